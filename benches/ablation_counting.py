@@ -4,7 +4,7 @@ Run: python benches/ablation_counting.py [--sizes 1000 10000 100000] [--shares 3
 
 Builds the cases of `benches/rust/cases.rs`; needs valgrind. Prints instructions a score with all ways and, for each
 way, the ratio without it; values are checked to be the same to the last bit. A way whose loss costs less than 10 % on
-every line is one too many: see `Limits` in `rust/core/src/metric/count/mod.rs`.
+every line is one too many: see `Limits` in `rust/core/src/count/mod.rs`.
 """
 
 import argparse

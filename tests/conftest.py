@@ -35,7 +35,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="module")
 def few_trees():
     """Grow small forests in ensembles, for tests of what is the same with any."""
-    from rocmax._settings import using
+    from rocmax._runtime.settings import using
 
     with using(forest_trees=(30, 20)):
         yield

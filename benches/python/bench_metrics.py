@@ -73,9 +73,12 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     options = {"method": metrics.Bootstrap(REPLICATES), "random_state": 0}
     for t in (1, 2):
         calls |= {
-            f"auc {t}": (lambda t=t: _core.auc(y, s, t), count),
+            f"auc {t}": (lambda t=t: _core.measure(y, s, None, _core.Measure.auc(), t), count),
             f"delong {t}": (lambda t=t: _core.auc_moments(y, s, t), count),
-            f"pauc {t}": (lambda t=t: _core.measure(y, s, None, ("partial", 0.0, 0.05), t), count),
+            f"pauc {t}": (
+                lambda t=t: _core.measure(y, s, None, _core.Measure.partial(0.0, 0.05, _core.Normalize.none()), t),
+                count,
+            ),
             f"paired {t}": (lambda t=t: metrics.compare(y, {"a": s, "b": other}, n_jobs=t), count),
             f"replicate {t}": (lambda t=t: metrics.infer(y, s, n_jobs=t, **options), 1),
             f"rate {t}": (lambda t=t: metrics.infer(y, s, metrics.TPRAtFPR(0.01), n_jobs=t), 1),

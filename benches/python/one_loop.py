@@ -25,7 +25,7 @@ import numpy as np
 from ablation import BAND, FITS, FROM_FOLDER, FULL, SETS, TOP, Counts, keep, measured, options
 
 from rocmax import PartialAUCSVC
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.solvers import Bundle, Objective, minimise_convex
 from rocmax.solvers import _convex_concave as concave
 from rocmax.solvers._directions import Master

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
-use rocmax_core::metric::{
-    self, Column, Labels, Limits, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
-};
-use rocmax_core::oracle::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
-use rocmax_core::{Ctx, Problem, RateRange};
+use rocmax_core::count::Limits;
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::resample::{self, Resampling, Scheme};
+use rocmax_core::risk::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::variance::{Placements, WeightKind};
+use rocmax_core::{Column, Ctx, Labels, Problem, RateRange};
 
 /// What is done with labels and scores.
 const WORKS: [&str; 17] = [
@@ -79,37 +80,37 @@ fn run(repeats: usize, call: &mut dyn FnMut() -> f64) -> (f64, Duration) {
     (value, least)
 }
 
-fn measures<S: metric::Measured>(
-    work: &str,
-    labels: &[bool],
-    scores: &[S],
-    (repeats, limits): (usize, Limits),
-) -> (f64, Duration) {
+fn measures(work: &str, labels: &[bool], scores: Column<'_>, (repeats, limits): (usize, Limits)) -> (f64, Duration) {
+    // What each call borrows anew.
+    let scores = || match &scores {
+        Column::F64(scores) => Column::from(&scores[..]),
+        Column::F32(scores) => Column::from(&scores[..]),
+    };
     let classes = Labels::new(labels).expect("both classes");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads");
     let (serial, both) = (Ctx::serial(), Ctx::new(Some(&pool), None));
     let mut scratch = Scratch::with_limits(limits);
-    let weights: Vec<f64> = (0..scores.len()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let weights: Vec<f64> = (0..labels.len()).map(|i| 1.0 + (i % 3) as f64).collect();
     let range = RateRange::new(0.0, 0.05).expect("a range");
     let resampling =
         Resampling { scheme: Scheme::Stratified, weight_kind: WeightKind::Frequency, n_resamples: 10, seed: 1 };
     run(repeats, &mut || match work {
-        "auc" => metric::auc(&classes, scores, &mut scratch, &serial).expect("an AUC"),
-        "auc2" => metric::auc(&classes, scores, &mut scratch, &both).expect("an AUC"),
+        "auc" => curve::auc(&classes, scores(), &mut scratch, &serial).expect("an AUC"),
+        "auc2" => curve::auc(&classes, scores(), &mut scratch, &both).expect("an AUC"),
         "moments" => {
-            let (_, squares) = metric::auc_moments(&classes, scores, &mut scratch, &serial).expect("moments");
+            let (_, squares) = curve::auc_moments(&classes, scores(), &mut scratch, &serial).expect("moments");
             squares[0] + squares[1]
         }
         "partial" => {
             let what = Measure::Partial(range, Normalize::Width);
-            metric::measure(&classes, scores, None, what, &mut scratch, &serial).expect("a partial AUC")
+            curve::measure(&classes, scores(), None, what, &mut scratch, &serial).expect("a partial AUC")
         }
         "replicates" => {
-            let found = metric::bootstrap(&classes, &[scores], None, Measure::Auc, resampling, &serial);
+            let found = resample::bootstrap(&classes, &[scores()], None, Measure::Auc, resampling, &serial);
             found.expect("replicates").iter().sum()
         }
         "curve" => {
-            metric::measure(&classes, scores, Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
+            curve::measure(&classes, scores(), Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
         }
         other => panic!("no such work: {other}"),
     })
@@ -135,10 +136,10 @@ fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, 
     let problem = Arc::new(problem.expect("both classes"));
     let range = |low, high| RateRange::new(low, high).expect("a range");
     let all = vec![Term { weight: 1.0, end: Rank::Bottom, margin: 1.0 }];
-    let oracle: Box<dyn Oracle> = match work {
-        "hinge" => Box::new(TopHinge::new(problem, RateRange::FULL, all).expect("finite terms")),
-        "between" => Box::new(Tight::new(problem, range(0.02, 0.05))),
-        _ => Box::new(Tight::new(problem, range(0.0, 0.05))),
+    let oracle = match work {
+        "hinge" => Oracle::new(problem, RateRange::FULL, TopHinge::new(all).expect("finite terms")),
+        "between" => Oracle::new(problem, range(0.02, 0.05), Tight),
+        _ => Oracle::new(problem, range(0.0, 0.05), Tight),
     };
     let (mut ws, mut coef, ctx) = (Workspace::default(), vec![0.0; scores.len()], Ctx::serial());
     let stiffness = [5.0 / scores.len() as f64; 2];
@@ -169,8 +170,8 @@ fn main() {
         (work, _) if work.starts_with("weighted_") => risk(work, labels, &scores, repeats),
         ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
         ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),
-        (_, "f32") => measures(work, &labels, &narrow, (repeats, limits)),
-        _ => measures(work, &labels, &scores, (repeats, limits)),
+        (_, "f32") => measures(work, &labels, narrow.as_slice().into(), (repeats, limits)),
+        _ => measures(work, &labels, scores.as_slice().into(), (repeats, limits)),
     };
     println!("{name} {value:?} {:.3}", least.as_nanos() as f64 / n);
 }

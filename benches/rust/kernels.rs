@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rocmax_benches::{Scores, sample};
-use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Oracle, Tight, Workspace};
-use rocmax_core::{Ctx, RateRange, Result};
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::risk::{Oracle, Tight, Workspace};
+use rocmax_core::{Ctx, Labels, RateRange, Result};
 
 const SIZES: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const RANGES: [(f64, f64); 3] = [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)];
@@ -51,19 +51,19 @@ fn oracle(c: &mut Criterion) {
         let (mut ws, mut coef) = (Workspace::default(), Vec::new());
         bench(c, &format!("oracle/{low}-{high}"), 100, |problem, scores, ctx| {
             coef.resize(scores.len(), 0.0);
-            Ok(Tight::new(Arc::clone(problem), range).evaluate(scores.into(), &mut coef, &mut ws, ctx)?.value)
+            Ok(Oracle::new(Arc::clone(problem), range, Tight).evaluate(scores.into(), &mut coef, &mut ws, ctx)?.value)
         });
     }
 }
 
 fn measures(c: &mut Criterion) {
     let mut scratch = Scratch::default();
-    bench(c, "auc", 3, |problem, scores, ctx| metric::auc(&Labels::from(&**problem), scores, &mut scratch, ctx));
+    bench(c, "auc", 3, |problem, scores, ctx| curve::auc(&Labels::from(&**problem), scores.into(), &mut scratch, ctx));
     for (low, high) in RANGES {
         let Ok(range) = RateRange::new(low, high) else { continue };
         bench(c, &format!("partial auc/{low}-{high}"), 3, |problem, scores, ctx| {
             let measure = Measure::Partial(range, Normalize::Width);
-            metric::measure(&Labels::from(&**problem), scores, None, measure, &mut scratch, ctx)
+            curve::measure(&Labels::from(&**problem), scores.into(), None, measure, &mut scratch, ctx)
         });
     }
 }

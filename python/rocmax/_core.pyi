@@ -1,6 +1,6 @@
 """What the extension module offers; documented in `rocmax-core` and in the Python package."""
 
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,14 @@ from rocmax._typing import F64, Labels, Scores
 __all__ = [
     "Curvature",
     "Curve",
+    "Measure",
+    "Normalize",
     "Oracle",
+    "PairLoss",
+    "PairRange",
     "Problem",
+    "Rule",
     "__version__",
-    "auc",
     "auc_moments",
     "bootstrap",
     "bootstrap_cuts",
@@ -32,8 +36,6 @@ __all__ = [
     "split_tree",
 ]
 __version__: str
-
-_Key: TypeAlias = tuple[str, float, float]  # a measure: its name, and the ends of its range or its one number and 1
 
 def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...
 def rank_boost(
@@ -55,21 +57,20 @@ def partial_boost(
     n_rounds: int,
     n_threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], F64, F64, F64]: ...
-def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
-def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float], list[int]]: ...
+def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float]]: ...
 def placements(y_true: Labels, y_score: Scores, n_threads: int) -> NDArray[np.uint32]: ...
 def measure(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    measure: _Key,
+    measure: Measure,
     n_threads: int,
 ) -> Any: ...
 def components(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    measure: _Key,
+    measure: Measure,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
 def covariance(
@@ -77,7 +78,7 @@ def covariance(
     y_score: list[Scores],
     sample_weight: F64 | None,
     sampling: bool,
-    measure: _Key,
+    measure: Measure,
     n_threads: int,
 ) -> tuple[F64, F64, F64]: ...
 def bootstrap(
@@ -85,7 +86,7 @@ def bootstrap(
     y_score: Scores,
     sample_weight: F64 | None,
     sampling: bool,
-    measure: _Key,
+    measure: Measure,
     stratified: bool,
     n_resamples: int,
     seed: int,
@@ -96,7 +97,7 @@ def bootstrap_cuts(
     y_score: Scores,
     sample_weight: F64 | None,
     sampling: bool,
-    rules: list[tuple[str, float]],
+    rules: list[Rule],
     stratified: bool,
     n_resamples: int,
     seed: int,
@@ -114,16 +115,73 @@ def permuted_distances(
 ) -> tuple[float, F64]: ...
 
 @final
+class Normalize:
+    @staticmethod
+    def none() -> Normalize: ...
+    @staticmethod
+    def width() -> Normalize: ...
+    @staticmethod
+    def mcclish() -> Normalize: ...
+
+@final
+class Measure:
+    @staticmethod
+    def auc() -> Measure: ...
+    @staticmethod
+    def partial(low: float, high: float, normalize: Normalize) -> Measure: ...
+    @staticmethod
+    def partial_tpr(low: float, high: float, normalize: Normalize) -> Measure: ...
+    @staticmethod
+    def ranked(low: float, high: float) -> Measure: ...
+    @staticmethod
+    def tpr_at_fpr(fpr: float) -> Measure: ...
+    @staticmethod
+    def fpr_at_tpr(tpr: float) -> Measure: ...
+    @staticmethod
+    def scored() -> Measure: ...
+    @staticmethod
+    def margin(margin: float) -> Measure: ...
+    @staticmethod
+    def enrichment_factor(fraction: float) -> Measure: ...
+    @staticmethod
+    def rie(alpha: float) -> Measure: ...
+    @staticmethod
+    def bedroc(alpha: float) -> Measure: ...
+
+@final
+class Rule:
+    @staticmethod
+    def at(threshold: float) -> Rule: ...
+    @staticmethod
+    def fpr(rate: float) -> Rule: ...
+    @staticmethod
+    def specificity(rate: float) -> Rule: ...
+    @staticmethod
+    def sensitivity(rate: float) -> Rule: ...
+    @staticmethod
+    def eer() -> Rule: ...
+    @staticmethod
+    def youden(weight: float) -> Rule: ...
+    @staticmethod
+    def closest(weight: float) -> Rule: ...
+    @staticmethod
+    def cost(ratio: float) -> Rule: ...
+    @staticmethod
+    def midpoint() -> Rule: ...
+    @staticmethod
+    def alerts(budget: float) -> Rule: ...
+
+@final
 class Curve:
     def __new__(cls, y_true: Labels, y_score: Scores, sample_weight: F64 | None, n_threads: int) -> Curve: ...
     @staticmethod
     def of_steps(score: F64, pos: F64, neg: F64) -> Curve: ...
     @property
     def weights(self) -> tuple[float, float]: ...
-    def measure(self, measure: _Key) -> float: ...
-    def moments(self, measure: _Key) -> tuple[float, list[float], list[float]]: ...
+    def measure(self, measure: Measure) -> float: ...
+    def moments(self, measure: Measure) -> tuple[float, list[float], list[float]]: ...
     def steps(self) -> tuple[F64, F64, F64]: ...
-    def cut(self, name: str, number: float) -> tuple[float, int, float, float]: ...
+    def cut(self, rule: Rule) -> tuple[float, int, float, float]: ...
 
 def pool_bins(low: F64, high: F64, pos: F64, neg: F64, max_error: float) -> F64: ...
 
@@ -173,11 +231,25 @@ class Curvature:
     ) -> Curvature: ...
     def product(self, change: F64) -> F64: ...
 
+@final
+class PairLoss:
+    @staticmethod
+    def squared_hinge() -> PairLoss: ...
+    @staticmethod
+    def smoothed_hinge() -> PairLoss: ...
+
+@final
+class PairRange:
+    @staticmethod
+    def fpr(low: float, high: float) -> PairRange: ...
+    @staticmethod
+    def tpr(low: float, high: float) -> PairRange: ...
+
 def pair_loss(
     problem: Problem,
     scores: F64,
-    loss: str,
-    range: tuple[str, float, float],
+    loss: PairLoss,
+    range: PairRange,
     scale: float,
     derivatives: tuple[F64, F64],
     n_threads: int,

@@ -1,4 +1,4 @@
-"""Files that are written whole, or stay as they were."""
+"""Files are written whole, or stay as they were."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 
 Path = str | os.PathLike[str]
 
-_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)  # a new name in a folder, not the file itself
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)  # a new name in a folder, not the file itself
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError where `written` would: to be called before the work whose result goes there."""
+    """Raise OSError if `written` would; to be called before the work."""
     name = os.fsdecode(path)
     target = os.path.realpath(name)
     folder = os.path.dirname(target)
@@ -41,26 +41,20 @@ def check_writable(path: Path) -> None:
 def written(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that takes the place of the one at `path` once all of it is on the disk.
 
-    Until then it lies in the same folder, under the target's name with ``.unfinished-`` and a number. Any failure
-    removes it, as do Ctrl-C, SIGTERM and SIGHUP, and leaves what was at `path` as it was. Symbolic links are followed,
-    permissions kept. Where the file can be written but not replaced (a read-only folder, a mounted file) it is
-    overwritten in place, with a warning. What is no file (a pipe, a device) is written to directly.
+    Until then it lies in the same folder, under the target's name with ``.unfinished-`` and a number. A failure,
+    Ctrl-C, SIGTERM or SIGHUP removes it, and what was at `path` is as it was. Symbolic links are
+    followed, permissions kept. A file that can be written but not replaced (a read-only folder, a mounted file) is
+    overwritten in place, with a warning. Pipes and devices are written to directly.
     """
     name = os.fsdecode(path)
     try:
-        try:
-            old = os.stat(name)
-        except FileNotFoundError:
-            old = None
+        old = os.stat(name) if os.path.exists(name) else None
         if old is not None and not stat.S_ISREG(old.st_mode):
             with open(name, "wb") as file:
                 yield file
-            return
-        target = os.path.realpath(name)
-        if old is not None and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, "the file is read-only")
-        with _replacing(target, old) as file:
-            yield file
+        else:
+            with _replacing(os.path.realpath(name), old) as file:
+                yield file
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -70,18 +64,21 @@ def written(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     """Yield a new file, and put it in the place of `target`, or its content into it."""
+    if old is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is read-only")
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f"{name[:50]}.unfinished-{secrets.token_hex(4)}")
+    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o666  # never more than the old file's
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    except OSError as error:
+        if old is None or error.errno not in _REFUSED:
+            raise
+        with tempfile.TemporaryFile() as elsewhere:
+            yield elsewhere
+            _overwrite(target, elsewhere, error)
+        return
     with _removed(beside):
-        try:
-            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), _mode(old))
-        except OSError as error:
-            if old is None or error.errno not in _REFUSED:
-                raise
-            with tempfile.TemporaryFile() as elsewhere:
-                yield elsewhere
-                _overwrite(target, elsewhere, error)
-            return
         with open(handle, "wb") as file:
             yield file
             file.flush()
@@ -95,7 +92,6 @@ def _replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                 raise
             with open(beside, "rb") as whole:
                 _overwrite(target, whole, error)
-    _sync_folder(folder)
 
 
 @contextmanager
@@ -129,7 +125,7 @@ def _removed(path: str) -> Iterator[None]:
 
 
 def _overwrite(target: str, whole: BinaryIO, refused: OSError) -> None:
-    """Copy a finished file over the content of another one, once there is room for it."""
+    """Copy a finished file over the content of another, if the disk has room for it."""
     size = whole.seek(0, os.SEEK_END)
     whole.seek(0)
     with open(target, "wb", opener=lambda path, flags: os.open(path, flags & ~os.O_TRUNC)) as file:
@@ -147,7 +143,7 @@ def _overwrite(target: str, whole: BinaryIO, refused: OSError) -> None:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Raise OSError, with the file as it was, where the disk has no room for so many bytes."""
+    """Raise OSError, with the file as it was, if the disk has no room for so many bytes."""
     before = os.fstat(file).st_size
     if size <= before or not hasattr(os, "posix_fallocate"):
         return
@@ -159,24 +155,9 @@ def _reserve(file: int, size: int) -> None:
             raise
 
 
-def _mode(old: os.stat_result | None) -> int:
-    """Return the permissions to create a file with: never more than the old one's; less the umask if there is none."""
-    return 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o666
-
-
 def _keep(old: os.stat_result, file: int) -> None:
     """Give the new file the owner, where that is allowed, and the permissions of the old one."""
     if hasattr(os, "fchown"):
         with suppress(PermissionError):
             os.fchown(file, old.st_uid, old.st_gid)
         os.fchmod(file, stat.S_IMODE(old.st_mode))
-
-
-def _sync_folder(folder: str) -> None:
-    """Bring the new name to the disk, where a folder can be opened for that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,6 +1,7 @@
 """Checks of single parameters of estimators, before any work."""
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, cast
 
@@ -8,20 +9,20 @@ import numpy as np
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages show it: on one line, and cut where it goes on."""
+    """Return a value as messages show it: on one line, cut after 100 characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # such as integers of more digits than Python prints
+    except Exception:  # such as an integer with more digits than Python prints
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def as_float(value: Any) -> float:
-    """Return a number as float64, an infinity if it lies beyond, and NaN for what is no real number."""
+    """Return a number as float64: an infinity if it is too large, NaN if it is no real number."""
     try:
-        # A duration passes for a number.
+        # numpy takes a duration for a number.
         return float(value) if isinstance(value, Real) and not isinstance(value, np.timedelta64) else math.nan
-    except OverflowError:  # of an int or a Fraction
+    except OverflowError:  # from an int or a Fraction
         return math.inf if cast(Any, value) > 0 else -math.inf
 
 
@@ -34,31 +35,24 @@ def check_flag(name: str, value: Any) -> bool:
 
 def check_positive(name: str, value: Any) -> float:
     """Return a finite number above 0."""
-    number = _number(value)
-    if not 0 < number < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
-    return number
+    return _finite(name, value, " above 0", lambda number: number > 0)
 
 
 def check_nonnegative(name: str, value: Any) -> float:
     """Return a finite number of at least 0."""
-    number = _number(value)
-    if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {shown(value)}")
-    return number
+    return _finite(name, value, " of at least 0", lambda number: number >= 0)
 
 
 def check_finite(name: str, value: Any) -> float:
     """Return a finite number."""
-    number = _number(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
+    return _finite(name, value, "", lambda _: True)
+
+
+def _finite(name: str, value: Any, domain: str, holds: Callable[[float], bool]) -> float:
+    number = math.nan if isinstance(value, bool) else as_float(value)
+    if not (math.isfinite(number) and holds(number)):
+        raise ValueError(f"{name} must be a finite number{domain}, got {shown(value)}")
     return number
-
-
-def _number(value: Any) -> float:
-    """Return a number as it is, NaN for anything else."""
-    return math.nan if isinstance(value, bool) else as_float(value)
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> int:
@@ -72,7 +66,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> int:
 
 
 def check_verbose(value: Any) -> int:
-    """Return how much is printed: a whole number of at least 0."""
+    """Return a whole number of at least 0."""
     if not isinstance(value, (Integral, np.bool_)) or isinstance(value, np.timedelta64) or value < 0:
         raise ValueError(f"verbose must be a whole number of at least 0, got {shown(value)}")
     return int(value)

@@ -1,4 +1,4 @@
-"""Choosing among models by their held-out partial AUCs, with the standard errors of paired differences."""
+"""Choose among models by their held-out partial AUCs and the standard errors of paired differences."""
 
 from __future__ import annotations
 
@@ -14,28 +14,18 @@ from rocmax.metrics.measures import PartialAUC
 from rocmax.metrics.samples._sample import sample
 from rocmax.metrics.variances._components import influence_of
 
-# Rounding leaves about this much of two equal variances.
+# The difference of two equal variances is about this share of them, by rounding.
 _ROUNDING = 1e-14
 
 
 class Standing(NamedTuple):
-    """A candidate among others.
-
-    Attributes
-    ----------
-    partial_auc, standard_error : float
-        Its held-out partial AUC.
-    difference, difference_error : float
-        That less the best candidate's, and the standard error of the paired difference (DeLong).
-    kept : bool
-        Whether it is not worse than the best by more than `lead` of these.
-    """
+    """The held-out partial AUC of a candidate, and its paired difference from the best one (DeLong)."""
 
     partial_auc: float
     standard_error: float
     difference: float
     difference_error: float
-    kept: bool
+    kept: bool  # whether it is worse by at most `lead` standard errors of the difference
 
 
 def standings(
@@ -50,8 +40,8 @@ def standings(
 ) -> list[Standing]:
     """Compare candidates by held-out scores of the same rows; keep those within `lead` standard errors of the best.
 
-    The best candidate has the greatest partial AUC, of several the first. If a class has one row only, the standard
-    errors are NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K candidates.
+    The best candidate is the first with the greatest partial AUC. If a class has only one row, the standard errors are
+    NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K candidates.
     """
     value, covariance = _covariance(positive, scores, fpr_range, weight, groups, n_threads)
     best = int(np.argmax(value))
@@ -74,7 +64,7 @@ def paired_difference(
 ) -> tuple[float, float]:
     """Return the difference of the partial AUCs of two models on the same rows, and its standard error (DeLong).
 
-    NaN for both if a class has one row only.
+    Both are NaN if a class has only one row.
     """
     value, covariance = _covariance(positive, [scores, others], fpr_range, weight, None, 1)
     variance = covariance[0, 0] + covariance[1, 1] - covariance[0, 1] - covariance[1, 0]
@@ -84,27 +74,33 @@ def paired_difference(
 
 
 def is_better(difference: float, standard_error: float, errors: float) -> bool:
-    """Whether a difference exceeds so many standard errors, and rounding; False if the standard error is NaN."""
+    """Whether a difference exceeds `errors` standard errors and rounding; False if the standard error is NaN."""
     return bool(difference > max(errors * standard_error, SAME))
 
 
 def better_than_first(values: Sequence[float], differences: Sequence[tuple[float, float]], errors: float) -> int:
-    """Return the best candidate of those better than the first, else 0, by differences and their standard errors."""
+    """Return the best of the candidates that are better than the first, or 0, the first, if none is."""
     better = [k for k in range(1, len(values)) if is_better(*differences[k], errors)]
     return better[int(first_best(np.array([values[k] for k in better])))] if better else 0
 
 
-def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
-    """Return the factor from the standard deviation over folds to a standard error of their mean; 0 for one fold.
+def smoothed(means: F64) -> F64:
+    """Return the means of each value and its two neighbours, with weights 1/2, 1/4 and 1/4."""
+    padded = np.pad(means, 1, mode="edge")
+    return np.asarray((padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0)
 
-    sqrt(1/k + n_test/n_train) for k folds of (n_train, n_test) rows, as their models share rows (Nadeau, Bengio 2003).
+
+def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
+    """Return the factor from the standard deviation over folds to the standard error of the mean; 0 for one fold.
+
+    For k folds of (n_train, n_test) rows, whose models share rows: sqrt(1/k + n_test/n_train) (Nadeau, Bengio 2003).
     """
     ratio = float(np.mean([test / train for train, test in sizes]))
     return float(np.sqrt(1.0 / len(sizes) + ratio)) if len(sizes) > 1 else 0.0
 
 
 def error_over_folds(differences: F64, correction: float) -> Any:
-    """Return the standard error of the mean over the folds, the first axis."""
+    """Return the standard error of the mean over folds, the first axis."""
     return correction * differences.std(axis=0, ddof=1) if len(differences) > 1 else 0.0
 
 
@@ -116,7 +112,7 @@ def _covariance(
     groups: AnyArray | None,
     n_threads: int,
 ) -> tuple[F64, F64]:
-    """Return the partial AUCs and their covariance matrix, NaN where a class has one row only."""
+    """Return the partial AUCs and their covariance matrix, NaN if a class has only one row."""
     columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
     key = PartialAUC(fpr_range).key
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:

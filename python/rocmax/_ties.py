@@ -1,4 +1,4 @@
-"""Choices of the best that rounding does not decide."""
+"""Choose the best of several values regardless of rounding."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from rocmax._typing import F64, Bool
 
-#: Measures between 0 and 1 that differ by so little are equal: sums of up to millions of terms are off by less.
+#: Measures between 0 and 1 whose difference is at most this are equal: sums of millions of terms round by less.
 SAME = 1e-12
 
 

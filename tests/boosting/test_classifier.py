@@ -13,8 +13,8 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCBoostingClassifier
+from rocmax._runtime.settings import using
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._settings import using
 from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.boosting._classifier import BoostingRound

@@ -135,10 +135,10 @@ def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dic
         ("extra_trees", "split_feature", lambda values: values + 10**6, "not there"),
         ("extra_trees", "leaf_value", lambda values: values + 2.0, "without a probability"),
         ("extra_trees", "threshold", lambda values: values * np.nan, "not finite"),
-        ("lightgbm", "n_words", lambda values: values + 1, "names that are not there"),
-        ("lightgbm", "n_words", lambda values: values[:0], "names that are not there"),
-        ("lightgbm", "words", lambda values: values - 2**40, "names that are not there"),
-        ("lightgbm", "decision_type", lambda values: values | 1, "names that are not there"),
+        ("lightgbm", "n_words", lambda values: values + 1, "categories that are not there"),
+        ("lightgbm", "n_words", lambda values: values[:0], "categories that are not there"),
+        ("lightgbm", "words", lambda values: values - 2**40, "categories that are not there"),
+        ("lightgbm", "decision_type", lambda values: values | 1, "categories that are not there"),
         ("lightgbm", "decision_type", lambda values: values + 64, "not known"),
     ],
 )
@@ -232,7 +232,7 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--groups", "m0")
     assert code == 2 and one_line(err) and "--time and --groups" in err
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
-    assert code == 2 and one_line(err) and "--time y: that is the column of --label" in err
+    assert code == 2 and one_line(err) and "--time y: that column is already given as --label" in err
     for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "not dates")):
         frame.with_columns(day=pl.lit(text)).write_csv(tmp_path / "d.csv")
         code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")

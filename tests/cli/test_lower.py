@@ -58,4 +58,4 @@ def test_an_interval_below_chance_names_the_options(data, run):
 
 def test_lower_names_columns_of_score(data, run):
     code, out, err = run("evaluate", data, "--label", "active", "--score", "dock", "--lower", "similarity")
-    assert code == 2 and out == "" and "--lower similarity: name columns of --score" in err
+    assert code == 2 and out == "" and "--lower similarity: give columns of --score" in err

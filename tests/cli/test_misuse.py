@@ -40,7 +40,7 @@ WRONG = [
     (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
     (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 1, "a.xyz"),
     (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: a folder, not a file"),
-    (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "one class only"),
+    (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "only one class"),
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
         1,
@@ -49,12 +49,12 @@ WRONG = [
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "ward"],
         1,
-        "row 1, not numbers",
+        "row 1, which is not a number",
     ),
     (["evaluate", "inf.csv", "--label", "y", "--score", "x"], 1, "infinite in row 2"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "no kind of plot; known are:"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 1, "cannot be written"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "ss"], 1, "did you mean 's'?"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"], 1, "'7' not found; known are: 0, 1"),
@@ -70,14 +70,18 @@ WRONG = [
     (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], 1, "cannot be read"),
     (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], 1, "no rows"),
     (["fit", "few.csv", "--label", "y", "--out", "m"], 1, "5 folds need 5 rows of each class"),
-    (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "one class only"),
+    (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
     (
         ["fit", "huge.csv", "--label", "y", "--out", "m"],
         1,
         "column 'x' holds -1e+200 in row 10, and squares of numbers",
     ),
     (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
-    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"], 2, "--score names 'age' twice"),
+    (
+        ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"],
+        2,
+        "--score age: that column is already given as --score",
+    ),
     (["compare", "data.csv", "--label", "diagnosis", "--score", "age"], 2, "need two columns or more to compare"),
     (
         ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "ward", "smoker", "--method", "venkatraman"],
@@ -85,13 +89,38 @@ WRONG = [
         "give two columns and no --fpr",
     ),
     (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "--method", "bootstrap"],
+        2,
+        "--groups takes --method delong, got --method bootstrap",
+    ),
+    (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--weight", "w", "--method", "venkatraman"],
+        2,
+        "give two columns and no --fpr, --by, --weight, --groups, --measure",
+    ),
+    (
         ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],
         2,
-        "--score diagnosis: that is the column of the labels",
+        "--score diagnosis: that column is already given as --label",
     ),
     (["evaluate", "data.csv", "--label", "diagnosis", "--score", "age", "--plot", "a"], 2, "the name must end in"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"], 2, "the column of the labels"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"], 2, "--score names 's' twice"),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"],
+        2,
+        "--score y: that column is already given as --label",
+    ),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"],
+        2,
+        "--score s: that column is already given as --score",
+    ),
+    (["demo", "--fpr", "0", "5"], 2, "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], 2, "need 0 <= LOW < HIGH <= 1"),
+    (
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"],
+        2,
+        "--fpr 0.5 0.1: need 0 <= LOW < HIGH <= 1",
+    ),
 ]
 # What the parser refuses, below the usage of the command.
 USAGE = [
@@ -104,17 +133,14 @@ USAGE = [
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
         "argument --resamples: 1: need a whole number of at least 2",
     ),
-    (["demo", "--fpr", "0", "5"], "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
     (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
     (
         ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
         "argument --confidence: 95: need a number between 0 and 1",
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "nan"], "need a number between 0 and 1"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--\x1b[31m"], "\\x1b[31m"),
     (["fit"], "the following arguments are required: DATA, --label, --out"),
-    (["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"], "--fpr 0.5 0.1: need 0 <= LOW < HIGH <= 1"),
     (
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         "argument --fpr: nan: need a rate, such as 0.05 or 5%",

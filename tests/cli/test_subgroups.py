@@ -66,9 +66,9 @@ def test_compare(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) ->
 def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
     how = [data, "--label", "y", "--score", "a", "b"]
     for said, command, *asked in (
-        ("that column is in use", "evaluate", "--by", "a"),
+        ("--by a: that column is already given as --score", "evaluate", "--by", "a"),
         ("at most 100 subgroups", "evaluate", "--by", "id"),
-        ("cannot be combined", "compare", "--by", "site", "--method", "venkatraman"),
+        ("give two columns and no --fpr, --by, ", "compare", "--by", "site", "--method", "venkatraman"),
         ("give two", "compare", "--score", "c", "--by", "site", "--plot", tmp_path / "x.png"),
     ):
         code, out, err = run(command, *how, *asked)

@@ -83,10 +83,10 @@ def test_only_the_columns_that_are_needed_are_read(ending: str, frame: "pl.DataF
         (source.Wanted(dropped=["s", "name"]), ["y", "t"]),
         (source.Wanted(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
     ):
-        assert source.read(str(path), source.Form(), wanted).equals(frame.select(kept))
+        assert source.read(str(path), wanted).equals(frame.select(kept))
     for wanted in (source.Wanted(["yy"]), source.Wanted(dropped=["yy"])):
         with pytest.raises(Failure, match="column 'yy' not found; did you mean 'y'"):
-            source.read(str(path), source.Form(), wanted)
+            source.read(str(path), wanted)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "score", "fit"])

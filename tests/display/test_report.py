@@ -226,3 +226,31 @@ def test_the_command_line_writes_it(run: Run, sample, tmp_path: Path):
     assert json.loads(out)["report"] == str(path)
     code, _, err = run(*arguments, "--report", data)
     assert code == 2 and "would overwrite the input" in err
+
+
+def test_subgroups_are_those_of_infer(run: Run, sample, tmp_path: Path):
+    y, scores = sample
+    site = np.array(["north", "<south>", "few"])[np.where(np.arange(900) < 2, 2, np.arange(900) % 2)]
+    half = np.arange(900) % 3.0
+    page = report(y, scores, by={"site": site, "half": half})
+    text = " ".join(" ".join(page.texts).split())
+    assert "Subgroups" in page.texts and "<south>" in page.texts and "not estimable" in page.texts
+    for by in (site, half):
+        for name, column in scores.items():
+            found = infer(y, column, by=by)
+            assert f"{name}: all subgroups equal: {found.equality_test}." in text
+            for one in found.subgroups.values():
+                assert (
+                    f"{one.estimate:.3f} [{one.confidence_interval[0]:.3f}, {one.confidence_interval[1]:.3f}]" in text
+                )
+    holes = np.where(np.arange(900) == 5, np.nan, half)
+    assert "Subgroups" in report(y, scores["new"], by=holes, missing="drop").texts
+    assert "Subgroups" not in report(y, scores["new"]).texts
+    with pytest.raises(ValueError, match="by must have shape"):
+        report(y, scores["new"], by=half[:-1])
+    pl = pytest.importorskip("polars")
+    data, path = tmp_path / "scores.csv", tmp_path / "report.html"
+    pl.DataFrame({"sick": y, "site": site, **scores}).write_csv(data)
+    assert run("evaluate", data, "--label", "sick", "--score", "new", "--by", "site", "--report", path)[0] == 0
+    found = infer(y, scores["new"], by=site)
+    assert f"new: all subgroups equal: {found.equality_test}." in Page(path.read_text()).texts

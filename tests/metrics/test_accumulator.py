@@ -209,7 +209,7 @@ def test_parts_of_one_class_of_booleans_and_of_texts():
         ROCAccumulator().update(["case", "control"], [0.1, 0.2])
     named = ROCAccumulator(pos_label="case").update(["case", "control"], [0.8, 0.2]).update(["none"], [0.9])
     assert named.result(method="newcombe").estimate == 0.5
-    with pytest.raises(ValueError, match="one class only in all that was taken in: pos_label='cas' did not occur"):
+    with pytest.raises(ValueError, match="one class only in all parts: pos_label='cas' did not occur"):
         ROCAccumulator(pos_label="cas").update(["case", "control"], [0.8, 0.2]).result()
 
 
@@ -234,5 +234,5 @@ def test_weights_whose_sums_no_measure_takes_are_refused(weight, updates):
     for _ in range(updates):
         held.update([0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0], sample_weight=np.full(4, weight))
     for read in (held.result, held.curve):
-        with pytest.raises(ValueError, match="sample_weight must be of a size that the sum of each class is between"):
+        with pytest.raises(ValueError, match="sample_weight must be scaled so that each class sums to between"):
             read()

@@ -129,7 +129,7 @@ def test_bad_counts_are_named(given, message):
 
 
 def test_counts_of_one_class_say_so():
-    with pytest.raises(ValueError, match="one class only in all that was taken in"):
+    with pytest.raises(ValueError, match="one class only in all parts"):
         ROCAccumulator.from_counts([0.1, 0.2], [0, 0], [1, 2]).result(AUC())
     assert ROCAccumulator.from_counts([], [], []).n_bins == 0
 
@@ -137,7 +137,7 @@ def test_counts_of_one_class_say_so():
 def test_an_empty_accumulator_says_so():
     for empty in (ROCAccumulator(), ROCAccumulator(max_error=0.01), ROCAccumulator.from_counts([1.0], [0], [0])):
         for call in (empty.result, empty.curve):
-            with pytest.raises(ValueError, match="nothing was taken in yet, or only samples of weight 0"):
+            with pytest.raises(ValueError, match="there are no samples yet, or only samples of weight 0"):
                 call()
     assert repr(ROCAccumulator(max_error=0.01, pos_label="x")) == "ROCAccumulator(max_error=0.01, pos_label='x')"
     assert repr(ROCAccumulator()) == "ROCAccumulator()"

@@ -201,7 +201,7 @@ def check_scored(y, s, w, exact):
         # Shares below 1e-308 and products of the least scores lose digits.
         assert close(found, expected, slack=1e-322 + 1e-300 * (float(max(s)) / 2 - float(min(s)) / 2))
     elif expected > LARGEST * Fraction(1.0001):
-        with pytest.raises(ValueError, match="y_score must be of a size"):
+        with pytest.raises(ValueError, match="y_score must be small enough"):
             metrics.scored_auc_score(y, s, n_jobs=1, **options)
 
 
@@ -328,7 +328,7 @@ def check(data):
     y, s, w, fpr_range, source = draw(data)
     exact = Exact(y, s, w)
     if w is not None and not usable(exact):
-        with pytest.raises(ValueError, match="sample_weight must be of a size"):
+        with pytest.raises(ValueError, match="sample_weight must be scaled"):
             metrics.partial_auc_score(y, s, sample_weight=w, n_jobs=1)
         return
     check_auc(y, s, w, exact)

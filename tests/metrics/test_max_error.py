@@ -140,7 +140,7 @@ def test_bounds_hold_every_measure(seed, max_error, kind, weighted):
         for up in ((0.0, 1.0), (0.5, 0.5), (1.0, 0.0)):
             score, _, pos, neg = _bins.laid(bins, extent, *up)
             held = ROCAccumulator.from_counts(score, pos, neg)
-            ends.append(float(measure.estimates(held._sample(held._shared.settled().bins, 1))[0]))
+            ends.append(float(measure.estimates(held.middle())[0]))
         value = measure(y, s) if w is None else measure(y, s, sample_weight=w)
         assert min(ends) - 1e-9 <= value <= max(ends) + 1e-9, measure
         assert min(ends[0], ends[2]) - 1e-9 <= ends[1] <= max(ends[0], ends[2]) + 1e-9, measure

@@ -6,6 +6,7 @@ from sklearn.metrics import roc_auc_score as reference
 
 from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
 from rocmax.metrics import _multiclass as multiclass
+from rocmax.metrics.samples._sample import Given
 
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]
 
@@ -36,6 +37,15 @@ def test_values_are_those_of_scikit_learn(kind, average, decimals):
         named = np.array(["ant", "bee", "cow", "dog"])[y]
         again = infer(named, scores, AUC(multi_class=kind, average=average)).estimate
         np.testing.assert_array_equal(again, infer(y, scores, AUC(multi_class=kind, average=average)).estimate)
+
+
+@pytest.mark.parametrize("kind", ["ovr", "ovo"])
+def test_a_perfect_ranking_has_the_value_one(kind):
+    for n_classes in range(3, 12):
+        y = np.arange(5 * n_classes) % n_classes
+        for average in ("macro", "weighted"):
+            measure = AUC(multi_class=kind, average=average)
+            assert infer(y, np.eye(n_classes)[y], measure).estimate == 1.0
 
 
 @pytest.mark.parametrize(("kind", "average"), [case for case in AVERAGES if case[1]])
@@ -135,7 +145,7 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
     for kind, average in AVERAGES:
         measure = AUC(multi_class=kind, average=average)
         weight = np.ones(40)
-        data = multiclass.classes(y, scores, weight, None, 1, "frequency")
+        data = multiclass.classes(Given(y, scores, weight), measure)
         base = multiclass.class_estimates(data, measure)
         found = multiclass.influence(data, measure).of_sample
         for row in (0, 7, 23):
@@ -165,10 +175,10 @@ def test_bad_options_are_refused(options, message):
     [
         ({"measure": AUC(multi_class="ovr", labels=[0, 1])}, "which is not among labels"),
         ({"measure": AUC(multi_class="ovr", labels=[2, 1, 0])}, "labels must be distinct and sorted"),
-        ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one a class, and y_true 4 classes"),
+        ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one per class, and y_true 4 classes"),
         ({"y_score": np.zeros(150)}, "needs y_true of shape"),
         ({"y_score": np.full((150, 3), np.nan)}, "y_score must be finite"),
-        ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one a class"),
+        ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one per class"),
         ({"y_true": np.r_[np.arange(3), np.zeros(147)]}, "y_true has 1 samples of class 1"),
         ({"method": "newcombe"}, "method"),
         ({"pos_label": 1}, "pos_label"),

@@ -119,13 +119,13 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "null_value": 1.0}, "null_value must be a number in"),
         ({"auc": 0.8, "alternative": "less"}, r"auc must be a number in \(0, 0.5\)"),
         ({"auc": 0.8, "alternative": "equivalence"}, "equivalence_margin goes with"),
-        ({"auc": 0.8, "correlation": 0.5}, "correlation and null_difference are of two models"),
-        ({"auc": 0.8, "null_difference": 0.1}, "correlation and null_difference are of two models"),
-        ({"auc": 0.8, "auc_b": 0.7, "null_value": 0.6}, "null_value is of one model"),
+        ({"auc": 0.8, "correlation": 0.5}, "correlation and null_difference apply to two models"),
+        ({"auc": 0.8, "null_difference": 0.1}, "correlation and null_difference apply to two models"),
+        ({"auc": 0.8, "auc_b": 0.7, "null_value": 0.6}, "null_value applies to one model"),
         ({"auc": 0.8, "auc_b": 1.0}, "auc_b must be a number in"),
         ({"auc": 0.8, "auc_b": 0.7, "correlation": 1.0}, "correlation must be a number in"),
-        ({"auc": 0.8, "auc_b": 0.8}, "which is not in alternative='two-sided'"),
-        ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "which is not in alternative='less'"),
+        ({"auc": 0.8, "auc_b": 0.8}, "is not in alternative='two-sided'"),
+        ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "is not in alternative='less'"),
         (
             {"auc": 0.8, "auc_b": 0.7, "null_difference": 0.1},
             "no study of 1e15 positives has that power: 0.1 is 8.3e-17",
@@ -133,7 +133,7 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "significance_level": 1e-300}, "no study .* at significance_level=1e-300"),
         (
             {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "equivalence_margin": 0.1 - 1e-12},
-            "which is not in alternative='equivalence'",
+            "is not in alternative='equivalence'",
         ),
     ],
 )

@@ -57,9 +57,7 @@ def test_sample_size_is_the_inverse_of_power(measure):
     assert size.n_neg == 2 * size.n_pos
     assert auc_power(**TWO, measure=measure, n_pos=size.n_pos, n_neg=size.n_neg) == pytest.approx(0.8, abs=1e-6)
     assert str(size).startswith(f"{int(np.ceil(size.n_pos))} positive and ")
-    assert (
-        f"{measure} of {size.auc:.3g} and one of {size.auc_b:.3g} to have a difference other than 0" in size.summary()
-    )
+    assert f"{measure} of {size.auc:.3g} and one of {size.auc_b:.3g} have a difference other than 0" in size.summary()
 
 
 def test_simulated_power_of_partial_areas():
@@ -107,18 +105,18 @@ def test_one_model_is_tested_against_a_constant_score_by_default():
 @pytest.mark.parametrize(
     ("what", "text"),
     [
-        ({}, "give auc, the true AUC, or pilot="),
+        ({}, "pass auc, the true AUC, or pilot="),
         ({"auc": 0.7, "measure": AveragePrecision()}, "measure must be AUC"),
-        ({"auc": 0.7, "pilot": ([0, 0, 1, 1], [1, 3, 2, 4])}, "give pilot, .* or auc, not both"),
+        ({"auc": 0.7, "pilot": ([0, 0, 1, 1], [1, 3, 2, 4])}, "pass pilot or auc, not both"),
         ({"pilot": [1, 2, 3]}, r"pilot must be \(y_true, y_score\)"),
         ({"pilot": ([0, 1, 1], [1, 2, 3])}, "y_true has 1 negative sample"),
         ({"pilot": ([0, 0, 1, 1], [1, 2, 3, 4])}, "no variance"),
         ({"pilot": ([0, 0, 1, 1], np.ones((4, 3)))}, "one model or two, got 3"),
         ({"pilot": ([0, 0, 1, 1], [1, 3, np.nan, 4])}, "pilot must be finite, got nan at index 2; pass missing='drop'"),
-        ({"auc": 0.7, "missing": "drop"}, "are of the samples of a pilot"),
+        ({"auc": 0.7, "missing": "drop"}, "apply to the samples of pilot"),
         ({"auc": 1.2, "measure": TPRAtFPR(0.1)}, "auc must be a number in"),
-        ({**TWO, "measure": TPRAtFPR(0.1), "null_value": 0.3}, "null_value is of one model"),
-        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference are of two"),
+        ({**TWO, "measure": TPRAtFPR(0.1), "null_value": 0.3}, "null_value applies to one model"),
+        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference apply to two"),
         ({"auc": 0.7, "measure": TPRAtFPR(0.1), "null_value": 1.5}, "null_value must be a number in"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rocmax import metrics
+from rocmax import _core, metrics
 from rocmax.metrics import Bootstrap, FPRAtTPR, TPRAtFPR
 
 EXACT = 1e-12
@@ -61,7 +61,9 @@ def test_values_of_the_definition(digits, weighted):
         found = metrics.fpr_at_tpr_score(y, s, tpr=rate, sample_weight=w)
         assert found == pytest.approx(fpr_at(y, s, rate, w), abs=EXACT)
         held = metrics.ROCAccumulator().update(y, s, sample_weight=w)
-        assert held._core(held._shared.read()[0]).measure(("fpr_at_tpr", rate, 1.0)) == pytest.approx(found, abs=EXACT)
+        assert held._core(held._shared.read()[0]).measure(_core.Measure.fpr_at_tpr(rate)) == pytest.approx(
+            found, abs=EXACT
+        )
 
 
 @pytest.mark.parametrize("fpr", [0.04, 0.2, 0.7])

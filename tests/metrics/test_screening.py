@@ -181,7 +181,7 @@ def test_a_function_has_the_bootstrap_of_ours(weighted, stratified):
             lambda: infer(
                 [0, 1, 2] * 5, np.eye(3)[[0, 1, 2] * 5], AUC(multi_class="ovr"), method=Bootstrap(interval="bca")
             ),
-            r"Bootstrap\(interval='bca'\) needs .* two classes",
+            r"Bootstrap\(interval='bca'\) needs two classes",
         ),
     ],
 )

@@ -333,3 +333,13 @@ def test_few_positives_take_the_wider_interval():
     y[few[1:]] = False
     found = infer(y, s, by=site)
     assert [one.subgroup for one in found.differences] == ["A", "B"] and found.subgroups["C"].n_pos == 1
+
+
+def test_the_columns_of_a_table_name_the_test_of_each_p_value():
+    rng = np.random.default_rng(0)
+    y, by = np.arange(120) % 2, np.arange(120) // 2 % 3
+    found = infer(y, y + rng.normal(size=120), by=by, null_value=0.5)
+    rows = found.rows()
+    assert [row["pvalue_null"] for row in rows[:3]] == [one.pvalue for one in found.subgroups.values()]
+    assert [row["pvalue_difference"] for row in rows[:3]] == [one.pvalue_adjusted for one in found.differences]
+    assert not {"pvalue", "pvalue_adjusted"} & set(rows[0])

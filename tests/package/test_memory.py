@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLSCV
-from rocmax._memory import available_memory
-from rocmax._settings import using
+from rocmax._runtime.memory import available_memory
+from rocmax._runtime.settings import using
 from rocmax.metrics import Bootstrap, Venkatraman, compare, infer
 
 GIGA = 10**9
@@ -66,7 +66,7 @@ def test_the_group_of_a_container_is_the_root_of_what_is_mounted(tmp_path):
 def test_the_limits_of_the_process_count():
     script = """
 import resource
-from rocmax._memory import available_memory
+from rocmax._runtime.memory import available_memory
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_{kind}, (used + 10**8, resource.RLIM_INFINITY))
 print(available_memory())

@@ -29,9 +29,10 @@ class Call(NamedTuple):
 
 def _call(function: Callable[..., Any], **given: Any) -> Call:
     parameters = inspect.signature(function).parameters
-    return Call(
-        function, [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)], given
-    )
+    names = [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    if getattr(function, "__name__", "") == "from_predictions":  # options that displays share
+        names += [name for name in function.__self__._reads if name not in names]
+    return Call(function, names, given)
 
 
 def _readings() -> dict[str, Any]:

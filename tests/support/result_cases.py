@@ -277,11 +277,14 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "SampleSize": (
         lambda: metrics.auc_sample_size(0.75),
-        ("26 positive and 26 negative samples find an AUC of 0.75 not to be 1/2 (power 0.9", "Obuchowski et al. 2004"),
+        (
+            "26 positive and 26 negative samples detect that an AUC of 0.75 is not 1/2 (power 0.9",
+            "Obuchowski et al. 2004",
+        ),
     ),
     "SampleSize, two models": (
         lambda: metrics.auc_sample_size(0.85, auc_b=0.75, correlation=0.5, power=0.8),
-        ("find AUCs of 0.85 and 0.75 to have a difference other than 0 (power 0.8",),
+        ("detect that AUCs of 0.85 and 0.75 have a difference other than 0 (power 0.8",),
     ),
     "StudySize": (
         lambda: metrics.mrmc_sample_size(metrics.mrmc_analysis(**study(2)), difference=0.2, n_readers=8),

@@ -168,7 +168,7 @@ def test_a_second_derivative_is_refused():
         ((torch.tensor([0, 1]), [0, 1]), TypeError, "got torch.int64"),
         ((torch.tensor([0.0, np.nan]), [0, 1]), ValueError, "scores must be finite, got nan at 1"),
         ((torch.zeros(2, 2), [0, 1]), ValueError, r"scores must be of shape \(n_samples,\) or"),
-        ((torch.zeros(2), [0, 1, 1]), ValueError, "labels must have one entry a score, 2, got 3"),
+        ((torch.zeros(2), [0, 1, 1]), ValueError, "labels must have one entry per score, 2, got 3"),
         ((torch.zeros(3), [0, 1, 2]), ValueError, r"labels must be 0 and 1, -1 and 1, or booleans, got \[0, 1, 2\]"),
         ((torch.zeros(3), [0, 1, -1]), ValueError, "labels must be 0 and 1"),
         ((torch.zeros(2), [0.5, 1]), ValueError, "labels must be 0 and 1"),

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import reference_risks as reference
 from profiles import cases
 from rocmax import AUCSVC, PartialAUCSVC, _core
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.designs import DualDesign, as_design
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
 from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Ramp, Tight

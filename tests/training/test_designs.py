@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import fresh
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
 from rocmax.exceptions import ZeroModelWarning
 

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import AUCSVC, PartialAUCSVC
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.exceptions import ZeroModelWarning
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "pair_machines.json").read_text())["cases"]

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.designs import LandmarkDesign, Landmarks, as_design
 from rocmax.designs._kernel import Kernel
 from rocmax.estimators._landmarks import first_of_both, ranks, thinned

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
 N, D = 90, 8

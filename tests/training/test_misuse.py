@@ -147,7 +147,7 @@ PARAMETERS = [
     (Ensemble(families=[]), "families must be"),
     (Ensemble(cv=1), "cv must be at least 2"),
     (Ensemble(cv="five"), "cv must be a number"),
-    (Ensemble(cv=30), "cv=30 folds need as many samples of each class, got"),
+    (Ensemble(cv=30), "cv=30 folds need 30 samples of each class, got"),
     (Ensemble(lead=-1.0), "lead must be"),
     (Ensemble(time_limit=0), "time_limit must be"),
     (Ensemble(threshold="best"), "threshold must be"),
@@ -192,7 +192,7 @@ DATA = [
         ]
     ),
     *(
-        (model, {"X": pl.LazyFrame(X)}, r"X is a LazyFrame, whose rows are not read yet: X.collect\(\) has them")
+        (model, {"X": pl.LazyFrame(X)}, r"X is a LazyFrame, whose rows are not read yet; pass X.collect\(\)")
         for model in (PartialAUCSVC(), Boosting(), RankBoost())
     ),
     (PartialAUCSVC(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),
@@ -211,8 +211,8 @@ DATA = [
     (AUCRLS(), {"y": np.column_stack([Y, Y + 1])}, "must hold 0 and 1 only"),
     (AUCRLS(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),
     (AUCRLS(), {"sample_weight": Y}, "one class only"),
-    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e-300)}, "sample_weight must be of a size"),
-    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e300)}, "sample_weight must be of a size"),
+    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e-300)}, "sample_weight must be scaled"),
+    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e300)}, "sample_weight must be scaled"),
     (AUCRLSCV(3, kernel="precomputed"), {"X": -X @ X.T}, "not positive semi-definite"),
     (AUCRLSCV(), {"y": FEW}, "two samples of each class"),
     (AUCRLSCV(cv="leave-one-out"), {"y": FEW}, "a fold leaves only one class"),
@@ -250,7 +250,7 @@ def test_a_fold_without_a_class_of_positive_weight():
     folds = list(StratifiedKFold(3).split(X, Y))
     weight = np.ones(N)
     weight[folds[0][1]] = 1.0 - Y[folds[0][1]]
-    with pytest.raises(ValueError, match="fold 0 leaves one class"):
+    with pytest.raises(ValueError, match="fold 0 has one class only to score"):
         PartialAUCSVCCV(cv=folds).fit(X, Y, weight)
 
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.designs import as_design
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._training import Training

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_risks as reference
 from rocmax import PartialAUCSVC
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.estimators import _training
 from rocmax.exceptions import PositiveClassWarning, ZeroModelWarning
 from rocmax.metrics import tpr_at_fpr_score

@@ -8,7 +8,7 @@ import pytest
 
 import fresh
 from rocmax import AUCRLS, AUCRLSCV, RLS
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 
 N_SAMPLES, N_FEATURES = 500, 6
 

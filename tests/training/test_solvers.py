@@ -12,7 +12,7 @@ from sklearn.base import clone
 import reference_risks as reference
 from rocmax import PartialAUCSVC, _core
 from rocmax._core import minimise_on_simplex
-from rocmax._settings import using
+from rocmax._runtime.settings import using
 from rocmax.designs import as_design
 from rocmax.risks import Logistic, Naive, Ramp, Tight
 from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth

@@ -86,7 +86,8 @@ print(mrmc_analysis(table["truth"], of_ct, algorithm="DeepCT"))
 # ----------------
 # In a free-response (FROC) study the readers mark as many places as they like, and a mark hits a lesion or not. There
 # is one row per mark; ``lesion`` is 0 for a mark on no lesion. ``n_lesions`` has the number of lesions in every case.
-# ``froc_readings`` makes readings of lesions and cases from the marks, whose AUC is the weighted AFROC figure of merit.
+# ``froc_readings`` makes readings of lesions and cases from the marks; their AUC is the area under the weighted AFROC
+# curve (wAFROC).
 from rocmax.metrics import froc_readings
 
 clear = rng.normal(size=60)  # some lesions are clearer for all readers
@@ -114,7 +115,6 @@ for reader, rows in marks[marks["modality"] == "MRI"].groupby("reader"):
 # %%
 # The AFROC curves: the share of the lesions that are marked against the share of the cases with a mark on no lesion.
 display = ROCDisplay.from_reader_study(**readings)
-display.ax_.set(xlabel="cases with a false mark", ylabel="lesions found (weighted)")
 
 # %%
 # The next study

@@ -1,4 +1,4 @@
-"""Dask collections: brought here as each partition is computed, or counted where it lies."""
+"""Dask collections: fetched partition by partition, or counted where they are."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rocmax._checks.arrays import is_dask, require_unmasked
 
 
 def in_memory(**given: Any) -> list[Any]:
-    """Return the arrays, of which the first holds labels, those of dask in memory and the others as they are.
+    """Return the arrays, dask collections computed and the others as they are. The first holds labels.
 
-    One graph computes them all, so that nothing they share is computed twice. Of labels that are whole numbers a byte
-    each is sent and kept. A partition is let go once it is copied to its place, or, where dask does not know the
-    sizes of the partitions, when all are there, for which they are needed twice.
+    One graph computes all collections, so that what they share is computed once. Labels that are whole numbers are sent
+    and kept as bytes. Each partition is copied to its place and released; if dask does not know the sizes of the
+    partitions, all are kept until the last has arrived.
     """
     if not is_dask(*given.values()):
         return list(given.values())
@@ -29,7 +29,7 @@ def in_memory(**given: Any) -> list[Any]:
     wholes = {name: _Whole(array) for name, array in lazy.items()}
     places, tasks = [], []
     for name, array in lazy.items():
-        # Optimised one by one, or by dask.optimize, arrays would not share what they have in common.
+        # Optimised separately, arrays would not share their common tasks.
         for part, block in enumerate(array.to_delayed(optimize_graph=False).ravel()):
             places.append((wholes[name], part))
             tasks.append(dask.delayed(_sent)(block, name, name == labels))
@@ -43,7 +43,7 @@ def in_memory(**given: Any) -> list[Any]:
 
 
 def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
-    """Accumulate every partition where it lies, in a `new` accumulator, and merge what comes of each as it ends."""
+    """Accumulate each partition where it is, in a `new` accumulator, and merge the accumulators as they arrive."""
     import dask
     import dask.array as da
 
@@ -69,7 +69,7 @@ def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
 
 
 def _array(values: Any, name: str) -> Any:
-    """Return a collection as an array of dask whose partitions hold whole rows."""
+    """Return a collection as a dask array whose partitions hold whole rows."""
     array = values.to_dask_array() if hasattr(values, "to_dask_array") else values
     if not hasattr(array, "to_delayed") or getattr(array, "ndim", 0) not in (1, 2):
         raise ValueError(f"{name} must be a dask array of one or two dimensions, got {values!r}")
@@ -77,7 +77,7 @@ def _array(values: Any, name: str) -> Any:
 
 
 def _require_one_length(arrays: dict[str, Any]) -> None:
-    """Check that what is known of the lengths agrees, before any work."""
+    """Check that the known lengths agree, before any work."""
     shapes = {name: array.shape for name, array in arrays.items() if not np.isnan(array.shape[0])}
     for name, shape in shapes.items():
         first = next(iter(shapes))
@@ -115,7 +115,7 @@ class _Whole:
 
 
 def _stream(tasks: list[Any], take: Callable[[int, Any], None]) -> None:
-    """Compute all tasks in one graph and hand over, one at a time, the place and the result of each as it ends."""
+    """Compute all tasks in one graph; call `take` with the index and the result of each as it ends, one at a time."""
     import dask
 
     get = dask.base.get_scheduler(collections=tasks)
@@ -126,7 +126,7 @@ def _stream(tasks: list[Any], take: Callable[[int, Any], None]) -> None:
         futures = client.compute(tasks)
         place = {future.key: k for k, future in enumerate(futures)}
         completed = as_completed(futures, with_results=True)
-        del futures  # the cluster lets go what nobody waits for
+        del futures  # the cluster releases results without a future
         for future, value in completed:
             take(place[future.key], value)
             del future, value
@@ -144,7 +144,7 @@ def _stream(tasks: list[Any], take: Callable[[int, Any], None]) -> None:
 
 
 def _sent(block: Any, name: str, is_labels: bool) -> NDArray[Any]:
-    """Return what is sent of a partition: labels that are whole numbers as bytes."""
+    """Return the values of a partition to send; labels that are whole numbers as bytes."""
     require_unmasked(block, name, "leave those samples out")
     values = np.asarray(block)
     if not is_labels or values.dtype.kind not in "iuf" or values.dtype.itemsize == 1:

@@ -1,4 +1,4 @@
-"""Samples with missing values, and scores of which low ones are for positives: what users say of their columns."""
+"""Samples with missing values, and scores that are low for positives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ Bool = NDArray[np.bool_]
 
 
 def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
-    """Return what is given without the samples that miss a value of any of it, and how many these were.
+    """Return the arguments without the samples that have a missing value in any of them, and the number of these.
 
-    Missing are NaN, NaT, None, pandas' NA, nulls of polars and masked values; of scores of several models, and of a
-    mapping of them, a sample needs all. With missing="raise" all is returned as it is: the checks that read the values
-    refuse them. O(n).
+    NaN, NaT, None, pandas' NA, polars' null and masked values are missing; a sample needs the scores of all models.
+    With missing="raise" the arguments are returned unchanged: later checks refuse missing values. O(n).
     """
     choice(missing, ("raise", "drop"), "missing")
     if missing == "raise":
@@ -34,7 +33,7 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
     marks = [_marked(column) for column in columns.values()]
     lengths = {None if mark is None else len(mark) for mark in marks}
     if len(lengths) != 1 or None in lengths:
-        return list(given.values()), 0  # the checks of shapes say what is wrong
+        return list(given.values()), 0  # later checks of shapes raise
     dropped = np.logical_or.reduce([mark for mark in marks if mark is not None])
     n_dropped = int(np.count_nonzero(dropped))
     if not n_dropped:
@@ -43,16 +42,18 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
         listed = ", ".join(name for name, values in given.items() if values is not None)
         raise ValueError(f"missing='drop' leaves no sample: each misses a value of one of {listed}")
 
+    kept_rows = np.flatnonzero(~dropped)
+
     def kept(values: Any) -> Any:
         if isinstance(values, Mapping):
             return {key: kept(column) for key, column in values.items()}
-        return None if values is None else _rows(values, ~dropped)
+        return None if values is None else rows_of(values, kept_rows)
 
     return [kept(values) for values in given.values()], n_dropped
 
 
 def _marked(values: Any) -> Bool | None:
-    """Mark the samples that miss a value; None for what is no array of samples."""
+    """Mark the samples with a missing value; None if this is no array of samples."""
     try:
         array = np.asarray(in_numpy(values))
     except (TypeError, ValueError):
@@ -65,21 +66,18 @@ def _marked(values: Any) -> Bool | None:
     return found if found.ndim == 1 else np.asarray(found.any(axis=1))
 
 
-def _rows(values: Any, keep: Bool) -> Any:
+def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows, of a frame or a series as such: labels may be categories with an order."""
     if hasattr(values, "iloc"):
-        return values.iloc[keep]
-    if type(values).__module__.startswith("polars."):
-        import polars
-
-        return values.filter(polars.Series(keep))
-    if isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
-        return values[keep]
-    return np.asarray(in_numpy(values))[keep]
+        return values.iloc[rows]
+    of_polars = type(values).__module__.startswith("polars.")
+    if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
+        return values[rows]
+    return np.asarray(in_numpy(values))[rows]
 
 
 def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:
-    """Return whether low scores are for positives: a bool, or an array of them where models differ."""
+    """Return whether low scores mean positive: a bool, or an array of them if models differ."""
     given = higher_is_better
     if isinstance(given, Mapping):
         unknown = [name for name in given if str(name) not in (names or ())]
@@ -100,12 +98,12 @@ def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int
 
 
 def oriented(values: NDArray[Any], lower: Any) -> NDArray[Any]:
-    """Return scores, float32 or float64, of which higher ones are for positives; also back to the caller's. Exact."""
+    """Flip scores (float32 or float64) so that high ones mean positive, or flip them back. Exact."""
     if isinstance(lower, bool):
         return -values if lower else values
     return np.asarray(values * np.where(lower, -1.0, 1.0).astype(values.dtype))
 
 
 def of_caller(threshold: Any, lower: Any) -> Any:
-    """Return thresholds on the caller's scale, 0 without a sign."""
+    """Return thresholds on the caller's scale; 0 is never negative."""
     return threshold if lower is False else np.where(lower, 0.0 - np.asarray(threshold), threshold)[()]

@@ -1,4 +1,4 @@
-"""Checks of what users pass to the metrics; the one place here that raises for them."""
+"""Checks of the arguments of the metrics."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._parameters import as_float, shown
+from rocmax._runtime.warn import warn
 
 F64 = NDArray[np.float64]
 
-#: What the core reads as it is.
+#: The dtypes that the core reads directly.
 LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
 SCORES = {np.dtype("f8"), np.dtype("f4")}
-PAIRS = ((0, 1), (-1, 1))  # labels that tell which of them is positive; False and True are 0 and 1
+PAIRS = ((0, 1), (-1, 1))  # labels of which 1 is known to be positive; False and True are 0 and 1
 _BLOCK = 1 << 14
 WHOLE = 2**53  # float64 holds every integer up to here
-#: What an error about missing values advises, in functions that take `missing`.
+#: The advice of errors about missing values in functions that take `missing`.
 DROP = "pass missing='drop' to leave such samples out"
 _LEAVE = "leave such samples out"
 
 
 def scikit_learn(name: str) -> Any:
-    """Return scikit-learn's own metric, even where `sklearn.metrics` has been made to hold ours."""
-    from sklearn.metrics import _ranking  # takes seconds to import: the common case does without
+    """Return scikit-learn's own metric, even if `sklearn.metrics` was patched with ours."""
+    from sklearn.metrics import _ranking  # not at the top: takes seconds to import
 
     return getattr(_ranking, name)
 
 
 @contextmanager
 def naming_missing(y_true: Any, **numbers: Any) -> Iterator[None]:
-    """Say where a label or a number of a frame is missing, unless the error of scikit-learn's function says it."""
+    """Replace errors of scikit-learn about a frame by one that says which value is missing, unless they mention NaN."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -52,7 +53,7 @@ def naming_missing(y_true: Any, **numbers: Any) -> Iterator[None]:
 def labels(
     y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
 ) -> tuple[NDArray[Any], Any]:
-    """Labels as a contiguous array of two values, of which the greater is positive, and the label of that class."""
+    """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
     y = unmasked(y_true, name, remedy)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -77,7 +78,7 @@ def labels(
         label = found[1] if tuple(sorted(found, key=str)) not in PAIRS else 1
         return np.asarray(y == label), label
     if y.dtype in LABELS:
-        if _first_two(y) not in PAIRS:  # otherwise the core finds out whether there are others
+        if _first_two(y) not in PAIRS:  # the core checks these for further values
             positive_label(label_classes(y, name), len(y), name, remedy)
         return plain(y), y.dtype.type(1).item()
     require_labels(y, name, remedy)
@@ -87,7 +88,7 @@ def labels(
 
 
 def check_label(pos_label: Any) -> None:
-    """Check that `pos_label` is one value, and equal to itself or not."""
+    """Check that `pos_label` is one value that can be compared."""
     text = isinstance(pos_label, (str, bytes))
     try:
         one = text or getattr(pos_label, "shape", None) == () or not hasattr(pos_label, "__len__")
@@ -108,7 +109,7 @@ def marked(y: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
 
 
 def positive_label(classes: NDArray[Any], n_samples: int, name: str, remedy: str = _LEAVE) -> Any:
-    """Return the positive one of two sorted labels if they tell: 0 and 1, -1 and 1, or False and True."""
+    """Return the positive one of two sorted labels, which must be 0 and 1, -1 and 1, or False and True."""
     require_two_classes(classes, n_samples, name, remedy)
     least, greatest = (label.item() if hasattr(label, "item") else label for label in classes)
     if (least, greatest) in PAIRS:
@@ -120,7 +121,7 @@ def positive_label(classes: NDArray[Any], n_samples: int, name: str, remedy: str
 
 
 def second_class(estimator: Any) -> Any:
-    """Return which class a fitted estimator of two gives high scores; None if its labels tell or it has no classes."""
+    """Return the class of high scores of a fitted two-class estimator; None if its labels are in `PAIRS`."""
     classes: Any = getattr(estimator, "classes_", ())
     if len(classes) != 2 or tuple(classes) in PAIRS:
         return None
@@ -128,7 +129,7 @@ def second_class(estimator: Any) -> Any:
 
 
 def _first_two(y: NDArray[Any]) -> Any:
-    """Return the first label and the first that differs, sorted, without a look at the rest."""
+    """Return the first two distinct labels, sorted, without reading the rest."""
     for start in range(0, len(y), _BLOCK):
         others = np.flatnonzero(y[start : start + _BLOCK] != y[0])
         if len(others):
@@ -137,14 +138,14 @@ def _first_two(y: NDArray[Any]) -> Any:
 
 
 def declared_order(y_true: Any) -> list[Any]:
-    """Return the labels of an ordered categorical of pandas or an Enum of polars, least first; else none."""
+    """Return the labels of an ordered categorical of pandas or an Enum of polars, in their order; else []."""
     dtype: Any = getattr(y_true, "dtype", None)
     ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
     return list(dtype.categories) if ordered else []
 
 
 def texts(y: NDArray[Any]) -> set[str]:
-    """Distinct labels if all are texts, else none: sorting them all would take far longer."""
+    """Return the distinct labels if all are strings, else an empty set. Much faster than sorting them."""
     try:
         found = set(y.tolist()) if y.dtype.kind in "OU" and y.ndim == 1 else set()
     except TypeError:  # such as lists
@@ -153,8 +154,8 @@ def texts(y: NDArray[Any]) -> set[str]:
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
-    """Check that no label is missing: it would count as a class, with `pos_label` as a negative."""
-    if y.dtype.kind in "biuSU":  # these hold none
+    """Check that no label is missing: it would count as a class, or as a negative."""
+    if y.dtype.kind in "biuSU":  # no missing values
         return
     missing = marked_missing(y)
     if missing.any():
@@ -172,14 +173,14 @@ def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _is_missing(value: Any) -> bool:
     try:
-        # NA compares with nothing, itself included.
+        # NA cannot be compared, even with itself.
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
     except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
         return False
 
 
 def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
-    """Scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
+    """Return scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
     s = unmasked(y_score, name, remedy or _LEAVE)
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
@@ -189,7 +190,7 @@ def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArr
 
 
 def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
-    """Return what is given, computed at once: of a mapping of scores each of them."""
+    """Return the arguments, dask collections computed in one graph; `y_score` may be a mapping of them."""
     many = isinstance(y_score, Mapping)
     held = {"y_score": y_score}
     if many:
@@ -199,10 +200,10 @@ def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) ->
 
 
 def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] | None]:
-    """Return the scores of several models as an array and their names, those of a mapping or of a frame's columns."""
+    """Return the scores of several models as an array, and their names from a mapping or the columns of a frame."""
     if not isinstance(y_score, Mapping):
         names = list(getattr(y_score, "columns", ()))
-        numbered = names == list(range(len(names)))  # as frames without names are
+        numbered = names == list(range(len(names)))  # a frame without names
         return y_score, None if numbered else _distinct(names)
     if not y_score:
         raise ValueError("y_score is empty: there is no model to measure")
@@ -217,8 +218,17 @@ def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] 
     return np.column_stack(columns), _distinct(y_score)
 
 
+def warn_if_two_classes(s: NDArray[Any], given: Any, name: str) -> None:
+    """Warn where the scores of two models, given without names, look like the probabilities of two classes."""
+    if s.shape[1:] != (2,) or not len(s) or named_columns(given)[1] is not None:
+        return
+    if s.min() >= 0 and s.max() <= 1 and np.allclose(s.sum(axis=1), 1, atol=1e-6):
+        instead = f"pass {name}[:, 1], or, if they are two models, a mapping from names to scores"
+        warn(f"{name} has two columns that sum to 1: {instead}", UserWarning)
+
+
 def _distinct(names: Iterable[Any]) -> tuple[str, ...]:
-    """Return names of models as texts, each of which names one."""
+    """Return names of models as strings, which must be distinct."""
     found = tuple(map(_name, names))
     twice = [name for k, name in enumerate(found) if name in found[:k]]
     if twice:
@@ -227,12 +237,11 @@ def _distinct(names: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _name(of: Any) -> str:
-    """Return a name as text."""
     return of if isinstance(of, str) else shown(of)
 
 
 def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight", remedy: str = "") -> F64:
-    """Weights as float64 of shape (n_samples,)."""
+    """Return weights as float64 of shape (n_samples,)."""
     w = plain(_as_float64(unmasked(sample_weight, name, remedy or _LEAVE), name, remedy))
     if w.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {w.shape}")
@@ -249,14 +258,14 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     if not isinstance(low, Real) or not isinstance(high, Real):
         raise ValueError(f"{name} must be a pair of numbers (low, high), got {shown(bounds)}")
     low, high = as_float(low), as_float(high)
-    # What is measured is divided by the width.
+    # Measures are divided by the width.
     if not 0.0 <= low < high <= 1.0 or high - low < np.finfo(float).tiny:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {shown(bounds)}")
     return low, high
 
 
 def is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
-    """Whether `value` is one of texts and None: an array compared with a text has an answer for each element."""
+    """Whether `value` is one of strings and None. An array would be compared element by element."""
     return value in options if isinstance(value, str) else any(value is option for option in options)
 
 
@@ -267,7 +276,7 @@ def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
 
 
 def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:
-    """Check that `value` is a number for which `holds` is true; `domain` says so in words."""
+    """Check that `value` is a number for which `holds` is true; `domain` describes these numbers."""
     found = as_float(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
     if not np.isnan(found) and holds(found):
         return found
@@ -280,7 +289,7 @@ def check_level(confidence_level: float) -> float:
 
 
 def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Distinct names among `values`, one a sample, and the place of each sample's."""
+    """Return the distinct names in `values`, and the index of the name of each sample."""
     v = unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
@@ -296,7 +305,7 @@ def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> 
 
 
 def require_weights(weight: F64 | None, name: str = "sample_weight", remedy: str = "") -> None:
-    """Check that weights, where there are any, are finite and not negative: before sums of them are taken."""
+    """Check that weights, if given, are finite and not negative."""
     if weight is None:
         return
     require_finite(weight, name, remedy)
@@ -310,7 +319,7 @@ def _as_float64(values: NDArray[Any], name: str, remedy: str = "") -> NDArray[An
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}")
     instead = "scale them" if name.startswith("sample_weight") else "pass ranks instead"
     try:
-        with np.errstate(over="ignore"):  # an infinity is refused with its index
+        with np.errstate(over="ignore"):  # infinities are refused later, with their index
             converted = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         require_present(values, name, remedy)
@@ -327,7 +336,7 @@ def _as_float64(values: NDArray[Any], name: str, remedy: str = "") -> NDArray[An
 
 
 def _largest_integer(values: NDArray[Any], converted: F64) -> int:
-    """Return the integer that is farthest from 0; 0 if there are none or all are small."""
+    """Return the integer of largest absolute value, 0 if there are no large ones."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         return max(int(values.max()), int(values.min()), key=abs)
     if values.dtype == object:
@@ -369,22 +378,23 @@ def require_present(values: Any, name: str, remedy: str = "") -> None:
     """Check that no number in an array of objects is None or pandas' NA."""
     if str(getattr(values, "dtype", "")) == "object":
         values = np.asarray(values)
-        missing = marked_missing(values)
-        if missing.any():
-            advice = f"; {remedy}" if remedy else ""
-            raise ValueError(f"{name} must be finite, got {values[missing][0]} at index {_first(missing)}{advice}")
+        _refuse(marked_missing(values), values, name, remedy)
 
 
 def require_finite(values: NDArray[Any], name: str, remedy: str = "") -> None:
-    """Check that there is no NaN and no infinity; `remedy` is what to do about a NaN."""
-    bad = ~np.isfinite(values)
+    """Check that all values are finite; `remedy` is the advice about a NaN."""
+    _refuse(~np.isfinite(values), values, name, remedy)
+
+
+def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str) -> None:
+    """Raise if a value is marked; the remedy is for missing ones, not for an infinity."""
     if bad.any():
         found = values[bad][0]
-        advice = f"; {remedy}" if remedy and np.isnan(found) else ""
+        advice = f"; {remedy}" if remedy and _is_missing(found) else ""
         raise ValueError(f"{name} must be finite, got {found} at index {_first(bad)}{advice}")
 
 
 def _first(mask: NDArray[np.bool_]) -> Any:
-    """Return the index of the first that is marked: a number, or a tuple of them."""
+    """Return the first marked index: a number, or a tuple of numbers."""
     index = tuple(int(i) for i in np.argwhere(mask)[0])
     return index[0] if len(index) == 1 else index

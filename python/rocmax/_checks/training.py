@@ -1,4 +1,4 @@
-"""Checks of features, labels and weights of estimators: what raises for users, before any work."""
+"""Checks of features, labels and weights of estimators, before any work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
     _check_sample_weight,
     _num_samples,
     check_consistent_length,
@@ -20,31 +18,32 @@ from sklearn.utils.validation import (
 from rocmax._checks.arrays import in_numpy, plain, require_unmasked
 from rocmax._checks.samples import require_finite, require_labels, require_present
 from rocmax._parameters import shown
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_UNMASK = "leave those samples out, or impute the values"
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
 @contextmanager
 def _checks(name: str, X: Any = None) -> Iterator[None]:
-    """Run scikit-learn's checks: one thread at a time, without a warning of a sum, numbers they cannot take named.
+    """Run scikit-learn's checks, one thread at a time, and name the argument in their errors.
 
-    Of a frame X the first column without numbers is named.
+    For a frame X, the first column without numbers is named.
     """
     with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):
         try:
             yield
-        except ArithmeticError as error:  # such as of 10**400
+        except ArithmeticError as error:  # such as from 10**400
             raise ValueError(f"{name} holds what float64 cannot: {shown(error)}") from error
         except (TypeError, ValueError) as error:
             _require_columns_of_numbers(X)
-            if str(error).startswith("could not convert"):  # such as a text, of which the message names no argument
+            if str(error).startswith("could not convert"):  # such as a text: the message names no argument
                 raise ValueError(f"{name} must hold numbers: {error}") from error
             raise
 
@@ -80,18 +79,18 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     else:
         with _checks("sample_weight"):
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        require_finite(weight, "sample_weight")  # which a single number is not checked to be
+        require_finite(weight, "sample_weight")  # scikit-learn does not check a single number
     return None if np.all(weight == 1.0) else plain(weight)
 
 
 def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool]:
-    """Return the two sorted classes and which samples are of the second, the positive one.
+    """Return the two sorted classes, and which samples are of the second (positive) class.
 
-    Samples of weight 0 may be of any class: they count as negative.
+    Samples of weight 0 may be of any class and count as negative.
     """
     y = np.asarray(y)
     if y.dtype == object and all(isinstance(label, _NUMBERS) for label in y):
-        y = np.array(y.tolist())  # as a column of a frame may hold them
+        y = np.array(y.tolist())  # such as from a column of a frame
     if weight is not None:
         counted = y[weight > 0]
         if len(counted) and np.all(counted == counted[0]) and not np.all(y == counted[0]):
@@ -145,39 +144,33 @@ def rows_of(X: Any, index: Any) -> Any:
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block.
 
-    NaN is let through where an estimator takes missing values.
+    NaN is allowed if the estimator takes missing values.
     """
     X = _native(X)
-    check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
         with _checks("X", X):
             return _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
-    _check_feature_names(estimator, X, reset=reset)
-    _check_n_features(estimator, X, reset=reset)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X if is_stored(X) or not reset else in_rows(X)
 
 
 def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X as libraries of trees take it: a frame as it is, all else as numbers or NaN."""
-    _require_read(X)
-    check_unmasked(X=X)
+    """Return X as libraries of trees take it: a frame as it is, anything else as numbers or NaN."""
+    _require_readable(X)
     if is_dask(X):
         raise TypeError("dask input is not supported here; pass X.compute()")
     if not (hasattr(X, "columns") and hasattr(X, "shape")):
         with _checks("X"):
             X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
         return _canonical(X) if is_sparse(X) else X
-    _check_feature_names(estimator, X, reset=reset)
-    _check_n_features(estimator, X, reset=reset)
-    return X
+    return validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 def check_labels(y: Any, X: Any) -> AnyArray:
     """Return labels of shape (n_samples,), as many as X has rows."""
-    check_unmasked(y=y)
-    _check_none_missing(y)
+    _require_all_labels(y)
     if y is None:
         raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
     with _checks("y"):
@@ -189,8 +182,7 @@ def check_labels(y: Any, X: Any) -> AnyArray:
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
     X, y = _native(X), in_numpy(y)
-    check_unmasked(X=X, y=y)
-    _check_none_missing(y)
+    _require_all_labels(y)
     stored = is_stored(X)
     if stored:
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
@@ -204,15 +196,15 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
 
 
 def _options(estimator: Any) -> dict[str, Any]:
-    """Return what scikit-learn is asked to check of features."""
+    """Return the options of scikit-learn's checks of features."""
     missing = getattr(estimator, "_takes_missing", False)
     return {**_FEATURES, "ensure_all_finite": "allow-nan"} if missing else _FEATURES
 
 
 def _is_plain(values: Any, ndim: int) -> bool:
-    """Whether these are finite numbers that scikit-learn's checks would return as they are.
+    """Whether these are finite numbers that scikit-learn's checks would return unchanged.
 
-    Those change the warning filters of the process for a moment, so that threads could not check at once.
+    Skips those checks: they change the warning filters of the process, so that only one thread at a time may run them.
     """
     kinds = "f" if ndim == 2 else "biuf"
     if type(values) is not np.ndarray or values.ndim != ndim or values.dtype.kind not in kinds or not values.size:
@@ -224,19 +216,21 @@ def _is_plain(values: Any, ndim: int) -> bool:
 
 
 def _native(X: Any) -> Any:
-    """Return a tensor as an array, and an array of bytes in the other order in those of this machine."""
-    _require_read(X)
+    """Return a tensor as an array, and an array of the other byte order in native order."""
+    _require_readable(X)
     X = in_numpy(X)
     return in_rows(X) if type(X) is np.ndarray and X.dtype.kind == "f" and not X.dtype.isnative else X
 
 
-def _require_read(X: Any) -> None:
+def _require_readable(X: Any) -> None:
+    """Refuse a LazyFrame, and masked values."""
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        raise TypeError("X is a LazyFrame, whose rows are not read yet: X.collect() has them")
+        raise TypeError("X is a LazyFrame, whose rows are not read yet; pass X.collect()")
+    require_unmasked(X, "X", _UNMASK)
 
 
 def _canonical(X: Any) -> Any:
-    """Return X in one layout: an array in C order, a sparse matrix with every entry that is not 0 once and in order."""
+    """Return X in one layout: an array in C order, a sparse matrix with each nonzero entry once and in order."""
     if not hasattr(X, "has_canonical_format"):
         return in_rows(X)
     if not X.has_canonical_format or np.count_nonzero(X.data) < len(X.data):
@@ -246,14 +240,9 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def check_unmasked(**arrays: Any) -> None:
-    """Check that no value is masked."""
-    for name, values in arrays.items():
-        require_unmasked(values, name, "leave those samples out, or impute the values")
-
-
-def _check_none_missing(y: Any) -> None:
-    """Check that no label is None or pandas' NA, which compare with nothing; of NaN scikit-learn's checks say it."""
+def _require_all_labels(y: Any) -> None:
+    """Check that no label is masked, None or pandas' NA; scikit-learn's checks refuse NaN."""
+    require_unmasked(y, "y", _UNMASK)
     if getattr(y, "dtype", None) is None or (isinstance(y, np.ndarray) and y.dtype.kind in "biuf"):
         return
     y = np.asarray(y)
@@ -274,5 +263,5 @@ def _check_stored(X: Any) -> None:
 
 
 def _is_finite(block: AnyArray, *_: Any) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow where no value does
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum of finite values may overflow
         return bool(np.isfinite(block.sum()) or np.isfinite(block).all())

@@ -13,7 +13,8 @@ from typing import Any
 
 from rocmax._cli._failure import Failure
 from rocmax._cli._parser import make_parser
-from rocmax._cli._text import printable
+from rocmax._cli._text import log
+from rocmax._cli._values import fpr_range
 
 _EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot", "bokeh": "report"}
 
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
+        if getattr(arguments, "fpr", None) is not None:
+            arguments.fpr = fpr_range(*arguments.fpr)
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             import_module(f"rocmax._cli.{arguments.command}").run(arguments)
@@ -63,18 +66,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Put the null device where stdin, stdout or stderr is closed, lest a file that is opened later be taken for it."""
+    """Open the null device where stdin, stdout or stderr is closed, or the next file would take its place."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(handle, True)
     os.close(handle)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # an encoding without a letter is no reason to fail
+        sys.stdout.reconfigure(errors="backslashreplace")  # for encodings that lack a letter
 
 
 def _give_up_stdout() -> None:
-    """Let the flush at the end of the process not fail again, where stdout is a pipe or a disk that takes no more."""
+    """Keep the flush at the end of the process from failing again, if stdout is a closed pipe or a full disk."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -82,7 +85,8 @@ def _give_up_stdout() -> None:
 
 
 def _say(message: str) -> None:
-    print(f"rocmax: {printable(' '.join(message.split()))}", file=sys.stderr)
+    """Print one line to stderr, whatever lines the message has."""
+    log(f"rocmax: {' '.join(message.split())}")
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a model learns from: columns of a table as numbers and names, and their coding as features."""
+"""The columns that a model learns from: numbers and categories, and their coding as features."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
+from rocmax._cli._text import log
 
-# What the coding consists of, for the model file.
+# The parts of the coding, for the model file.
 PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
-# Fewer rows may well differ in a column of numbers that means something.
+# With fewer rows, a column with a different value in every row need not be an id.
 _FEW = 50
-# Numbers with a bound, a currency, separators of thousands, a percent sign or a unit: as people, not files, write them.
+# Numbers as people write them: with a bound, a currency, separators of thousands, a percent sign or a unit.
 _MARKED = (
     r"^\s*(?:[<>~≤≥]=?\s*[+-]?[\d.]+|[+-]?[$€£]\s*[\d,.]+|[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
     r"|[+-]?\d+(?:\.\d+)?(?:\s*[%‰$€£°]| [a-zµ]{1,3}(?:/[a-zA-Z]{1,3})?))\s*$"
@@ -30,11 +30,8 @@ _LARGEST = 1e150
 def split_columns(
     frame: pl.DataFrame, *, exclude: set[str], categorical: list[str]
 ) -> tuple[list[str], int, list[str], list[str]]:
-    """Return the names of numeric columns, how many of these (the last) are flags, of categorical and empty ones."""
-    numeric: list[str] = []
-    flags: list[str] = []
-    nominal: list[str] = []
-    empty: list[str] = []
+    """Return the names of numeric columns, the number of flags among them (the last), categorical and empty columns."""
+    numeric, flags, nominal, empty = list[str](), list[str](), list[str](), list[str]()
     for series in frame:
         if series.name in exclude:
             continue
@@ -47,8 +44,7 @@ def split_columns(
                 _doubt(series)
         elif kind.is_numeric() or kind == pl.Boolean:
             (flags if _is_flag(series) else numeric).append(series.name)
-            _require_size(series)
-            _doubt_number(series)
+            _check_numbers(series)
         else:
             raise Failure(
                 f"column {series.name!r} is {kind}, neither number nor text: --drop it, or write it as a number"
@@ -58,20 +54,8 @@ def split_columns(
     return numeric + flags, len(flags), nominal, empty
 
 
-def _require_size(series: pl.Series) -> None:
-    """Fail for numbers whose squares overflow: they cannot be scaled."""
-    values = table.nameless(series).cast(pl.Float64)
-    far = (values.abs() > _LARGEST) & values.is_finite()
-    if far.any():
-        row = int(far.arg_true()[0])
-        raise Failure(
-            f"column {series.name!r} holds {values[row]:g} in row {row + 1}, and squares of numbers beyond "
-            f"{_LARGEST:g} overflow: divide the column by some number, or --drop it"
-        )
-
-
 def _is_flag(series: pl.Series) -> bool:
-    """Whether a column holds 0 and 1 only, or false and true: like an indicator of a category it is not scaled."""
+    """Whether a column holds only 0 and 1, or booleans: like an indicator of a category it is not scaled."""
     if series.dtype == pl.Boolean:
         return True
     values = table.nameless(series).drop_nulls()
@@ -79,38 +63,51 @@ def _is_flag(series: pl.Series) -> bool:
 
 
 def _doubt(series: pl.Series) -> None:
-    """Say that a column is taken for one of names if most of it are numbers, or if no two of its names are equal."""
+    """Report that a column of text is treated as a category if it looks like numbers; warn if it looks like an id."""
     texts = table.nameless(series).cast(pl.String)
+    half = texts.is_not_null().sum() / 2
     marked = texts.str.contains(_MARKED)
-    if marked.sum() > texts.is_not_null().sum() / 2:
-        text = texts[int(marked.arg_max() or 0)]
-        report.log(
-            f"column {series.name!r} is treated as a category: it is text, such as {short(text)!r}; if they are "
-            "numbers, write them without units, signs and separators of thousands"
-            + (f", or for decimal commas, {table.COMMAS}" if table.has_commas(texts) else "")
+    if marked.sum() > half:
+        why = (
+            f"it is text, such as {short(texts[int(marked.arg_max() or 0)])!r}; if they are numbers, write them "
+            "without units, signs and separators of thousands"
         )
+        why += f", or for decimal commas, {table.COMMAS}" if table.has_commas(texts) else ""
     elif table.has_commas(texts):
-        report.log(f"column {series.name!r} is treated as a category: for decimal commas, {table.COMMAS}")
-    elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
+        why = f"for decimal commas, {table.COMMAS}"
+    elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > half:
         row = table.first_name(texts)
-        but = "" if row is None else f", but {short(texts[row])!r} in row {row + 1}"
-        report.log(f"column {series.name!r} is treated as a category: it is text{but}")
-    elif len(texts) >= _FEW and texts.n_unique() == len(texts):
-        report.log("warning: " + _is_id(series.name))
+        why = "it is text" + ("" if row is None else f", but {short(texts[row])!r} in row {row + 1}")
+    else:
+        if len(texts) >= _FEW and texts.n_unique() == len(texts):
+            _warn_of_id(series.name)
+        return
+    log(f"column {series.name!r} is treated as a category: {why}")
 
 
-def _doubt_number(series: pl.Series) -> None:
-    """Say that a column of integers looks like one that numbers the rows: all differ, with few gaps or in order."""
-    values = table.nameless(series)
-    if len(values) < _FEW or not values.dtype.is_integer() or values.null_count() or values.n_unique() < len(values):
+def _check_numbers(series: pl.Series) -> None:
+    """Fail for numbers whose squares overflow, so that they cannot be scaled; warn if integers look like an id.
+
+    An id has a different value in every row, with few gaps or in order.
+    """
+    values, n = table.nameless(series), len(series)
+    floats = values.cast(pl.Float64)
+    far = (floats.abs() > _LARGEST) & floats.is_finite()
+    if far.any():
+        row = int(far.arg_true()[0])
+        raise Failure(
+            f"column {series.name!r} holds {floats[row]:g} in row {row + 1}, and squares of numbers beyond "
+            f"{_LARGEST:g} overflow: divide the column by some number, or --drop it"
+        )
+    if n < _FEW or not values.dtype.is_integer() or values.null_count() or values.n_unique() < n:
         return
     span = int(values.max()) - int(values.min())  # type: ignore[arg-type]
-    if span < 2 * len(values) or values.is_sorted() or values.is_sorted(descending=True):
-        report.log("warning: " + _is_id(series.name))
+    if span < 2 * n or values.is_sorted() or values.is_sorted(descending=True):
+        _warn_of_id(series.name)
 
 
-def _is_id(name: str) -> str:
-    return f"column {name!r} has a different value in every row; if it is an id, --drop it"
+def _warn_of_id(name: str) -> None:
+    log(f"warning: column {name!r} has a different value in every row; if it is an id, --drop it")
 
 
 def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str], before: int = 0) -> pl.DataFrame:
@@ -125,7 +122,7 @@ def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str], be
     chosen = [_numbers(name, columns[name], before) for name in numeric] + [
         _names(columns[name]) for name in categorical
     ]
-    return pl.DataFrame({f"x{k}": series for k, series in enumerate(chosen)})  # a name may be *, or nothing at all
+    return pl.DataFrame({f"x{k}": series for k, series in enumerate(chosen)})  # names may be * or empty
 
 
 def _numbers(name: str, series: pl.Series, before: int) -> pl.Series:
@@ -140,16 +137,16 @@ def _numbers(name: str, series: pl.Series, before: int) -> pl.Series:
 
 def _names(series: pl.Series) -> pl.Series:
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
-        raise Failure(f"column {series.name!r} is {series.dtype}, which is no text nor can be made one")
+        raise Failure(f"column {series.name!r} is {series.dtype}, which cannot be a category")
     return series.cast(pl.String)
 
 
 def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
-    """Return the rows in the order of a column of numbers, dates or times, equal ones as they are."""
+    """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
     series = table.nameless(table.column(frame, name))
     if series.dtype == pl.String:
-        taken = "--time takes numbers, or dates as 2024-12-31"
-        # Of 1/12/2024 nobody knows whether the day or the month is first.
+        taken = "--time takes numbers, or dates such as 2024-12-31"
+        # In 1/12/2024 the day or the month may be first.
         if (other := ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)).any():
             raise Failure(
                 f"column {name!r} holds {short(series[int(other.arg_max() or 0)])!r}: {taken}, the year first"
@@ -164,16 +161,16 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
 
 
 def make_columns(n_numeric: int, n_flags: int, n_categorical: int, *, trees: bool = False) -> ColumnTransformer:
-    """Return the coding of the columns of `features`, unfitted: of numbers, of which flags are the last, and of names.
+    """Return the unfitted coding of the columns of `features`: of numbers, the last of them flags, and of categories.
 
-    For a line numbers are imputed and scaled, flags imputed; trees take missing numbers as they are.
+    For linear models numbers are imputed and scaled, flags imputed; trees get missing numbers as they are.
     """
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     flags = make_pipeline(
         SimpleImputer(strategy="most_frequent", add_indicator=True),
         OneHotEncoder(drop="if_binary", handle_unknown="ignore"),  # one sparse column each
     )
-    # Rare values share a column; so do values that training never saw.
+    # Rare and unseen values share a column.
     names = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="", missing_values=None),
         OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist"),
@@ -181,7 +178,7 @@ def make_columns(n_numeric: int, n_flags: int, n_categorical: int, *, trees: boo
     kinds: list[tuple[str, Any, int]] = [("numeric", numbers, n_numeric - n_flags), ("flags", flags, n_flags)]
     if trees:
         kinds = [("numeric", StandardScaler(with_mean=False, with_std=False), n_numeric)]  # as they are
-    # By position: scikit-learn looks each name up among all of them.
+    # By position: scikit-learn would search for each name among all.
     parts, start = [], 0
     for name, coding, n in [*kinds, ("categorical", names, n_categorical)]:
         if n:

@@ -1,4 +1,4 @@
-"""Rates and predictive values at cutoffs: the table of ``evaluate --at``."""
+"""Rates and predictive values at cutoffs: ``evaluate --at``."""
 
 from argparse import Namespace
 from typing import Any
@@ -8,8 +8,10 @@ import numpy as np
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._failure import Misuse
+from rocmax._cli._text import say
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._result import plain as as_plain
 
 _INTERVALS = {
     "wilson": "Intervals of rates by Wilson 1927, which treats cutoffs as fixed.",
@@ -18,35 +20,32 @@ _INTERVALS = {
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
-_WEIGHED = ("youden", "closest", "cost")  # rules that a known prevalence enters
+_WEIGHED = ("youden", "closest", "cost")  # rules that use a known prevalence
 
 
 def check(arguments: Namespace) -> None:
-    """Fail, before any work, for arguments that do not go together."""
-    if arguments.at and arguments.groups is not None and arguments.cutoff_intervals == "wilson":
+    """Fail, before any work, where the options cannot be combined."""
+    given = {
+        "--prevalence": arguments.prevalence,
+        "--cutoff-intervals": arguments.cutoff_intervals,
+        "--guarantee": arguments.guarantee,
+    }
+    for option, value in given.items():
+        if value is not None and not arguments.at:
+            raise Misuse(f"{option} {value}: give a cutoff, such as --at fpr=0.05")
+    if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
         raise Misuse(
             "--cutoff-intervals wilson treats rows as independent; with --groups use --cutoff-intervals bootstrap"
         )
-    if arguments.prevalence is not None and not arguments.at:
-        raise Misuse("--prevalence is for the predictive values of --at: give a cutoff, such as --at fpr=0.05")
-    if arguments.cutoff_intervals is not None and not arguments.at:
-        raise Misuse("--cutoff-intervals are of the rates of --at: give a cutoff, such as --at fpr=0.05")
-
-    _check_guarantee(arguments)
     if arguments.per is not None and not any(map(_is_count, arguments.at or ())):
         raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
-
-
-def _check_guarantee(arguments: Namespace) -> None:
     if arguments.guarantee is None:
         return
-    wrong = [_name(at) for at in arguments.at or () if not isinstance(at, tuple) or at[0] == "cost"]
-    if wrong or not arguments.at:
-        got = f", got --at {wrong[0]}" if wrong else ""
-        raise Misuse(f"--guarantee needs --at fpr, sensitivity, specificity or alerts, such as --at fpr=0.01{got}")
+    if wrong := [_name(at) for at in arguments.at if not isinstance(at, tuple) or at[0] == "cost"]:
+        raise Misuse(f"--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at {wrong[0]}")
     others = {"--weight": arguments.weight, "--groups": arguments.groups}
-    others["--cutoff-intervals bootstrap"] = arguments.cutoff_intervals == "bootstrap" or None
-    for option in (name for name, value in others.items() if value is not None):
+    others["--cutoff-intervals bootstrap"] = arguments.cutoff_intervals == "bootstrap"
+    for option in (name for name, value in others.items() if value):
         raise Misuse(f"--guarantee and {option} cannot be combined")
 
 
@@ -54,57 +53,57 @@ def _is_count(at: Any) -> bool:
     return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
 
 
-def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint]:
+def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]:
     """Return the requested cutoffs of each column of scores."""
-    how = {
-        "threshold": [("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
-        "guarantee": arguments.guarantee,
-        "prevalence": arguments.prevalence,
-        "method": arguments.cutoff_intervals or ("wilson" if arguments.groups is None else "bootstrap"),
-        "confidence_level": arguments.confidence,
-        "random_state": 0,
-    }
     points = {}
-    with report.waiting("cutoffs"):
-        for name, scores in scored.columns.items():
-            with report.told_of(f"{name}, cutoffs", how="--cutoff-intervals"):
-                points[name] = operating_point(
-                    scored.labels.positive, scores, **how, **rows.options(arguments, scored, name)
-                )
+    for name, scores in scored.columns.items():
+        with report.warned(f"{name}, cutoffs", how="--cutoff-intervals"), report.progress("cutoffs"):
+            points[name] = operating_point(
+                scored.labels.positive,
+                scores,
+                threshold=[("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
+                guarantee=arguments.guarantee,
+                prevalence=arguments.prevalence,
+                method=arguments.cutoff_intervals or ("bootstrap" if arguments.groups else "wilson"),
+                confidence_level=arguments.confidence,
+                random_state=0,
+                **scored.options(name),
+            )
     return points
 
 
 def plain(points: OperatingPoint) -> list[dict[str, Any]]:
     """Return cutoffs ready for JSON, which has no infinity: null is a cutoff that calls nothing positive."""
-    return [
-        {name: None if isinstance(value, float) and not np.isfinite(value) else value for name, value in row.items()}
-        for row in points.rows()
-    ]
+    return [as_plain(row) for row in points.rows()]
 
 
 def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int) -> None:
-    """Print a row a cutoff; --json holds the rest, intervals of predictive values and likelihood ratios among them."""
+    """Print a row for each cutoff; --json also has intervals of predictive values, and likelihood ratios."""
     level = words.level(arguments.confidence)
     several = ["score"] if len(found) > 1 else []
     rates = [f"{name} [{level}]" for name in _RATES.values()]
-    shown = report.new_table(*several, "cutoff", *_scores_from(found), *rates, *_VALUES.values())
+    higher = {bool(points.higher_is_better) for points in found.values()}
+    head = "scores" if len(higher) > 1 else "scores from" if True in higher else "scores up to"
+    lines = []
     for score, points in found.items():
         for asked, row in zip(arguments.at, points.rows(), strict=True):
             cells = [words.bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in _RATES]
             cells += ["" if np.isnan(row[name]) else words.digits(row[name]) for name in _VALUES]
-            shown.add_row(*[score] * len(several), _name(asked, arguments.per), _threshold(row, found, points), *cells)
-    report.show(shown)
+            side = ("from " if points.higher_is_better else "up to ") if head == "scores" else ""
+            name = _name(asked, arguments.per)
+            lines.append([*[score] * len(several), name, side + _threshold(row), *cells])
+    report.table([*several, "cutoff", head, *rates, *_VALUES.values()], lines)
     points = next(iter(found.values()))
     share = "known" if points.prevalence_known else "in the data"
     names = [name for name in dict.fromkeys(map(_name, arguments.at)) if name.partition("=")[0] in _WEIGHED]
     also = f" It chose {', '.join(names)} too." if points.prevalence_known and names else ""
     how = _INTERVALS[points.method if points.n_groups is None else "clusters"]
-    report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {how}")
+    say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {how}")
     if arguments.guarantee is not None:
         least = words.percent(min(np.min(one.guarantee) for one in found.values()))
-        report.say(f"Each cutoff keeps its limit on new data with probability {least} or more (Wilks 1941).")
+        say(f"Each cutoff keeps its limit on new data with probability {least} or more (Wilks 1941).")
     if arguments.per is not None:
-        report.say(f"Alerts per {arguments.per}: the average over its {n_periods:,} values.")
+        say(f"Alerts per {arguments.per}: the average over its {n_periods:,} values.")
 
 
 def _name(asked: Any, per: str | None = None) -> str:
@@ -113,15 +112,8 @@ def _name(asked: Any, per: str | None = None) -> str:
     return asked if isinstance(asked, str) else "given"
 
 
-def _scores_from(found: dict[str, OperatingPoint]) -> list[str]:
-    """Return the head of the column of cutoffs: which scores are called positive."""
-    higher = {bool(points.higher_is_better) for points in found.values()}
-    return ["scores" if len(higher) > 1 else "scores from" if higher == {True} else "scores up to"]
-
-
-def _threshold(row: dict[str, Any], found: dict[str, OperatingPoint], points: OperatingPoint) -> str:
-    """Return a cutoff with its interval, if it has one, and with its side where columns differ in it."""
-    side = ("from " if points.higher_is_better else "up to ") if _scores_from(found) == ["scores"] else ""
-    text = f"{side}{row['threshold']:.4g}"
+def _threshold(row: dict[str, Any]) -> str:
+    """Return a cutoff with its interval, if it has one."""
+    text = f"{row['threshold']:.4g}"
     low, high = row.get("threshold_low"), row.get("threshold_high")
     return text if low is None or high is None else f"{text} [{low:.4g}, {high:.4g}]"

@@ -1,4 +1,4 @@
-"""An ensemble in a model file: the members that score, the coding of their columns, and what was chosen and why."""
+"""An ensemble in a model file: its members, the coding of their columns, and the leaderboard."""
 
 from typing import Any
 
@@ -11,9 +11,10 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC
 from rocmax._cli import _trees as trees
+from rocmax._cli._archive import require
 from rocmax.ensemble._table import TableCoder
 
-# What it consists of beside trees, for the model file.
+# Its parts beside trees, for the model file.
 PARTS = (TableCoder, OrdinalEncoder, LogisticRegression)
 _ROW = {"family": str, "partial_auc": float, "standard_error": float, "difference": float, "kept": bool}
 _ROW |= {"difference_error": float, "seconds": float, "note": str}
@@ -25,9 +26,8 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
     members = []
     for name, estimator, curve in zip(model.families_, model.estimators_, model.curves_, strict=True):
         coder, machine = estimator[0], estimator[-1]
-        if not any(coder is one for one in coders):
-            coders.append(coder)
-        place = next(k for k, one in enumerate(coders) if one is coder)
+        place = next((k for k, one in enumerate(coders) if one is coder), len(coders))
+        coders += [coder] if place == len(coders) else []
         shares = _shares(coder, machine)
         if isinstance(machine, PartialAUCBoostingClassifier):
             machine = {"boosting": trees.stored(machine)}
@@ -47,75 +47,66 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
 
 
 def restored(content: dict[str, Any], fpr_range: tuple[float, float]) -> PartialAUCEnsembleClassifier:
-    """Return the ensemble, or raise where its parts cannot be those of one; with ``shares_``, what members go by."""
+    """Return the ensemble, or raise if its parts are not those of one; ``shares_`` are the importances by family."""
     coders, n = content["coders"], content["n_features"]
-    if type(n) is not int or not all(type(coder) is TableCoder for coder in coders):
-        raise ValueError("no coding of columns")
+    require(type(n) is int and all(type(coder) is TableCoder for coder in coders), "no coding of columns")
     model = PartialAUCEnsembleClassifier(fpr_range)
     model.families_, model.estimators_, model.curves_, model.shares_ = [], [], [], {}
     for member in content["members"]:
-        name, machine, (slope, offset) = member["family"], member["machine"], member["curve"]
+        name, machine, shares = member["family"], member["machine"], member["shares"]
         if isinstance(machine, dict):
             ((kind, parts),) = machine.items()
             machine = trees.restored(parts, fpr_range) if kind == "boosting" else trees.restored_forest(parts)
-        elif type(machine) not in (LogisticRegression, PartialAUCSVC):
-            raise TypeError("a member of the ensemble is no model")
+        else:
+            known = type(machine) in (LogisticRegression, PartialAUCSVC)
+            require(known, "a member of the ensemble is no model")
+        require(type(name) is str and name not in model.shares_, "the families of the ensemble have no names")
+        whole = shares is None or (type(shares) is np.ndarray and shares.shape == (n,) and (shares >= 0).all())
+        require(whole, "the shares of the columns are no shares")
         model.estimators_.append(Pipeline([("table", coders[member["coder"]]), ("model", machine)]))
-        model.curves_.append((_number(slope), _number(offset)))
-        model.families_.append(_text(name))
-        shares = member["shares"]
-        if shares is not None and not (type(shares) is np.ndarray and shares.shape == (n,) and (shares >= 0).all()):
-            raise ValueError("the shares of the columns are no shares")
+        model.curves_.append(_line(member["curve"]))
+        model.families_.append(name)
         model.shares_[name] = shares
-    if not model.families_ or len(model.shares_) < len(model.families_):
-        raise ValueError("an ensemble without members, or with two of a name")
+    require(model.families_, "an ensemble without members")
     model.classes_ = np.array([False, True])
     model.n_features_in_ = n
     model.feature_names_in_ = np.array([f"x{k}" for k in range(n)], dtype=object)
-    model.intercept_ = np.array([_number(content["intercept"])])
-    slope, offset = content["calibration"]
-    model.calibration_ = (_number(slope), _number(offset))
+    model.intercept_ = np.array(_line([content["intercept"], 0.0])[:1])
+    model.calibration_ = _line(content["calibration"])
     model.leaderboard_ = content["leaderboard"]
     for row in model.leaderboard_:
-        if row.keys() != _ROW.keys() or any(type(row[name]) is not kind for name, kind in _ROW.items()):
-            raise ValueError("the leaderboard is no leaderboard")
+        whole = row.keys() == _ROW.keys() and all(type(row[name]) is kind for name, kind in _ROW.items())
+        require(whole, "the leaderboard is no leaderboard")
     return model
 
 
-def _number(value: Any) -> float:
-    if type(value) is not float or not np.isfinite(value):
-        raise ValueError("a number of the ensemble is not finite")
-    return value
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError("a name of the ensemble is no text")
-    return value
+def _line(numbers: list[float]) -> tuple[float, float]:
+    """Return a slope and an offset, or raise ValueError unless they are finite."""
+    slope, offset = numbers
+    finite = all(type(x) is float and np.isfinite(x) for x in numbers)
+    require(finite, "a number of the ensemble is not finite")
+    return slope, offset
 
 
 def known_names(model: PartialAUCEnsembleClassifier) -> list[list[str]]:
-    """Return the names in each categorical column that training saw."""
+    """Return the categories of each column in training."""
     coder = model.estimators_[0][0]
     return [] if coder.names_ is None else [[str(name) for name in names] for names in coder.names_.categories_]
 
 
 def _shares(coder: TableCoder, machine: Any) -> NDArray[np.float64] | None:
-    """Return the share of each column in what splits gain, or in the weights of a line; None where there is none."""
-    if isinstance(machine, LogisticRegression):
-        of_feature = np.abs(machine.coef_[0])
-    elif isinstance(machine, PartialAUCSVC):
+    """Return the share of each column in the gain of splits, or in absolute weights; None if the model has neither."""
+    if isinstance(machine, PartialAUCSVC):
         return None
-    else:
-        of_feature = np.asarray(machine.feature_importances_, dtype=np.float64)
-    columns = _columns_of(coder)
+    linear = isinstance(machine, LogisticRegression)
+    of_feature = np.abs(machine.coef_[0]) if linear else np.asarray(machine.feature_importances_, dtype=np.float64)
     found = np.zeros(len(coder.numeric_) + len(coder.categorical_))
-    np.add.at(found, columns, of_feature)
+    np.add.at(found, _columns_of(coder), of_feature)
     return np.asarray(found / max(found.sum(), np.finfo(float).tiny))
 
 
 def _columns_of(coder: TableCoder) -> NDArray[np.intp]:
-    """Return the column that each feature is of, numeric ones first."""
+    """Return the column of each feature; numeric ones come first."""
     n_numeric, n_names = len(coder.numeric_), len(coder.categorical_)
     columns = list(range(n_numeric))
     if coder.numbers_ is not None:
@@ -126,6 +117,6 @@ def _columns_of(coder: TableCoder) -> NDArray[np.intp]:
 
 
 def _n_columns(coder: OneHotEncoder, k: int) -> int:
-    """Return how many columns stand for the names of one."""
+    """Return how many columns stand for the categories of one."""
     rare = coder.infrequent_categories_[k]
     return len(coder.categories_[k]) if rare is None else len(coder.categories_[k]) - len(rare) + 1

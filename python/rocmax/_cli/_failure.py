@@ -1,4 +1,4 @@
-"""The exceptions that the command line raises itself."""
+"""Errors of the command line: bad data, bad usage."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -6,24 +6,36 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-_TRIED = 20_000  # names compared with one that is unknown: a column of a million labels would take minutes
+_TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
 
 class Failure(Exception):
-    """Bad data: its message becomes the one line on stderr."""
+    """Bad data; the message is printed as one line on stderr."""
 
     code = 1
 
 
 class Misuse(Failure):
-    """Arguments that cannot be meant, whatever the data."""
+    """Bad usage: arguments that are wrong for any data."""
 
     code = 2
 
 
 @contextmanager
+def about(path: str) -> Iterator[None]:
+    """Put the name of a data file in front of the messages about its content."""
+    try:
+        yield
+    except Misuse:
+        raise
+    except (Failure, ValueError) as error:
+        message = str(error)
+        raise Failure(message if message.startswith(f"{path}: ") else f"{path}: {message}") from error
+
+
+@contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Make a failure of what hinders the block to open or read a file."""
+    """Report as a Failure that a file cannot be opened or read."""
     if Path(path).is_dir():
         raise Failure(f"{path}: a folder, not a file")
     try:
@@ -35,7 +47,7 @@ def reading(path: str) -> Iterator[None]:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
-    """Return the failure for a `name` that is not among the `known` ones, with the nearest."""
+    """Return the failure for a name that is not among the known ones, with the nearest of them."""
     names = list(islice(known, _TRIED))
     near = get_close_matches(name, names, n=1) or [n for n in names if n.lower() == name.lower()]
     if near:
@@ -45,6 +57,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
 
 
 def short(text: object) -> str:
-    """Return what a message shows of a value that may be a whole book."""
+    """Return a value as text of at most 60 letters, for a message."""
     shown = str(text)
     return shown if len(shown) <= 60 else shown[:57] + "..."

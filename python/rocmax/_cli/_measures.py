@@ -18,7 +18,7 @@ HELP = (
 
 
 def measure(text: str) -> Measure:
-    """Return what a text names."""
+    """Return the measure that a text names."""
     name, _, rest = text.partition(":")
     try:
         for kind in MEASURES:
@@ -26,16 +26,16 @@ def measure(text: str) -> Measure:
                 return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
-        return as_measure(name)
+        raise ModuleNotFoundError("unknown measure")
     except ModuleNotFoundError as error:
         names = ", ".join(kind.name for kind in MEASURES)
-        raise argparse.ArgumentTypeError(f"{text}: {error}, and no measure; the measures are {names}") from None
+        raise argparse.ArgumentTypeError(f"{text}: {error}; measures are {names}, or FILE.py:NAME") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 
 
 def _usual(name: str, kind: type[Measure]) -> Measure:
-    """Return a measure that is named without its option."""
+    """Return a measure without options."""
     try:
         return kind()
     except TypeError:
@@ -43,7 +43,7 @@ def _usual(name: str, kind: type[Measure]) -> Measure:
 
 
 def _option(text: str) -> Any:
-    """Return a number, or a text that is none."""
+    """Return an option of a measure: a number if it is one, else a text."""
     try:
         return int(text) if text.strip().isdecimal() else float(text)
     except ValueError:
@@ -51,12 +51,12 @@ def _option(text: str) -> Any:
 
 
 def _own(module: str, expression: str) -> Measure:
-    """Return a measure of a file or a module of the user's: its name, a call of it, or a function of two arrays."""
+    """Return the user's measure in a file or module: a class, an instance, or a function of labels and scores."""
     if module.endswith(".py"):
         spec = spec_from_file_location(Path(module).stem, module)
         assert spec is not None and spec.loader is not None
         found = module_from_spec(spec)
-        sys.modules[spec.name] = found  # dataclasses look their module up
+        sys.modules[spec.name] = found  # where dataclasses look for it
         spec.loader.exec_module(found)
     else:
         found = import_module(module)
@@ -67,5 +67,5 @@ def _own(module: str, expression: str) -> Measure:
 
 
 def chosen(asked: Sequence[Measure] | None, usual: Sequence[Measure]) -> list[Measure]:
-    """Return the usual measures and those that were asked for, each once."""
+    """Return the usual and the requested measures, each once."""
     return list(dict.fromkeys([*usual, *(asked or ())]))

@@ -1,13 +1,14 @@
 """The model file: the coding of columns and what was trained on them, saved by skops.
 
-skops rather than pickle or joblib: loading a pickle runs whatever code its writer put into it. A skops file is
-data; only types that are known to be harmless are built, and any other makes loading fail.
+Loading a pickle runs any code that its writer put into it. A file of skops is data: only types that are known to be
+harmless are built, and any other makes loading fail.
 """
 
 import warnings
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZIP_DEFLATED
 
 import numpy as np
 import polars as pl
@@ -40,14 +41,16 @@ _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {
     "sklearn.compose._column_transformer._RemainderColsList",
 }
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
+#: By column, the first categories that are not in training, and the number of their rows.
+Unseen = dict[str, tuple[list[str], int]]
 _FORMAT = 3
-_NAMED = 3  # categories that a warning names
-# What is kept as numbers, by its kind.
+_NAMED = 3  # categories in a warning
+# The classifiers that are stored as numbers.
 _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
 
 class Feature(NamedTuple):
-    """What a classifier sees of a column, under a name for people, and how much of the column is one of it."""
+    """A feature of a classifier: a name for people, its column, and how much of the column is one unit of it."""
 
     name: str
     column: str
@@ -55,7 +58,7 @@ class Feature(NamedTuple):
 
 
 def _names_coded(coder: OneHotEncoder, names: list[str]) -> list[Feature]:
-    """Return the features that stand for names in columns: those that are frequent, and all others together."""
+    """Return the features of categories: one for each frequent category, and one for all rare ones of a column."""
     found = []
     for name, known, rare in zip(names, coder.categories_, coder.infrequent_categories_, strict=True):
         few = set() if rare is None else set(rare)
@@ -64,33 +67,11 @@ def _names_coded(coder: OneHotEncoder, names: list[str]) -> list[Feature]:
     return found
 
 
-@dataclass
-class Unseen:
-    """Categories of a column that training has not seen: the first few, and the number of their rows."""
-
-    values: list[str] = field(default_factory=list)
-    n_rows: int = 0
-
-    def add(self, strange: pl.Series) -> None:
-        """Count more of them."""
-        self.n_rows += len(strange)
-        new = strange.filter(~strange.is_in(self.values)).unique(maintain_order=True).head(_NAMED + 1)
-        self.values = [*self.values, *new][: _NAMED + 1]
-
-    def __str__(self) -> str:
-        first = ", ".join(map(repr, map(short, self.values[:_NAMED])))
-        return first + (", ..." if len(self.values) > _NAMED else "")
-
-    @property
-    def rows(self) -> str:
-        return "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
-
-
 @dataclass(frozen=True)
 class Model:
-    """The coding of columns, what was trained on them, their names, and the labels it was trained for.
+    """The coding of columns, the classifier, the names of columns and labels.
 
-    Of an ensemble each member has a coding of its own, and `columns` is None.
+    The members of an ensemble have codings of their own, and `columns` is None.
     """
 
     columns: ColumnTransformer | None
@@ -103,7 +84,7 @@ class Model:
     fpr_range: tuple[float, float]
 
     def check(self) -> None:
-        """Raise TypeError unless the parts are of the types that they have when trained."""
+        """Raise TypeError unless the parts have the types of a trained model."""
         names = [*self.numeric, *self.categorical, self.label, self.positive, self.negative]
         texts = isinstance(self.numeric, list) and isinstance(self.categorical, list)
         if not (texts and all(isinstance(name, str) for name in names)):
@@ -118,35 +99,40 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """What it is, as ``--model`` says it."""
+        """The value of ``--model``."""
         if isinstance(self.classifier, PartialAUCEnsembleClassifier):
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
-    def note_unseen(self, frame: pl.DataFrame, seen: "dict[str, Unseen]") -> None:
-        """Add the categories in some rows that training has not seen to those of the rows before."""
+    def note_unseen(self, frame: pl.DataFrame, seen: Unseen) -> None:
+        """Add the categories of some rows that are not in training to those of the rows before."""
         for name, known in zip(self.categorical, self._known(), strict=True):
             values = table.nameless(frame[name]).cast(pl.String).drop_nulls()
             strange = values.filter(~values.is_in(known))
             if len(strange):
-                seen.setdefault(name, Unseen()).add(strange)
+                first, n_rows = seen.get(name, ([], 0))
+                new = strange.filter(~strange.is_in(first)).unique(maintain_order=True)
+                seen[name] = [*first, *new.head(_NAMED + 1)][: _NAMED + 1], n_rows + len(strange)
 
-    def unseen(self, seen: "dict[str, Unseen]") -> list[str]:
-        """Return the warnings of categories that training has not seen."""
+    def unseen(self, seen: Unseen) -> list[str]:
+        """Return the warnings of categories that are not in training."""
         taken = "rare values" if self.columns is not None else "rare or missing ones"
-        return [
-            f"warning: column {name!r}: {found} not seen in training ({found.rows}): treated as {taken}"
-            for name, found in seen.items()
-        ]
+        found = []
+        for name, (values, n_rows) in seen.items():
+            first = ", ".join(repr(short(value)) for value in values[:_NAMED])
+            first += ", ..." if len(values) > _NAMED else ""
+            rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+            found.append(f"warning: column {name!r}: {first} not seen in training ({rows}): treated as {taken}")
+        return found
 
     def features(self) -> list[Feature]:
-        """Return what the classifier sees, in its order."""
+        """Return the features of the classifier, in its order; of an ensemble, none."""
         found: list[Feature] = []
         for kind, coder, where in [] if self.columns is None else self.columns.transformers_:
             names = [*self.numeric, *self.categorical][where]
             if kind == "categorical":
                 found += _names_coded(coder[-1], names)
-            elif kind == "numeric" and hasattr(coder, "scale_"):  # of trees: as they are
+            elif kind == "numeric" and hasattr(coder, "scale_"):  # as they are, for trees
                 found += [Feature(one, one, 1.0) for one in names]
             elif kind in ("numeric", "flags"):
                 missing = [names[k] for k in getattr(coder[0].indicator_, "features_", ())]
@@ -156,7 +142,7 @@ class Model:
         return found
 
     def _known(self) -> list[list[str]]:
-        """Return the names in each categorical column that training saw."""
+        """Return the categories of each column in training."""
         if not self.categorical:
             return []
         if self.columns is None:
@@ -172,11 +158,11 @@ class Model:
         X = coding.features(frame, self.numeric, self.categorical, before)
         whole = self.classifier
         if self.columns is not None:
-            # As many jobs as a file says would be as many processes.
+            # A file must not choose the number of processes.
             self.columns.n_jobs = None
             whole = Pipeline([("columns", self.columns), ("c", self.classifier)])
         try:
-            # What overflows is not finite, which is told below; names that are new are told by `unseen`.
+            # Overflow is reported below, new categories by `unseen`.
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 if self.columns is None:
                     warnings.simplefilter("ignore")
@@ -185,7 +171,7 @@ class Model:
                 raise TypeError(f"scores of shape {found.shape} and dtype {found.dtype}")
         except MemoryError:
             raise
-        except Exception as error:  # whatever a damaged model makes of its parts
+        except Exception as error:  # whatever the parts of a damaged model cause
             raise Failure(f"the model is damaged, or cannot score such data: {error}") from error
         bad = np.flatnonzero(~np.isfinite(found))
         if bad.size:
@@ -201,13 +187,13 @@ def save(model: Model, path: str) -> None:
     content = {"format": _FORMAT, **{part.name: getattr(model, part.name) for part in fields(model)}}
     if model.kind != "linear":
         content["classifier"] = {model.kind: _PLAIN[model.kind].stored(model.classifier)}
-    data = archive.compact(skops.io.dumps(content))
+    data = skops.io.dumps(content, compression=ZIP_DEFLATED)
     with written(path) as file:
         file.write(data)
 
 
 def load(path: str) -> Model:
-    """Read a model file, or fail if it is none or holds anything that this command never writes."""
+    """Read a model file, or fail if it is none or holds anything that `rocmax fit` never writes."""
     with reading(path):
         data = Path(path).read_bytes()
     try:
@@ -231,12 +217,12 @@ def load(path: str) -> Model:
         return model
     except (Failure, MemoryError):
         raise
-    except Exception as error:  # whatever a damaged file makes of the reader
+    except Exception as error:  # whatever a damaged file causes
         raise Failure(f"{path}: not a model written by rocmax fit ({error})") from error
 
 
 def _strange_types(data: bytes) -> set[str]:
-    """Return the types in a model file that skops does not trust, and estimators, that are no part of our models."""
+    """Return the types in a model file, estimators and those that skops does not trust, that no model of ours has."""
     found, schema = set(), archive.schema_of(data)
     for node in archive.nodes_of(schema):
         name = f"{node.get('__module__')}.{node.get('__class__')}"

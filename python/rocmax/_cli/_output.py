@@ -1,4 +1,4 @@
-"""Where the command line writes its results: files, or stdout."""
+"""Write results to files or stdout."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from rocmax._cli._failure import Failure, Misuse
 
 @contextmanager
 def written(path: str) -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of the one at `path` once it is whole, or stdout."""
+    """Yield stdout, or a file that takes the place of the one at `path` once it is whole."""
     if is_stdout(path):
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -24,7 +24,7 @@ def written(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _failing(path: str) -> Iterator[None]:
-    """Make a failure of what hinders the block to write a file."""
+    """Report as a Failure that a file cannot be written."""
     try:
         yield
     except BrokenPipeError:
@@ -34,7 +34,7 @@ def _failing(path: str) -> Iterator[None]:
 
 
 def is_stdout(path: str | None) -> bool:
-    """Whether a name stands for what stdout goes to."""
+    """Whether a path is "-" or the file that stdout goes to."""
     if path is None or path == "-":
         return path == "-"
     with suppress(OSError):
@@ -43,19 +43,19 @@ def is_stdout(path: str | None) -> bool:
 
 
 def check_output(path: str | None, *inputs: str) -> None:
-    """Fail, before any work, if a result cannot be written there or would take the place of an input."""
+    """Fail, before any work, if a result cannot be written or would overwrite an input."""
     if path is None or is_stdout(path):
         return
     with _failing(path):
         files.check_writable(path)
     for name in inputs:
-        with suppress(OSError):  # an input that is not there has its own message
+        with suppress(OSError):  # a missing input has its own message
             if Path(path).is_file() and os.path.samefile(path, name):
                 raise Misuse(f"{path}: that would overwrite the input")
 
 
 def check_plot(path: str | None, *inputs: str) -> None:
-    """Fail, before any work, if a plot cannot be written there or its name does not say its kind."""
+    """Fail, before any work, if a plot cannot be written, or not in the format of its name."""
     check_output(path, *inputs)
     if path is None:
         return
@@ -65,10 +65,10 @@ def check_plot(path: str | None, *inputs: str) -> None:
 
     kinds = FigureCanvasBase.get_supported_filetypes()
     if plot_format(path) not in kinds:
-        raise Failure(f"{path}: cannot be written: no kind of plot; known are: {', '.join(sorted(kinds))}")
+        raise Failure(f"{path}: cannot be written: unknown plot format; known are: {', '.join(sorted(kinds))}")
 
 
 def plot_format(path: str) -> str:
-    """Return the kind of plot that the name asks for; devices and pipes, which have no ending, take png."""
+    """Return the format of a plot, the ending of its name; png for devices and pipes, which have no ending."""
     special = Path(path).exists() and not Path(path).is_file()
     return Path(path).suffix[1:].lower() or ("png" if special else "")

@@ -1,7 +1,6 @@
-"""Arguments of every subcommand; argparse alone, so that ``--help`` and mistakes answer at once."""
+"""Arguments of every subcommand; it imports little, so that ``--help`` and usage errors print at once."""
 
 import argparse
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rocmax._cli import _measures as measures
@@ -10,50 +9,35 @@ from rocmax._cli._text import printable
 from rocmax._core import __version__
 
 _EXAMPLES = """examples:
-  rocmax demo
-  rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
-  rocmax explain model.skops
-  rocmax score model.skops test.csv --out scores.csv
-  rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
-  rocmax compare scores.csv --label diagnosis --score new old older --json
+  rocmax demo --fpr 0 0.1 --plot roc.svg
+  rocmax fit train.csv --label diagnosis --positive sick --fpr 0 0.05 --out model.skops
+  rocmax explain model.skops --plot weights.png
+  rocmax score model.skops test.csv --out scores.csv --keep patient --predicted
+  rocmax evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05 --plot roc.png
+  rocmax compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05
 """
+_TABLE = ".csv, .tsv (also .gz) or .parquet"
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong without what could steer a terminal: names of files come from anywhere."""
+    """A parser with `add`, whose errors are safe to print: file names come from anywhere."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
 
+    def add(self, name: str, text: str, **options: Any) -> None:
+        """Add an argument with its help."""
+        self.add_argument(name, help=text, **options)
 
-class _Checked(argparse.Action):
-    """Stores what `check` makes of several values; its ValueError says what is wrong with them together."""
-
-    def __init__(self, *args: Any, check: Callable[[list[Any]], Any], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._check = check
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        try:
-            setattr(namespace, self.dest, self._check(values))
-        except ValueError as error:
-            parser.error(
-                f"{option_string} {' '.join(f'{v:g}' if isinstance(v, float) else v for v in values)}: {error}"
-            )
+    def add_list(self, name: str, text: str, **options: Any) -> None:
+        """Add an option that takes one or more values, columns unless said otherwise, and may be repeated."""
+        self.add(name, text, **{"nargs": "+", "action": "extend", "metavar": "COLUMN", **options})
 
 
 class _Completion(argparse.Action):
-    """Prints what a shell needs to complete the commands and their options, and ends."""
+    """Prints what a shell needs to complete commands and options, and exits."""
 
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
-    ) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, __: str | None = None) -> NoReturn:
         try:
             import shtab
         except ImportError:
@@ -65,7 +49,7 @@ class _Completion(argparse.Action):
                     left += action.choices.values()
                 elif action.metavar in ("FILE", "MODEL", "DATA"):
                     action.complete = shtab.FILE  # type: ignore[attr-defined]
-        print(shtab.complete(parser, values))
+        print(shtab.complete(parser, shell))
         parser.exit()
 
 
@@ -78,322 +62,243 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
-    parser.add_argument(
+    parser.add(
         "--print-completion",
+        'print a shell completion script: eval "$(rocmax --print-completion bash)"',
         action=_Completion,
         choices=("bash", "zsh", "fish"),
-        help='print a shell completion script: eval "$(rocmax --print-completion bash)"',
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-
-    def command(name: str, summary: str, example: str) -> argparse.ArgumentParser:
-        sub: argparse.ArgumentParser = commands.add_parser(
+    for add_arguments, summary in (
+        (_demo, "Train on real data and compare linear models, trees and an ensemble."),
+        (_fit, "Train a model for the partial AUC on a table."),
+        (_score, "Score a table with a trained model."),
+        (_explain, "Show the weights or feature importances of a trained model."),
+        (_evaluate, "Measure columns of scores."),
+        (_compare, "Test whether two or more columns of scores differ."),
+    ):
+        name = add_arguments.__name__[1:]
+        example = next(line for line in _EXAMPLES.splitlines() if line.startswith(f"  rocmax {name}"))
+        command: _Parser = commands.add_parser(
             name,
             help=summary,
             description=summary,
-            epilog=f"example:\n  {example}",
+            epilog=f"example:\n{example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        sub.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-        return sub
-
-    _demo(
-        command(
-            "demo",
-            "Train on real data and compare linear models, trees and an ensemble.",
-            "rocmax demo --fpr 0 0.1 --plot roc.svg",
-        )
-    )
-    _fit(
-        command(
-            "fit",
-            "Train a model for the partial AUC on a table.",
-            "rocmax fit train.csv --label diagnosis --positive sick --fpr 0 0.05 --out model.skops",
-        )
-    )
-    _score(
-        command(
-            "score",
-            "Score a table with a trained model.",
-            "rocmax score model.skops test.csv --out scores.csv --keep patient --predicted",
-        )
-    )
-    _explain(
-        command(
-            "explain",
-            "Show the weights or feature importances of a trained model.",
-            "rocmax explain model.skops --plot weights.png",
-        )
-    )
-    _evaluate(
-        command(
-            "evaluate",
-            "Measure columns of scores.",
-            "rocmax evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
-        )
-    )
-    _compare(
-        command(
-            "compare",
-            "Test whether two or more columns of scores differ.",
-            "rocmax compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
-        )
-    )
+        command.add("--json", "print one JSON object instead of tables", action="store_true")
+        add_arguments(command)
     return parser
 
 
-def _demo(demo: argparse.ArgumentParser) -> None:
-    _add_range(demo, (0.0, 0.05))
-    demo.add_argument("--seed", type=values.seed, default=0, help="random seed of the split (default 0)")
-    demo.add_argument(
-        "--plot", default="rocmax-demo.png", metavar="FILE", help="ROC plot to write (default rocmax-demo.png)"
-    )
+def _demo(parser: _Parser) -> None:
+    _add_range(parser, (0.0, 0.05))
+    parser.add("--seed", "random seed of the split (default 0)", type=values.seed, default=0)
+    parser.add("--plot", "ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
 
 
-def _fit(fit: argparse.ArgumentParser) -> None:
-    _add_range(fit, (0.0, 1.0))
-    fit.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet")
-    _add_label(fit)
-    fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write (- for stdout)")
-    fit.add_argument(
+def _fit(parser: _Parser) -> None:
+    _add_range(parser, (0.0, 1.0))
+    parser.add("data", _TABLE, metavar="DATA")
+    _add_label(parser)
+    parser.add("--out", "model file to write (- for stdout)", required=True, metavar="MODEL")
+    parser.add(
         "--model",
+        "ensemble: the mean of the model families (boosted trees if lightgbm is installed, extra trees, linear "
+        "models, kernels) that are not significantly worse than the best in cross-validation; linear: a linear model "
+        "with interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a "
+        "class has fewer than 20 rows",
         choices=("auto", "ensemble", "linear", "boosting"),
         default="auto",
-        help="ensemble: the mean of the model families (boosted trees with the extra boosting, extra trees, linear, "
-        "kernels) that are not significantly worse than the best in cross-validation; linear: a linear model with "
-        "interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a class "
-        "has fewer than 20 rows",
     )
-    fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to ignore")
-    fit.add_argument(
-        "--categorical",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="COLUMN",
-        help="numeric columns to treat as categories (text columns always are)",
-    )
-    fit.add_argument(
+    parser.add_list("--drop", "columns to ignore", default=[])
+    parser.add_list("--categorical", "numeric columns to treat as categories (text columns always are)", default=[])
+    parser.add(
         "--C",
+        "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
+        "(default 0.01 to 100000 in tenfold steps)",
         nargs="+",
         type=values.positive,
         metavar="C",
-        help="weight of the mean pair loss of a linear model; cross-validation selects the best of several "
-        "(default 0.01 to 100000 in tenfold steps)",
     )
-    fit.add_argument(
-        "--folds",
-        type=values.two_at_least,
-        help="number of cross-validation folds (default 5; 3 from 10,000 rows on)",
-    )
-    fit.add_argument(
+    folds = "number of cross-validation folds (default 5; 3 from 10,000 rows on)"
+    parser.add("--folds", folds, type=values.two_at_least)
+    parser.add(
         "--time",
+        "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
         metavar="COLUMN",
-        help="column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
     )
-    _add_rows(fit, "clusters of dependent rows, such as the patient; folds keep clusters whole")
-    _add_form(fit)
+    _add_weight(parser)
+    parser.add(
+        "--groups",
+        "column of clusters of dependent rows, such as the patient; folds keep clusters whole",
+        metavar="COLUMN",
+    )
+    _add_missing(parser)
+    _add_form(parser)
 
 
-def _score(score: argparse.ArgumentParser) -> None:
-    score.add_argument("model", metavar="MODEL", help="model file written by rocmax fit")
-    score.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
-    score.add_argument(
-        "--out", metavar="FILE", help="scores to write, .csv, .tsv (also .gz) or .parquet (default: csv on stdout)"
-    )
-    score.add_argument(
-        "--keep",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="COLUMN",
-        help="columns to copy beside the labels",
-    )
-    score.add_argument(
+def _score(parser: _Parser) -> None:
+    parser.add("model", "model file written by rocmax fit", metavar="MODEL")
+    parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
+    parser.add("--out", f"scores to write, {_TABLE} (default: csv on stdout)", metavar="FILE")
+    parser.add_list("--keep", "columns to copy to the output, beside the labels", default=[])
+    parser.add(
         "--predicted",
-        action="store_true",
-        help="add a column of predicted classes: positive for scores above 0, which is the threshold with the model's "
+        "add a column of predicted classes: positive for scores above 0, which is the threshold with the model's "
         "maximum false positive rate on the training rows",
-    )
-    _add_form(score)
-
-
-def _explain(explain: argparse.ArgumentParser) -> None:
-    explain.add_argument("model", metavar="MODEL", help="model file written by rocmax fit")
-    explain.add_argument(
-        "data",
-        nargs="?",
-        metavar="DATA",
-        help="labelled rows, preferably held out, .csv, .tsv (also .gz) or .parquet: also report the permutation "
-        "importance, the decrease of the partial AUC when a column is shuffled",
-    )
-    explain.add_argument(
-        "--top", type=values.count, default=20, metavar="N", help="rows to show (default 20; 0 for all)"
-    )
-    explain.add_argument("--plot", metavar="FILE", help="bar chart to write (.png, .pdf, .svg)")
-    _add_form(explain)
-
-
-def _evaluate(evaluate: argparse.ArgumentParser) -> None:
-    _add_range(evaluate, None)
-    _add_scores(evaluate)
-    evaluate.add_argument(
-        "--at",
-        nargs="+",
-        action="extend",
-        type=values.cutoff,
-        metavar="CUTOFF",
-        help="report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
-        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, alerts=500, cost=5 (a false positive costs as much as "
-        "five false negatives), youden, closest, eer, midpoint, or a score",
-    )
-    evaluate.add_argument(
-        "--alerts",
-        dest="at",
-        nargs="+",
-        action="extend",
-        type=values.alerts,
-        metavar="N",
-        help="report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive",
-    )
-    evaluate.add_argument(
-        "--per",
-        metavar="COLUMN",
-        help="N alerts per value of this column, such as the day, on average",
-    )
-    evaluate.add_argument(
-        "--guarantee",
-        type=values.level,
-        metavar="PROBABILITY",
-        help="choose each cutoff so that its expected rate or share of alerts on new data is within the limit with "
-        "this probability, such as 0.95",
-    )
-    evaluate.add_argument(
-        "--prevalence",
-        type=values.level,
-        metavar="SHARE",
-        help="prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest "
-        "and cost also choose the cutoff for it",
-    )
-    evaluate.add_argument(
-        "--cutoff-intervals",
-        choices=("wilson", "bootstrap"),
-        help="intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
-        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
-    )
-    page = "HTML page to write: curves, measures and thresholds to choose from, not --at, --by and --measure"
-    evaluate.add_argument("--report", metavar="FILE", help=page)
-
-
-def _compare(compare: argparse.ArgumentParser) -> None:
-    _add_range(compare, None)
-    compare.add_argument(
-        "--adjust",
-        choices=("holm", "bonferroni", "fdr_bh", "none"),
-        default="holm",
-        help="adjustment of the p-values of the pairs if there are three or more columns (default holm)",
-    )
-    compare.add_argument(
-        "--method",
-        choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
-        help="method of the tests (default: delong, or bootstrap if the range has fewer than five negatives); "
-        "venkatraman tests whether two whole curves are equal",
-    )
-    compare.add_argument(
-        "--resamples",
-        type=values.two_at_least,
-        default=2000,
-        help="number of resamples of bootstrap or venkatraman (default 2000)",
-    )
-    compare.add_argument("--seed", type=values.seed, default=0, help="random seed of the resamples (default 0)")
-    _add_scores(compare)
-
-
-def _add_range(parser: argparse.ArgumentParser, default: tuple[float, float] | None) -> None:
-    parser.add_argument(
-        "--fpr",
-        nargs=2,
-        type=values.rate,
-        action=_Checked,
-        check=values.fpr_range,
-        default=default,
-        metavar=("LOW", "HIGH"),
-        help="range of false positive rates of the partial AUC"
-        + (f" (default {default[0]:g} {default[1]:g})" if default else ""),
-    )
-
-
-def _add_scores(parser: argparse.ArgumentParser) -> None:
-    """Add what the commands that measure scores share."""
-    parser.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
-    _add_label(parser)
-    parser.add_argument(
-        "--score",
-        nargs="+",
-        action="extend",
-        required=True,
-        metavar="COLUMN",
-        help="columns of scores, higher for the positive class, unless --lower",
-    )
-    parser.add_argument(
-        "--lower",
-        nargs="*",
-        metavar="COLUMN",
-        help="low scores are for the positive class, as of docking scores, distances and p-values: in all columns of "
-        "--score, or in those that are named here",
-    )
-    parser.add_argument(
-        "--measure", nargs="+", action="extend", type=measures.measure, metavar="MEASURE", help=measures.HELP
-    )
-    parser.add_argument("--confidence", type=values.level, default=0.95, help="level of the intervals (default 0.95)")
-    parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
-    scale = "scale of the false positive rate in the plot; log shows small rates (default linear)"
-    parser.add_argument("--xscale", choices=("linear", "log"), default="linear", help=scale)
-    by = "subgroups, such as site or sex: each is measured, all are pooled and compared; --plot draws a forest plot"
-    parser.add_argument("--by", nargs="+", action="extend", metavar="COLUMN", help=by)
-    _add_rows(
-        parser, "clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them"
-    )
-    parser.add_argument(
-        "--weights-are",
-        choices=("frequency", "sampling"),
-        help="frequency (default): a weight counts equal rows, with a warning if weights are not counts; sampling: a "
-        "weight is an inverse sampling probability, whose scale does not matter",
+        action="store_true",
     )
     _add_form(parser)
 
 
-def _add_rows(parser: argparse.ArgumentParser, groups: str) -> None:
-    parser.add_argument("--weight", metavar="COLUMN", help="column of non-negative weights of the rows")
-    parser.add_argument("--groups", metavar="COLUMN", help=f"column of {groups}")
-    parser.add_argument(
+def _explain(parser: _Parser) -> None:
+    parser.add("model", "model file written by rocmax fit", metavar="MODEL")
+    parser.add(
+        "data",
+        f"labelled rows, preferably held out, {_TABLE}: also report the permutation importance, the decrease of the "
+        "partial AUC when a column is shuffled",
+        nargs="?",
+        metavar="DATA",
+    )
+    parser.add("--top", "rows to show (default 20; 0 for all)", type=values.count, default=20, metavar="N")
+    parser.add("--plot", "bar chart to write (.png, .pdf, .svg)", metavar="FILE")
+    _add_form(parser)
+
+
+def _evaluate(parser: _Parser) -> None:
+    _add_scores(parser)
+    parser.add_list(
+        "--at",
+        "report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
+        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, alerts=500, cost=5 (a false positive costs as much as "
+        "five false negatives), youden, closest, eer, midpoint, or a score",
+        type=values.cutoff,
+        metavar="CUTOFF",
+    )
+    parser.add_list(
+        "--alerts",
+        "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive",
+        dest="at",
+        type=values.alerts,
+        metavar="N",
+    )
+    parser.add(
+        "--per", "allow the N alerts on average for each value of this column, such as the day", metavar="COLUMN"
+    )
+    parser.add(
+        "--guarantee",
+        "choose each cutoff so that its expected rate or share of alerts on new data is within the limit with this "
+        "probability, such as 0.95",
+        type=values.level,
+        metavar="PROBABILITY",
+    )
+    parser.add(
+        "--prevalence",
+        "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest and "
+        "cost also choose the cutoff for it",
+        type=values.level,
+        metavar="SHARE",
+    )
+    parser.add(
+        "--cutoff-intervals",
+        "intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
+        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
+        choices=("wilson", "bootstrap"),
+    )
+    page = "HTML page to write, with curves, measures and a choice of thresholds, but without --at, --by and --measure"
+    parser.add("--report", page, metavar="FILE")
+
+
+def _compare(parser: _Parser) -> None:
+    _add_scores(parser)
+    parser.add(
+        "--adjust",
+        "adjustment of the p-values of the pairs if there are three or more columns (default holm)",
+        choices=("holm", "bonferroni", "fdr_bh", "none"),
+        default="holm",
+    )
+    parser.add(
+        "--method",
+        "method of the tests (default: delong, or bootstrap if the range has fewer than five negatives); "
+        "venkatraman tests whether two whole curves are equal",
+        choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
+    )
+    resamples = "number of resamples of bootstrap or venkatraman (default 2000)"
+    parser.add("--resamples", resamples, type=values.two_at_least, default=2000)
+    parser.add("--seed", "random seed of the resamples (default 0)", type=values.seed, default=0)
+
+
+def _add_range(parser: _Parser, default: tuple[float, float] | None) -> None:
+    text = "range of false positive rates of the partial AUC"
+    text += f" (default {default[0]:g} {default[1]:g})" if default else ""
+    parser.add("--fpr", text, nargs=2, type=values.rate, default=default, metavar=("LOW", "HIGH"))
+
+
+def _add_scores(parser: _Parser) -> None:
+    """Add what the commands that measure scores share."""
+    _add_range(parser, None)
+    parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
+    _add_label(parser)
+    parser.add_list(
+        "--score", "columns of scores; high scores mean the positive class unless --lower is given", required=True
+    )
+    parser.add(
+        "--lower",
+        "low scores mean the positive class, as with docking scores, distances and p-values: in all columns of "
+        "--score, or only in these",
+        nargs="*",
+        metavar="COLUMN",
+    )
+    parser.add_list("--measure", measures.HELP, type=measures.measure, metavar="MEASURE")
+    parser.add("--confidence", "level of the intervals (default 0.95)", type=values.level, default=0.95)
+    parser.add("--plot", "ROC plot to write, with bands (.png, .pdf, .svg)", metavar="FILE")
+    scale = "scale of the false positive rate in the plot; log shows small rates (default linear)"
+    parser.add("--xscale", scale, choices=("linear", "log"), default="linear")
+    parser.add_list(
+        "--by",
+        "columns of subgroups, such as site or sex: measure each, pool them, test whether they are equal; --plot draws "
+        "a forest plot",
+    )
+    _add_weight(parser)
+    parser.add_list(
+        "--groups",
+        "column of clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them. "
+        "Two columns name both subjects of a pair, as in face verification",
+    )
+    _add_missing(parser)
+    parser.add(
+        "--weights-are",
+        "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
+        "probability, whose scale does not matter",
+        choices=("frequency", "sampling"),
+    )
+    _add_form(parser)
+
+
+def _add_weight(parser: _Parser) -> None:
+    parser.add("--weight", "column of non-negative weights of the rows", metavar="COLUMN")
+
+
+def _add_missing(parser: _Parser) -> None:
+    parser.add(
         "--missing",
+        "rows that miss a label, score, weight or group: raise an error (default), or drop and count them",
         choices=("raise", "drop"),
         default="raise",
-        help="rows with a missing label, score, weight or group: drop and count them, or refuse them (the default)",
     )
 
 
-def _add_form(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sep",
-        type=values.separator,
-        metavar="CHARACTER",
-        help="column separator: ';', '|', tab (default: comma; tab in .tsv)",
-    )
-    parser.add_argument(
-        "--decimal",
-        choices=(".", ","),
-        default=".",
-        metavar="MARK",
-        help="decimal mark, . or , (default .)",
-    )
+def _add_form(parser: _Parser) -> None:
+    separator = "column separator: ';', '|', tab (default: comma; tab in .tsv)"
+    parser.add("--sep", separator, type=values.separator, metavar="CHARACTER")
+    parser.add("--decimal", "decimal mark, . or , (default .)", choices=(".", ","), default=".", metavar="MARK")
 
 
-def _add_label(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--label", required=True, metavar="COLUMN", help="column of the labels")
-    parser.add_argument(
+def _add_label(parser: _Parser) -> None:
+    parser.add("--label", "column of the labels", required=True, metavar="COLUMN")
+    parser.add(
         "--positive",
+        "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
         metavar="VALUE",
-        help="the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
     )

@@ -1,13 +1,13 @@
-"""What every subcommand prints and draws."""
+"""Tables, JSON, warnings, progress and plots of every subcommand."""
 
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -15,56 +15,43 @@ from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from rocmax._cli._output import plot_format, written
-from rocmax._cli._text import printable, printable_lines
+from rocmax._cli._text import log, printable
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 
-_BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
-_WIDEST = 160  # columns of a table, in wider ones names are broken
-_ANY = 10_000
-_NAME = 40  # letters of a name in a plot, at most
+_BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
+_WIDEST = 160  # columns of a table; wider ones wrap the names of their rows
+_NAME = 40  # letters of a name in a plot, or in a table that is too wide
 
 
-class _PlainConsole(Console):
-    """Prints texts, those in tables too, as they are: no markup, and nothing that could steer the terminal."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], *, error: bool = False) -> None:
+    """Print a table of names, to the left, and numbers, to the right, on stdout or stderr.
 
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(printable(text), **{**options, "markup": False, "emoji": False})
+    It is as wide as it needs to be: a narrower terminal wraps its lines, but hides no number.
+    """
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for k, header in enumerate(headers):
+        shown.add_column(_cell(header), justify="right" if k else "left", no_wrap=k > 0)
+    for row in rows:
+        shown.add_row(*map(_cell, row))
+    console = Console(stderr=error, highlight=False, soft_wrap=True)
+
+    def width() -> int:
+        return Measurement.get(console, console.options.update(width=10_000), shown).maximum
+
+    if width() > _WIDEST:
+        shown.columns[0].max_width = _NAME
+    console.width = max(width(), _WIDEST if shown.columns[0].max_width else 0)
+    console.print(shown, crop=False)
 
 
-def log(message: str) -> None:
-    """Print lines to stderr."""
-    _PlainConsole(stderr=True, highlight=False, soft_wrap=True).print(Text(printable_lines(message)))
-
-
-def say(message: str = "") -> None:
-    """Print lines to stdout."""
-    _PlainConsole(highlight=False, soft_wrap=True).print(Text(printable_lines(message)))
-
-
-def show(table: Table, *, error: bool = False) -> None:
-    """Print a table to stdout or stderr, as wide as it is: a narrower terminal wraps its lines, but hides no number."""
-    console = _PlainConsole(stderr=error, highlight=False)
-    wide = console.options.update(width=_ANY)
-    width = Measurement.get(console, wide, table).maximum
-    if width > _WIDEST:
-        table.columns[0].max_width = _NAME
-        width = max(_WIDEST, Measurement.get(console, wide, table).maximum)
-    if (sys.stderr if error else sys.stdout).isatty():
-        width = max(width, console.width)
-    _PlainConsole(stderr=error, highlight=False, width=width, soft_wrap=True).print(table, crop=False)
+def _cell(content: str | Text) -> Text:
+    """Return a text for a table, in which nothing is markup."""
+    return content if isinstance(content, Text) else Text(printable(content))
 
 
 def emit(result: Mapping[str, Any]) -> None:
@@ -73,105 +60,44 @@ def emit(result: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def warnings_after() -> Iterator[None]:
-    """Print what the block warns of, once it is done: where it fails, only the failure counts."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        log(f"warning: {' '.join(str(warning.message).split())}")
+def warned(about: str = "", *, how: str | None = None, intervals: bool = True) -> Iterator[None]:
+    """Print the warnings of the block once it is done, with what they are about; if it fails, only that is reported.
 
-
-@contextmanager
-def told_of(what: str, *, how: str | None = None, intervals: bool = True) -> Iterator[None]:
-    """Print what the block warns of, with what it was about, in words of the command line.
-
-    `how` is the option that takes the name of another method, where there is one. Where no intervals are printed, it
-    leaves out what is wrong with them.
+    `how` is the option for another method, if the command has one. With `intervals` False, as where no intervals are
+    printed, warnings about intervals are left out.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for warning in caught:
         said = warning.message
-        if isinstance(said, CoverageWarning) and not intervals:
-            if said.estimate is not None:
-                log(f"warning: {what}: {said.estimate}")
-            continue
-        if isinstance(said, BelowChanceWarning):
-            if intervals:
-                log(f"warning: {what}: {said.fact}; check --lower (low scores are for positives) and --positive")
-            continue
         text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
         advice = f"; {how} {instead} does better" if how and instead else ""
-        log(f"warning: {what}: {' '.join(text.split())}{advice}")
-
-
-class Bar:
-    """A bar that moves while its length is not known, and then shows how far it is; none where nothing is shown."""
-
-    def __init__(self, shown: Progress | None = None, what: str = "") -> None:
-        self._shown = shown
-        self._task = TaskID(0) if shown is None else shown.add_task(what, total=None)
-
-    def total(self, number: int) -> None:
-        """Say how long it is."""
-        if self._shown is not None:
-            self._shown.update(self._task, total=number)
-
-    def at(self, what: str, done: int, total: int) -> None:
-        """Say what is being done, and how far it is."""
-        if self._shown is not None:
-            self._shown.update(self._task, description=what, completed=done, total=total)
-
-    def advance(self) -> None:
-        """Move it on, from any thread."""
-        if self._shown is not None:
-            self._shown.advance(self._task)
+        if isinstance(said, BelowChanceWarning):
+            advice = "; check --lower (low scores are for positives) and --positive"
+        if not intervals and isinstance(said, (BelowChanceWarning, CoverageWarning)):
+            text, advice = getattr(said, "estimate", None), ""
+        if text:
+            log(f"warning: {about}{': ' if about else ''}{' '.join(text.split())}{advice}")
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Bar]:
-    """Show a progress bar on stderr while the block runs, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield Bar()
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=_PlainConsole(stderr=True), transient=True) as shown:
-        yield Bar(shown, what)
+def progress(what: str) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on stderr while the block runs, if that is a terminal.
+
+    The block gets a function with the arguments of `rich.progress.Progress.update`: total, completed, advance,
+    description. Until the total is known, the bar only moves.
+    """
+    description = TextColumn("{task.description}", markup=False)
+    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as shown:
+        yield partial(shown.update, shown.add_task(what, total=None))
 
 
-@contextmanager
-def waiting(what: str, after: float = 2.0) -> Iterator[None]:
-    """Show on stderr, if that is a terminal, what the block does and for how long, once it has taken some seconds."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    shown = Progress(*columns, console=_PlainConsole(stderr=True), transient=True)
-    shown.add_task(what, total=None)
-    timer = Timer(after, shown.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        shown.stop()
-
-
-def new_table(*headers: str) -> Table:
-    """Return a table of which the first column is text, the others numbers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for k, header in enumerate(headers):
-        table.add_column(header, justify="left" if k == 0 else "right", no_wrap=k > 0)
-    return table
-
-
-def leaderboard(rows: list[dict[str, Any]]) -> Table:
-    """Return a table of the families of an ensemble; those that were stopped early were not compared."""
-    shown = new_table("family", "partial AUC", "std. error", "difference", "std. error", "kept", "time taken")
+def leaderboard(rows: list[dict[str, Any]], *, error: bool = False) -> None:
+    """Print the families of an ensemble; those that were stopped early were not compared."""
+    lines = []
     for row in rows:
         numbers = {name: row[name] for name in ("partial_auc", "standard_error", "difference", "difference_error")}
         cells = [
@@ -180,19 +106,8 @@ def leaderboard(rows: list[dict[str, Any]]) -> Table:
         ]
         compared = row["kept"] or cells[1]
         kept = "yes" if row["kept"] else "no" if compared else "stopped" if cells[0] else "not tried"
-        shown.add_row(row["family"], *cells, kept, f"{row['seconds']:.1f} s")
-    return shown
-
-
-def plain(value: Any) -> Any:
-    """Return what JSON can say of a value: None for NaN."""
-    if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
+        lines.append([row["family"], *cells, kept, f"{row['seconds']:.1f} s"])
+    table(["family", "partial AUC", "std. error", "difference", "std. error", "kept", "time taken"], lines, error=error)
 
 
 def draw(
@@ -206,33 +121,32 @@ def draw(
     title: str = "",
     xscale: str = "linear",
 ) -> None:
-    """Write a ROC plot; beside it, when a part of the range is asked for, that part enlarged."""
+    """Write a ROC plot; beside it, for a partial range, that part enlarged."""
     from matplotlib.figure import Figure
 
     from rocmax.display import ROCDisplay
 
-    part = fpr_range is not None and fpr_range != (0.0, 1.0)
+    part = None if fpr_range == (0.0, 1.0) else fpr_range
     figure = Figure(figsize=(10.4 if part else 5.4, 5.2), dpi=150, layout="constrained")
     axes = figure.subplots(1, 2 if part else 1, squeeze=False)[0]
-    if confidence_level is not None and len(positive) > _BAND_ROWS:
-        log(f"{path}: drawn without confidence bands, for more than {_BAND_ROWS:,} rows")
-        confidence_level = None
-    if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
-        log(f"{path}: drawn without confidence bands, which need two rows of each class")
+    few = min(positive.sum(), (~positive).sum()) < 2
+    if confidence_level is not None and (few or len(positive) > _BAND_ROWS):
+        why = "which need two rows of each class" if few else f"for more than {_BAND_ROWS:,} rows"
+        log(f"{path}: drawn without confidence bands, {why}")
         confidence_level = None
     display = ROCDisplay.from_predictions(
         positive,
         np.column_stack(list(scores.values())),
         names=[printable(name) for name in scores],
-        fpr_range=fpr_range if part else None,
+        fpr_range=part,
         sample_weight=weight,
         confidence_level=confidence_level,
         ax=axes[0],
         xscale=xscale,
     )
-    if part and fpr_range is not None:
+    if part:
         display.plot(axes[1], zoom=True, legend=False, xscale=xscale)
-        axes[1].set_title(f"FPR in [{fpr_range[0]:g}, {fpr_range[1]:g}]", fontsize="medium")
+        axes[1].set_title(f"FPR in [{part[0]:g}, {part[1]:g}]", fontsize="medium")
         axes[0].set_title("Whole range", fontsize="medium")
     if title:
         figure.suptitle(title)
@@ -240,7 +154,7 @@ def draw(
 
 
 def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
-    """Write a plot of numbers by name, the first one on top."""
+    """Write a bar chart of numbers by name, the first one on top."""
     from matplotlib.figure import Figure
 
     from rocmax.display import WeightsDisplay
@@ -254,11 +168,11 @@ def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
 
 
 def write_figure(path: str, figure: Any) -> None:
-    """Write a figure as the ending of its name says."""
+    """Write a figure in the format of the file name's ending."""
     from matplotlib.text import Text as MplText
 
     for text in figure.findobj(MplText):
-        text.set_parse_math(False)  # a name with dollars is a name, not a formula
+        text.set_parse_math(False)  # dollars in a name are no formula
     drawn = BytesIO()
     figure.savefig(drawn, format=plot_format(path))
     with written(path) as file:
@@ -266,5 +180,5 @@ def write_figure(path: str, figure: Any) -> None:
 
 
 def where(path: str) -> str:
-    """Return the path as the user would look for it."""
+    """Return where a file was written, as a full path."""
     return "stdout" if path == "-" else str(Path(path).resolve())

@@ -1,7 +1,8 @@
-"""What ``evaluate`` and ``compare`` share: rows with labels, columns of scores, weights and groups."""
+"""Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
 
 from argparse import Namespace
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,46 +14,132 @@ from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
+from rocmax._cli._text import log
+from rocmax.metrics import Bootstrap, Measure, Venkatraman, compare, infer
 from rocmax.metrics.samples._weights import not_counts
 
+_RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
 
-@dataclass(frozen=True)
+
+@dataclass(kw_only=True)
 class Scored:
-    """Rows with labels and columns of scores, and how many were left out because something is missing."""
+    """Columns of scores, the labels of their rows, and the options to measure them with."""
 
+    arguments: Namespace
+    columns: dict[str, Any]
     labels: table.Labels
-    columns: dict[str, NDArray[Any]]
-    weight: NDArray[np.float64] | None
-    groups: NDArray[np.int64] | None
-    n_dropped: int
-    weighted: str = ""  # what weights are taken for, in words
-    n_periods: int = 1  # distinct values of the column that alerts are counted per
-    lower: frozenset[str] = frozenset()  # columns of which low scores are for positives
+    n_rows: int = 0
+    n_positive: int = 0
+    n_dropped: int = 0
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
 
     @property
+    def lower(self) -> frozenset[str]:
+        """The columns whose low scores are for positives."""
+        return lower(self.arguments)
+
+    @property
+    def weight_kind(self) -> str | None:
+        """What the weights stand for, None without weights."""
+        return None if self.arguments.weight is None else self.arguments.weights_are or "frequency"
+
+    @property
     def dropped(self) -> str:
-        """How many rows had missing values, in words."""
+        """The number of rows with missing values, in words."""
         return f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
 
     @property
     def summary(self) -> str:
-        n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
+        """The rows in words."""
+        weights = f", {self.weight_kind} weights {self.arguments.weight}" if self.weight_kind else ""
         turned = f"; low scores of {', '.join(sorted(self.lower))} are for positives" if self.lower else ""
-        return f"{self.labels.summary}{n_groups}{self.weighted}{turned}{self.dropped}"
+        counted = self.labels.summary(self.n_rows, self.n_positive)
+        return f"{counted}{self._clusters()}{weights}{turned}{self.dropped}"
+
+    def _clusters(self) -> str:
+        return ""
+
+    def plain(self) -> dict[str, Any]:
+        """Return what --json holds about the rows."""
+        return {
+            "data": self.arguments.data,
+            "n_samples": self.n_rows,
+            "n_positive": self.n_positive,
+            "n_dropped": self.n_dropped,
+            "lower": sorted(self.lower),
+            "positive": str(self.labels.value),
+            "weight_kind": self.weight_kind,
+        }
 
 
-def check(arguments: Namespace) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    label, weight, groups = arguments.label, arguments.weight, arguments.groups
-    table.check_scores(arguments.score, label)
-    table.check_roles(label, weight, groups, *arguments.score)
-    if weight is not None and groups is not None:
-        raise Misuse("--weight and --groups cannot be combined for these intervals")
-    if unknown := sorted(lower(arguments) - set(arguments.score)):
-        raise Misuse(f"--lower {unknown[0]}: name columns of --score, or none for all of them")
-    if arguments.weights_are is not None and weight is None:
-        raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
+@dataclass(kw_only=True)
+class Whole(Scored):
+    """The same for a table in memory."""
+
+    weight: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    n_periods: int  # distinct values of the column that alerts are counted per
+
+    def _clusters(self) -> str:
+        if self.groups is None:
+            return ""
+        count = f"{len(np.unique(self.groups)):,}"
+        return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
+
+    def options(self, name: str | None = None) -> dict[str, Any]:
+        """Return weights, groups and the direction of a column, or of all, as arguments of the measures."""
+        higher: Any = [one not in self.lower for one in self.columns] if name is None else name not in self.lower
+        weights = {} if self.weight is None else {"sample_weight": self.weight, "weight_kind": self.weight_kind}
+        groups = {} if self.groups is None else {"groups": self.groups}
+        return {**weights, **groups, "higher_is_better": higher}
+
+    def infer(self, name: str, measure: Measure, **by: Any) -> Any:
+        return infer(
+            self.labels.positive,
+            self.columns[name],
+            measure,
+            confidence_level=self.arguments.confidence,
+            random_state=0,
+            **self.options(name),
+            **by,
+        )
+
+    def compare(self, measures: Sequence[Measure], **by: Any) -> list[Any]:
+        asked, found = self.arguments, []
+        method = _RESAMPLED[asked.method](asked.resamples) if asked.method in _RESAMPLED else asked.method
+        for measure in measures:
+            about = " by ".join([measure.short, *(series.name for series in by.values())])
+            with report.warned(about, how="--method"), report.progress(f"comparing by {about}"):
+                one = compare(
+                    self.labels.positive,
+                    self.columns,
+                    measure,
+                    method=method,
+                    confidence_level=asked.confidence,
+                    adjust=asked.adjust,
+                    random_state=asked.seed,
+                    **self.options(),
+                    **by,
+                )
+            found.append(replace(one, pos_label=self.labels.value))
+        return found
+
+    def draw(self) -> None:
+        """Write the ROC plot."""
+        path, level = self.arguments.plot, self.arguments.confidence
+        known = {"groups": self.groups, "weights": self.weight}
+        if named := [name for name, values in known.items() if values is not None]:
+            log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
+            level = None
+        report.draw(
+            path,
+            self.labels.positive,
+            {name: -values if name in self.lower else values for name, values in self.columns.items()},
+            fpr_range=self.arguments.fpr,
+            confidence_level=level,
+            weight=self.weight,
+            xscale=self.arguments.xscale,
+        )
 
 
 def lower(arguments: Namespace) -> frozenset[str]:
@@ -60,85 +147,59 @@ def lower(arguments: Namespace) -> frozenset[str]:
     return frozenset(() if arguments.lower is None else arguments.lower or arguments.score)
 
 
-def read(arguments: Namespace) -> Scored:
-    """Return what the arguments of evaluate and compare name."""
-    label, weight, groups = arguments.label, arguments.weight, arguments.groups
-    check(arguments)
+def check(arguments: Namespace) -> None:
+    """Fail, before any work, where the options cannot be combined."""
+    table.check_roles(arguments)
+    groups = arguments.groups or ()
+    if len(groups) > 2:
+        raise Misuse(f"--groups {' '.join(groups)}: give one column of clusters, or the two subjects of a pair")
+    for option in ("at", "by"):
+        if len(groups) == 2 and getattr(arguments, option, None):
+            raise Misuse(f"--{option} and two columns of --groups cannot be combined: give one column of clusters")
+    if arguments.weight is not None and groups:
+        raise Misuse("--weight and --groups cannot be combined")
+    if unknown := sorted(lower(arguments) - set(arguments.score)):
+        raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
+    if arguments.weights_are is not None and arguments.weight is None:
+        raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
+
+
+def read(arguments: Namespace) -> Whole:
+    """Read the columns that the arguments of evaluate and compare name."""
+    label, weight, groups = arguments.label, arguments.weight, arguments.groups or []
     per = getattr(arguments, "per", None)  # evaluate only
-    if per is not None and per in (label, weight, *arguments.score):
-        raise Misuse(f"--per {per}: that column is in use; name one such as the day")
-    by = subgroups.check(arguments)
-    others = list(dict.fromkeys(name for name in (weight, groups, per, *by) if name is not None))
-    wanted = source.Wanted([label, *arguments.score, *others])
-    frame = source.read(arguments.data, source.form(arguments), wanted, exact={label, *arguments.score})
+    by = dict.fromkeys(arguments.by or ())
+    given = [name for name in (weight, per) if name is not None]
+    needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
+    text = [label, *groups] if len(groups) == 2 else [label]  # the same subject has the same text in both columns
+    wanted = source.wanted(arguments, needed, text=text, scores=arguments.score)
+    frame = source.read(arguments.data, wanted)
     n_dropped = 0
     if arguments.missing == "drop":
-        frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])
-    scored = Scored(
-        table.labels(frame, label, arguments.positive),
-        {name: table.scores(frame, name) for name in arguments.score},
-        None if weight is None else table.weights(frame, weight),
-        None if groups is None else table.cluster_numbers(frame, groups),
-        n_dropped,
-        "" if weight is None else f", {_kind(arguments)} weights {weight}",
-        1 if per is None else int(table.cluster_numbers(frame, per, "value").max(initial=1)),
-        lower(arguments),
-        {name: subgroups.names(frame, name) for name in by},
+        frame, n_dropped = table.drop_missing(frame, needed)
+    labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
+    found = Whole(
+        arguments=arguments,
+        columns={name: table.scores(frame, name) for name in arguments.score},
+        labels=labels,
+        n_rows=len(frame),
+        n_positive=int(labels.positive.sum()),
+        n_dropped=n_dropped,
+        by={name: subgroups.names(frame, name) for name in by},
+        weight=None if weight is None else table.weights(frame, weight),
+        groups=table.cluster_numbers(frame, groups) if groups else None,
+        n_periods=1 if per is None else int(table.cluster_numbers(frame, [per], "value").max(initial=1)),
     )
-    _warn_unless_counts(arguments, scored.weight)
-    return scored
-
-
-def _kind(arguments: Namespace) -> str | None:
-    """Return what weights are taken for, None without."""
-    return None if arguments.weight is None else arguments.weights_are or "frequency"
+    _warn_unless_counts(arguments, found.weight)
+    return found
 
 
 def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None) -> None:
-    """Say where weights that are taken for counts do not look like any."""
+    """Warn if weights are taken as counts without looking like counts."""
     found = "" if arguments.weights_are is not None else not_counts(weight)
     if found:
-        report.log(
+        log(
             f"warning: the weights in {arguments.weight} {found}, but are taken as frequency weights: a weight of w"
             " counts as w equal rows, and intervals narrow as weights grow. Give --weights-are sampling if they are"
             " sampling weights (inverse probabilities, amounts), or --weights-are frequency if they are counts"
         )
-
-
-def options(arguments: Namespace, scored: Scored, name: str | None = None) -> dict[str, Any]:
-    """Return what the measures are told of weights, groups and the direction of a column, or of all."""
-    kind = _kind(arguments)
-    weighted = {} if scored.weight is None else {"sample_weight": scored.weight, "weight_kind": kind}
-    higher: Any = name not in scored.lower if name is not None else [one not in scored.lower for one in scored.columns]
-    return weighted | ({} if scored.groups is None else {"groups": scored.groups}) | {"higher_is_better": higher}
-
-
-def plain(arguments: Namespace, scored: Scored) -> dict[str, Any]:
-    """Return what --json says of the rows."""
-    return {
-        "data": arguments.data,
-        "n_samples": len(scored.labels.positive),
-        "n_positive": int(scored.labels.positive.sum()),
-        "n_dropped": scored.n_dropped,
-        "lower": sorted(scored.lower),
-        "positive": str(scored.labels.value),
-        "weight_kind": _kind(arguments),
-    }
-
-
-def draw(arguments: Namespace, scored: Scored) -> None:
-    """Write the ROC plot that evaluate and compare were asked for."""
-    level = arguments.confidence
-    known = {"groups": scored.groups, "weights": scored.weight}
-    if named := [name for name, values in known.items() if values is not None]:
-        report.log(f"{arguments.plot}: drawn without confidence bands, which do not support {' and '.join(named)}")
-        level = None
-    report.draw(
-        arguments.plot,
-        scored.labels.positive,
-        {name: -values if name in scored.lower else values for name, values in scored.columns.items()},
-        fpr_range=arguments.fpr,
-        confidence_level=level,
-        weight=scored.weight,
-        xscale=arguments.xscale,
-    )

@@ -1,12 +1,12 @@
-"""Read tables: whole, or in batches of rows when they are larger than memory."""
+"""Read tables: whole, or in batches of rows."""
 
 import sys
-import zlib
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO
@@ -16,35 +16,30 @@ import polars as pl
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, Misuse, reading, short
 
-_BEGIN = 2**16  # bytes of a file in which its first line is looked for
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
 _MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
-ROWS = 200_000  # of a batch
-
-
-@dataclass(frozen=True)
-class Form:
-    """What separates columns of text, None for what the ending of a file's name says, and the decimal mark."""
-
-    separator: str | None = None
-    decimal: str = "."
-
-
-def form(arguments: Namespace) -> Form:
-    """Return what --sep and --decimal say."""
-    return Form(arguments.sep, arguments.decimal)
+ROWS = 200_000  # in a batch
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Columns to read: those in `needed`, of None all but those in `dropped`; those in `also` if they are there."""
+    """Columns to read, and how csv is written and converted.
+
+    `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Columns in
+    `text` keep their text; in columns of `scores`, integers that float64 would round are refused. Without a separator
+    the ending of the file's name decides.
+    """
 
     needed: Collection[str] | None = None
     also: Collection[str] = ()
     dropped: Collection[str] = ()
+    text: Collection[str] = ()
+    scores: Collection[str] = ()
+    separator: str | None = None
+    comma: bool = False  # whether it is the decimal mark
 
     def places(self, names: Sequence[str]) -> list[int] | None:
-        """Return where they are among the names of all, None for all, or fail if one is missing."""
+        """Return the places of the columns among `names`, None for all, or fail if one is missing."""
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
@@ -55,123 +50,125 @@ class Wanted:
         return [k for k, name in enumerate(names) if name in taken] or [0]  # one column tells the number of rows
 
 
-def read(
-    path: str,
-    form: Form = Form(),
-    wanted: Wanted = Wanted(),
-    *,
-    exact: Collection[str] = (),
-    text: Collection[str] = (),
-) -> pl.DataFrame:
-    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-".
+def wanted(arguments: Namespace, needed: Collection[str] | None = None, **columns: Collection[str]) -> Wanted:
+    """Return what to read from a file that --sep and --decimal are about."""
+    return Wanted(needed, **columns, separator=arguments.sep, comma=arguments.decimal == ",")
 
-    Of csv, columns named in `text` stay as they are written, and those in `exact` where floats would not do.
-    """
-    with _rows(path, form, wanted) as (rows, names, is_text):
-        frame = _named(rows.collect(engine="streaming"), names)
-    if is_text:
-        comma = form.decimal == ","
-        frame = frame.with_columns(
-            table.typed(series, exact=series.name in exact, comma=comma) for series in frame if series.name not in text
-        )
+
+def read(path: str, wanted: Wanted = Wanted()) -> pl.DataFrame:
+    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-"."""
+    with _rows(path, wanted) as (rows, is_text):
+        frame = rows.collect(engine="streaming")
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
-    return frame
+    return _typed(frame, _kinds(frame, wanted, {}, most=1), wanted) if is_text else frame
 
 
-def batches(
-    path: str, form: Form = Form(), wanted: Wanted = Wanted(), *, text: Collection[str] = ()
-) -> Iterator[pl.DataFrame]:
+def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[pl.DataFrame]:
     """Yield the same columns in batches of rows, in their order; csv is read twice, first for the types."""
-    comma, known = form.decimal == ",", dict[str, list[Any]]()
-    with _rows(path, form, wanted) as (rows, names, is_text):
-        for part in rows.collect_batches(chunk_size=ROWS, maintain_order=True) if is_text else ():
-            for series in _named(part, names):
-                if series.name not in text and known.get(series.name) != []:
-                    found = list(table.kinds(series, comma=comma))
-                    known[series.name] = [kind for kind in known.get(series.name, found) if kind in found]
+    kinds: dict[str, list[Any]] = {}
+    with _rows(path, wanted) as (rows, is_text):
+        for frame in _batches(rows) if is_text else ():
+            kinds = _kinds(frame, wanted, kinds)
     n_rows = 0
-    with _rows(path, form, wanted) as (rows, names, _):
-        for part in rows.collect_batches(chunk_size=ROWS, maintain_order=True):
-            frame = _named(part, names)
+    with _rows(path, wanted) as (rows, _):
+        for frame in _batches(rows):
             n_rows += len(frame)
-            yield frame.with_columns(
-                table.as_kind(series, next(iter(known[series.name]), pl.String), comma=comma)
-                for series in frame
-                if series.name in known
-            )
+            yield _typed(frame, kinds, wanted)
     if not n_rows:
         raise Failure(f"{path}: no rows")
 
 
 def n_rows(path: str) -> int:
     """Return the number of rows of a parquet file, by its metadata."""
-    with _rows(path, Form(), Wanted()) as (rows, _, _):
+    with _rows(path, Wanted()) as (rows, _):
         return int(rows.select(pl.len()).collect().item())
 
 
+def _batches(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    for frame in rows.collect_batches(chunk_size=ROWS, maintain_order=True):
+        if len(frame):
+            yield frame
+
+
+def _kinds(
+    frame: pl.DataFrame, wanted: Wanted, before: dict[str, list[Any]], most: int | None = None
+) -> dict[str, list[Any]]:
+    """Return by column the types that suit all rows before and all texts of a frame, at most so many."""
+    found = {}
+    for series in frame:
+        if series.name not in wanted.text:
+            among, of_scores = before.get(series.name, table.KINDS), series.name in wanted.scores
+            kinds = table.kinds(series, among, of_scores=of_scores, comma=wanted.comma)
+            found[series.name] = list(islice(kinds, most))
+    return found
+
+
+def _typed(frame: pl.DataFrame, kinds: dict[str, list[Any]], wanted: Wanted) -> pl.DataFrame:
+    """Return a frame with the first type of each column that has one; the others keep their texts."""
+    return frame.with_columns(
+        table.as_kind(series, kinds[series.name][0], comma=wanted.comma) for series in frame if kinds.get(series.name)
+    )
+
+
 @contextmanager
-def _rows(path: str, form: Form, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, list[str] | None, bool]]:
-    """Yield the rows to be read, the names of their columns where polars has others, and whether they are texts."""
+def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
+    """Yield the rows to be read, and whether they are texts."""
     suffixes = [s.lower() for s in Path(path).suffixes]
-    separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
+    separator = wanted.separator or ("\t" if ".tsv" in suffixes else ",")
     with _opened(path) as source:
         regular = isinstance(source, BufferedReader)
         parquet = regular and ".parquet" in suffixes
-        if not parquet and separator == form.decimal:
-            raise Misuse(f"--decimal {form.decimal} is also what separates columns: give another --sep, such as ';'")
+        if not parquet and separator == ("," if wanted.comma else "."):
+            raise Misuse(f"--decimal {separator} is also the column separator: give another --sep, such as ';'")
         try:
             if parquet:
-                names = list(pl.read_parquet_schema(source))
-                places = wanted.places(names)
+                places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
                 rows = pl.scan_parquet(source)
-                yield (rows if places is None else rows.select(pl.nth(places))), None, False
-            elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
-                yield *_texts(path, source, separator, wanted), True
+                yield (rows if places is None else rows.select(pl.nth(places))), False
+            elif not regular or wanted.separator or ".csv" in suffixes or ".tsv" in suffixes:
+                yield _texts(path, source, separator, wanted), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-            _doubt_separator(path, _first_line(source), separator)
-            raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
+            said = str(error).partition("\n")[0]
+            if "more fields" in said:
+                said = "a row has more fields than the header; check --sep and --decimal"
+            raise Failure(f"{path}: cannot be read: {said}") from error
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # what polars makes of some damaged files
+            if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
 
 
-def _named(frame: pl.DataFrame, names: list[str] | None) -> pl.DataFrame:
-    if names is not None and not frame.is_empty():
-        frame.columns = names
-    return frame
+def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted) -> pl.LazyFrame:
+    """Return columns of csv as texts.
 
-
-def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted) -> tuple[pl.LazyFrame, list[str]]:
-    """Return columns of csv as texts, and their names.
-
-    All are parsed, since a row with a value too many has to be refused, but only those that are wanted are kept, part
-    by part. Polars would look through the whole file for types, which `table.typed` does.
+    All columns are parsed, so that a row with a value too many is refused, but only those that are wanted are kept.
     """
     held, names = _names(source, separator)
     if len(names) == 1:
         _doubt_separator(path, names[0], separator)
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
+    kept = [names[k] if '"' in held[k] else held[k] for k in places]
+
+    def chosen(part: pl.DataFrame) -> pl.DataFrame:
+        part = part[:, places]
+        part.columns = kept
+        return part
+
     rows = pl.scan_csv(source, separator=separator, null_values=_MISSING, infer_schema_length=0)
-    rows = rows.map_batches(
-        lambda part: part[:, places],
-        projection_pushdown=False,
-        predicate_pushdown=False,
-        streamable=True,
-        validate_output_schema=False,
+    return rows.map_batches(
+        chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
-    return rows, [names[k] if '"' in held[k] else held[k] for k in places]
 
 
 def _names(source: BinaryIO, separator: str) -> tuple[list[str], list[str]]:
-    """Return the names of the columns of csv as polars has them, and as they are.
+    """Return the column names of csv as polars has them, and as they are.
 
-    Polars numbers those that are there twice, and leaves quotes doubled.
+    Polars numbers names that occur twice, and leaves quotes doubled.
     """
     held = pl.read_csv(source, separator=separator, n_rows=0).columns
     source.seek(0)
@@ -183,19 +180,8 @@ def _names(source: BinaryIO, separator: str) -> tuple[list[str], list[str]]:
     return held, names if len(names) == len(held) else held
 
 
-def _first_line(source: BinaryIO) -> str:
-    """Return the line that names the columns, or nothing of what is no text."""
-    with suppress(OSError, EOFError, zlib.error, UnicodeError):
-        source.seek(0)
-        begin = source.read(_BEGIN)
-        if begin.startswith(b"\x1f\x8b"):
-            begin = zlib.decompressobj(wbits=31).decompress(begin, _BEGIN)
-        return begin.partition(b"\n")[0].decode().strip()
-    return ""
-
-
 def _doubt_separator(path: str, names: str, separator: str) -> None:
-    """Fail, with what to do, if the line of names is one name because other characters separate them."""
+    """Fail, with the option to give, if the line of column names has another separator."""
     if separator in names:
         return
     for other, said in _SEPARATORS.items():
@@ -205,7 +191,7 @@ def _doubt_separator(path: str, names: str, separator: str) -> None:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a file; what is none (stdin, a pipe) is read first. Polars would take [ and * in a name for patterns."""
+    """Open a file; stdin and pipes are read first. Polars would take [ and * in a path for patterns."""
     if path == "-":
         if sys.stdin is None:
             raise Failure("-: stdin is closed")

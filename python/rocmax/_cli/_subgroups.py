@@ -1,7 +1,6 @@
-"""Measures and differences in subgroups: what ``--by`` adds to ``evaluate`` and ``compare``."""
+"""Measures in subgroups: what ``--by`` adds to ``evaluate`` and ``compare``."""
 
-from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,30 +9,18 @@ import polars as pl
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, Misuse
-from rocmax._cli._text import printable
-from rocmax.metrics import Measure, SubgroupComparison, SubgroupInference, infer
+from rocmax._cli._failure import Failure
+from rocmax._cli._text import printable, say
+from rocmax.metrics import Measure, SubgroupInference
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
-_MOST = 100  # more subgroups fill no page
-
-
-def check(arguments: Namespace) -> list[str]:
-    """Return the columns of --by, each once; fail for one with another role."""
-    columns = list(dict.fromkeys(arguments.by or ()))
-    for name in columns:
-        if name in (arguments.label, arguments.weight, arguments.groups, *arguments.score):
-            raise Misuse(f"--by {name}: that column is in use; name one such as the site (clusters are --groups)")
-    return columns
+_MOST = 100  # subgroups in a table
 
 
 def names(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return the subgroup of each row: numbers, local times and ordered categories as they are, all else as text."""
-    series = table.nameless(table.column(frame, name))
-    if series.dtype.is_nested() or series.dtype == pl.Object:
-        raise Failure(f"column {name!r} is {series.dtype}: a subgroup is a number, a text or a date")
-    series = table.without_holes(series, name, "subgroup")
+    series = table.names(frame, name, "subgroup")
     count = series.n_unique()
     if count > _MOST:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_MOST} subgroups")
@@ -42,29 +29,17 @@ def names(frame: pl.DataFrame, name: str) -> pl.Series:
     return (series if kept else series.cast(pl.String)).alias(name)
 
 
-def measured(
-    arguments: Namespace, scored: Any, wanted: Sequence[Measure], options: Callable[[str], dict[str, Any]]
-) -> dict[str, list[SubgroupInference]]:
+def measured(scored: Any, wanted: Sequence[Measure]) -> dict[str, list[SubgroupInference]]:
     """Measure every column of scores in the subgroups of every column of --by."""
-    labels = scored.labels
-    found: dict[str, list[SubgroupInference]] = {}
-    for name, scores in scored.columns.items():
-        found[name] = []
+    label = scored.labels.value
+    found: dict[str, list[SubgroupInference]] = {name: [] for name in scored.columns}
+    for name, results in found.items():
         for by, series in scored.by.items():
             for measure in wanted:
-                with report.told_of(f"{name}, {measure.short} by {by}"):
-                    one = infer(
-                        labels.positive,
-                        scores,
-                        measure,
-                        by=series,
-                        confidence_level=arguments.confidence,
-                        random_state=0,
-                        **options(name),
-                    )
-                assert isinstance(one, SubgroupInference)
-                each = {key: replace(part, pos_label=labels.value) for key, part in one.subgroups.items()}
-                found[name].append(replace(one, pos_label=labels.value, subgroups=each))
+                with report.warned(f"{name}, {measure.short} by {by}"):
+                    one = scored.infer(name, measure, by=series)
+                each = {key: replace(part, pos_label=label) for key, part in one.subgroups.items()}
+                results.append(replace(one, pos_label=label, subgroups=each))
     return found
 
 
@@ -72,45 +47,26 @@ def show(name: str, found: SubgroupInference) -> None:
     """Print one measure of one column of scores in every subgroup."""
     level = f"[{words.level(found.confidence_level)}]"
     head = [found.by, f"{found.measure.short} {level}", "positive", "negative", f"from the rest {level}", "adjusted p"]
-    shown = report.new_table(*head)
+    lines = []
     for row in found.rows():
-        cells = words.cells(row)
-        missing = np.isnan(row["estimate"])
         ends, apart = (row["ci_low"], row["ci_high"]), (row["difference_low"], row["difference_high"])
         places = words.decimals(None, interval=ends)
-        shown.add_row(
-            row["subgroup"],
-            "not estimable" if missing else words.bracketed(row["estimate"], ends, places),
-            words.count(row["n_pos"]),
-            words.count(row["n_neg"]),
-            "" if np.isnan(row["difference"]) else words.bracketed(row["difference"], apart, places, "+"),
-            cells["pvalue_adjusted"],
+        estimate = words.bracketed(row["estimate"], ends, places)
+        difference = words.bracketed(row["difference"], apart, places, "+")
+        lines.append(
+            [
+                row["subgroup"],
+                "not estimable" if np.isnan(row["estimate"]) else estimate,
+                words.count(row["n_pos"]),
+                words.count(row["n_neg"]),
+                "" if np.isnan(row["difference"]) else difference,
+                words.cells(row)["pvalue_difference"],
+            ]
         )
-    report.say(f"\n{name} by {found.by}")
-    report.show(shown)
-    report.say(f"All subgroups of {found.by} equal: {found.equality_test}.")
-    report.say(f"pooled: pairs within subgroups; differences adjusted by {ADJUSTMENTS['holm']}.")
-
-
-def show_compared(found: SubgroupComparison) -> None:
-    """Print the differences of models in every subgroup."""
-    level = f"[{words.level(found.confidence_level)}]"
-    two = len(found.pairs) == 1
-    head = [found.by, *(found.names if two else ["pair"]), f"difference {level}", "p"]
-    shown = report.new_table(*head, *(["adjusted p"] if found.adjust else []))
-    for row in found.rows():
-        cells = words.cells(row)
-        missing = np.isnan(row["difference"])
-        ends = row["ci_low"], row["ci_high"]
-        change = words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
-        who = [cells["estimate_a"], cells["estimate_b"]] if two else [f"{row['model_a']} - {row['model_b']}"]
-        adjusted = [cells["pvalue_adjusted"]] if found.adjust else []
-        shown.add_row(row["subgroup"], *who, "not estimable" if missing else change, cells["pvalue"], *adjusted)
-    report.say(f"\n{found.measure.short} by {found.by}")
-    report.show(shown)
-    report.say(f"Same difference in all subgroups of {found.by}: {found.equality_test}.")
-    how = f"; adjusted p by {ADJUSTMENTS[found.adjust]}, over subgroups" if found.adjust else ""
-    report.say(f"pooled: pairs within subgroups{how}.")
+    say(f"\n{name} by {found.by}")
+    report.table(head, lines)
+    say(f"All subgroups of {found.by} equal: {found.equality_test}.")
+    say(f"pooled: pairs within subgroups; differences adjusted by {ADJUSTMENTS['holm']}.")
 
 
 def draw(path: str, found: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""Tables from files: columns by name, labels, scores; every fault names file, column and row."""
+"""Columns of a table: types, labels, scores, weights; every error names column, row and value."""
 
-from collections.abc import Collection, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from shlex import quote
 from typing import Any
 
@@ -16,9 +16,9 @@ from rocmax._cli._failure import Failure, Misuse, short, unknown
 from rocmax.metrics.results import _words as words
 
 COMMAS = "give --decimal ,"
-_DIGITS = 15  # so many decimal digits survive float64, from a
-_TINY = 1e-300  # on
-_NUMPY_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+#: Types that csv may have, the narrowest first.
+KINDS = (pl.Int64, pl.UInt64, pl.Float64, pl.Boolean)
+_SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Labels:
     value: Any
     other: str
 
-    @property
-    def summary(self) -> str:
-        n, m = len(self.positive), int(self.positive.sum())
-        return f"{n:,} rows, {m:,} positive ({words.percent(m / n)}; {self.name} = {self.value})"
+    def summary(self, n_rows: int, n_positive: int) -> str:
+        """Return the numbers of rows in words."""
+        share = words.percent(n_positive / n_rows)
+        return f"{n_rows:,} rows, {n_positive:,} positive ({share}; {self.name} = {self.value})"
 
 
 def not_found(name: str, names: Sequence[str]) -> Failure:
@@ -56,65 +56,36 @@ def nameless(series: pl.Series) -> pl.Series:
     return series.alias("column")
 
 
-def typed(series: pl.Series, *, exact: bool = False, comma: bool = False) -> pl.Series:
-    """Return texts of csv as the numbers or booleans that they all are, else as they are.
+def kinds(
+    series: pl.Series, among: Iterable[Any] = KINDS, *, of_scores: bool = False, comma: bool = False
+) -> Iterator[Any]:
+    """Yield the types that all texts of a column of csv can have.
 
-    With `exact`, numbers that float64 would round to one, and integers that it does not hold, stay texts.
+    Of scores, integers that float64 would round are refused.
     """
-    if series.dtype != pl.String:
-        return series
-    kind = next(kinds(series, comma=comma), pl.String)
-    found = as_kind(series, kind, comma=comma)
-    if exact and kind == pl.Float64:
-        texts = _plain_texts(series, comma=comma)
-        if _beyond(texts, found) or _merged(texts, found):
-            return texts.alias(series.name) if comma else series
-    return found
-
-
-def _plain_texts(series: pl.Series, *, comma: bool) -> pl.Series:
-    texts = nameless(series).str.strip_chars()
-    return texts.str.replace(",", ".", literal=True) if comma else texts
-
-
-def kinds(series: pl.Series, *, comma: bool = False) -> Iterator[Any]:
-    """Yield the types that all texts of csv can have, the narrowest first; none but text if there is none."""
-    texts, n_missing = _plain_texts(series, comma=comma), series.null_count()
-    for kind in (pl.Int64, pl.UInt64, pl.Float64):
-        if texts.cast(kind, strict=False).null_count() == n_missing:
+    for kind in among:
+        found = as_kind(series, kind, comma=comma)
+        if of_scores and kind == pl.Float64 and (rounded := _rounded(series, found)):
+            as_scores(np.array(rounded, dtype=object), f"column {series.name!r}")  # refuses them
+        if found.null_count() == series.null_count():
             yield kind
-    if texts.str.to_lowercase().is_in(["true", "false"]).sum() == len(series) - n_missing:
-        yield pl.Boolean
 
 
 def as_kind(series: pl.Series, kind: Any, *, comma: bool = False) -> pl.Series:
-    """Return texts of csv as values of one of their `kinds`."""
-    if kind == pl.String:
-        return series
-    texts = _plain_texts(series, comma=comma)
-    found = texts.str.to_lowercase() == "true" if kind == pl.Boolean else texts.cast(kind)
+    """Return texts of csv as values of a type, null where a text has no such value."""
+    texts = nameless(series).str.strip_chars()
+    texts = texts.str.replace(",", ".", literal=True) if comma else texts
+    if kind == pl.Boolean:
+        found = texts.str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
+    else:
+        found = texts.cast(kind, strict=False)
     return found.alias(series.name)
 
 
-def _beyond(texts: pl.Series, floats: pl.Series) -> list[int]:
-    """Return the integers that are larger than those that float64 tells apart."""
-    whole = texts.filter(floats.is_finite() & (floats.abs() >= WHOLE))
+def _rounded(texts: pl.Series, floats: pl.Series) -> list[int]:
+    """Return the integers beyond those that float64 tells apart."""
+    whole = nameless(texts).filter(floats.is_finite() & (floats.abs() >= WHOLE)).str.strip_chars()
     return [int(text) for text in whole.filter(whole.str.contains(r"^[+-]?[0-9]+$")) if abs(int(text)) > WHOLE]
-
-
-def _merged(exact: pl.Series, floats: pl.Series) -> list[Any]:
-    """Return two decimal numbers, texts or not, that differ and become one float64; none if there are no such."""
-    if exact.dtype == pl.String and not ((exact.str.len_bytes() > _DIGITS) | (floats.abs() < _TINY)).any():
-        return []
-    if floats.n_unique() == len(floats):
-        return []
-    same = pl.DataFrame({"exact": exact, "float": floats}).filter(floats.is_duplicated() & floats.is_finite())
-    first: dict[float, Any] = {}
-    for value, rounded in same.unique(maintain_order=True).iter_rows():
-        other = first.setdefault(rounded, value)
-        if Decimal(other) != Decimal(value):
-            return [other, value]
-    return []
 
 
 def has_commas(series: pl.Series) -> bool:
@@ -128,76 +99,70 @@ def first_name(series: pl.Series) -> int | None:
     return (numbers.is_null() & series.is_not_null()).arg_max() if numbers.null_count() > series.null_count() else None
 
 
-def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
-    """Return which rows are positive."""
-    series = nameless(column(frame, name))
+def labels(frame: pl.DataFrame, name: str, positive: str | None, *, comma: bool) -> Labels:
+    """Return which rows are positive; texts that are all numbers, or all booleans, are read as such."""
+    series = column(frame, name)
+    if series.dtype == pl.String and (kind := next(kinds(series, comma=comma), None)):
+        found = as_kind(series, kind, comma=comma)
+        series = series if kind == pl.Float64 and _rounded(series, found) else found
+    series = without_holes(nameless(series), name, "label")
     kind = series.dtype
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
-    series = without_holes(series, name, "label")
     values = series.unique().sort().to_list()
     if len(values) == 1:
-        raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
+        raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
     if positive is None:
         value = _greater(name, kind, values)
     else:
         texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
         texts |= {str(v).lower(): v for v in values if isinstance(v, bool)}  # as csv files have them
         if positive not in texts:
-            raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
+            raise unknown(f"--positive: in column {name!r}, value", positive, map(str, values))
         value = texts[positive]
     others = [str(v) for v in values if v != value]
     return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
 
 
 def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> pl.Series:
-    """Return a column of labels or groups, or fail where a row has none; NaN is none."""
+    """Return a column, or fail at the first row without a value; NaN is missing too."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.null_count():
         row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} ({n} such); --missing drop drops them")
+        raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
 
 
 def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
-    """Return the greater of two labels that have an order, which names have not; an Enum's categories have."""
+    """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
     if len(values) > 2:
         shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
         raise Failure(
             f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
-            "say which is positive with --positive"
+            "give the positive one, --positive VALUE"
         )
     if kind == pl.Enum or ((kind.is_numeric() or kind == pl.Boolean) and tuple(values) in PAIRS):
         return values[1]
     options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
     raise Failure(
-        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: say which is positive, {options}"
+        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: give the positive class, {options}"
     )
 
 
-def check_roles(label: str, weight: str | None, groups: str | None, *others: str, time: str | None = None) -> None:
-    """Fail, before any work, if a column is to be two things at once."""
-    roles = {"--label": label, "--weight": weight, "--groups": groups, "--time": time}
-    named = [(option, name) for option, name in roles.items() if name is not None]
-    for k, (option, name) in enumerate(named):
-        for other, same in named[:k]:
-            if name == same:
-                raise Misuse(f"{option} {name}: that is the column of {other}")
-        if k and name in others:
-            raise Misuse(f"{option} {name}: that is a column of --score too")
-
-
-def check_scores(names: Sequence[str], label: str) -> None:
-    """Fail, before any work, if a column of scores is named twice, or is the label's."""
-    if label in names:
-        raise Misuse(f"--score {label}: that is the column of the labels (--label)")
-    if len(set(names)) < len(names):
-        raise Misuse(f"--score names {next(name for name in names if names.count(name) > 1)!r} twice")
+def check_roles(arguments: Namespace) -> None:
+    """Fail, before any work, if a column is given for two options."""
+    roles: dict[str, str] = {}
+    for option in ("label", "score", "weight", "groups", "time", "by", "per"):
+        given = getattr(arguments, option, None) or ()
+        for name in [given] if isinstance(given, str) else given:
+            if name in roles and (roles[name], option) not in _SHARED:
+                raise Misuse(f"--{option} {name}: that column is already given as --{roles[name]}")
+            roles.setdefault(name, option)
 
 
 def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFrame, int]:
-    """Return the rows in which none of these columns is missing or NaN, and how many others there were."""
+    """Return the rows in which none of these columns is missing or NaN, and the number of the others."""
     found = complete(frame, names)
     if found.is_empty():
         raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
@@ -209,28 +174,40 @@ def complete(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
     kept = np.ones(len(frame), dtype=bool)
     for name in names:
         series = nameless(column(frame, name))
+        series = series.fill_nan(None) if series.dtype.is_float() else series
         kept &= series.is_not_null().to_numpy()
-        if series.dtype.is_float():
-            kept &= series.is_not_nan().fill_null(True).to_numpy()
     return frame.filter(pl.Series(kept))
 
 
-def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float64]:
-    """Return a column of weights: finite numbers of at least 0."""
+def weights(frame: pl.DataFrame, name: str, before: int = 0, *, some: bool = True) -> NDArray[np.float64]:
+    """Return a column of weights: finite numbers of at least 0, by default not all of them 0."""
     found = np.asarray(scores(frame, name, "a weight", before), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
         raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {before + bad[0] + 1}: weights must be at least 0")
-    if not before and not found.any():
+    if some and not found.any():
         raise Failure(f"column {name!r} is 0 in every row; at least one weight must be positive")
     return found
 
 
-def cluster_numbers(frame: pl.DataFrame, name: str, what: str = "group") -> NDArray[np.int64]:
-    """Return a number for each row, the same for rows with the same value."""
+def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
+    """Return a column whose values name something: numbers, texts or dates, none of them missing."""
     series = nameless(column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
-    return without_holes(series, name, what).rank("dense").to_numpy().astype(np.int64)
+    return without_holes(series, name, what)
+
+
+def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "group") -> NDArray[np.int64]:
+    """Return the number of each row's cluster, or of two columns the numbers of the two subjects of each pair.
+
+    A name that is in both columns has one number.
+    """
+    found = [names(frame, name, what) for name in columns]
+    if any(series.dtype == pl.String for series in found):
+        found = [series.cast(pl.String) for series in found]
+    ranks = pl.concat([series.to_frame() for series in found], how="vertical_relaxed").to_series().rank("dense")
+    numbers = ranks.to_numpy().astype(np.int64).reshape(len(found), -1)
+    return numbers[0] if len(found) == 1 else numbers.T
 
 
 def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0) -> NDArray[Any]:
@@ -240,12 +217,9 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
     """
     series = nameless(column(frame, name))
     kind = series.dtype
-    if kind == pl.String and (index := first_name(series)) is not None:
-        hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
-        raise Failure(
-            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, not numbers only{hint}"
-        )
-    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
+    if kind == pl.String:
+        check_texts(series, name, before)
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
         raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
     floats = series.cast(pl.Float64)
     bad = (~floats.is_finite()).fill_null(True)
@@ -254,21 +228,16 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
         infinite = bool(floats.is_infinite()[index])
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
-            f"({bad.sum()} such): {what[2:]}s must be finite numbers"
+            f"({bad.sum()} in all): {what[2:]}s must be finite numbers"
             + ("" if infinite else "; --missing drop drops such rows")
         )
-    if kind == pl.String or kind.is_decimal():
-        texts = series.str.strip_chars() if kind == pl.String else series
-        if kind == pl.String and (large := _beyond(texts, floats)):
-            as_scores(np.array(large, dtype=object), f"column {name!r}")
-        if merged := _merged(texts, floats):
-            raise Failure(
-                f"column {name!r} holds {' and '.join(map(short, merged))}, which float64 does not tell apart; "
-                "pass ranks instead"
-            )
-        if kind == pl.String:
-            raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
-        series = floats
-    large_integers = kind.is_integer() and kind not in _NUMPY_INTEGERS
-    values = np.array(series.to_list(), dtype=object) if large_integers else series.to_numpy()
-    return as_scores(values, f"column {name!r}")
+    return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")
+
+
+def check_texts(series: pl.Series, name: str, before: int = 0) -> None:
+    """Fail at the first text that is not a number."""
+    if (index := first_name(series)) is not None:
+        hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
+        raise Failure(
+            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, which is not a number{hint}"
+        )

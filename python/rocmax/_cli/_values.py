@@ -1,55 +1,51 @@
-"""The values of options: what a text stands for, or what is wrong with it."""
+"""Values of options: each function converts a text, or says what is needed instead."""
 
 import argparse
+from collections.abc import Callable
 from decimal import Decimal
 
-_RATES = ("fpr", "sensitivity", "specificity")  # cutoffs may be named by
+from rocmax._cli._failure import Misuse
+
+_RATES = ("fpr", "sensitivity", "specificity")  # that may choose a cutoff
 
 
-def fpr_range(values: list[float]) -> tuple[float, float]:
-    low, high = values
+def number(domain: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
+    """Return the conversion of a text to a number for which `holds` is true; `domain` says so in words."""
+
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text}: need a number") from None
+        if not holds(value):
+            raise argparse.ArgumentTypeError(f"{text}: need a number {domain}")
+        return value
+
+    return convert
+
+
+def whole(domain: str, least: int, most: float = float("inf")) -> Callable[[str], int]:
+    """Return the conversion of a text to a whole number from `least` to `most`; `domain` says so in words."""
+
+    def convert(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: need a whole number {domain}")
+        return int(text)
+
+    return convert
+
+
+level = number("between 0 and 1", lambda value: 0 < value < 1)
+positive = number("above 0", lambda value: 0 < value < float("inf"))
+seed = whole("from 0 to 2**32 - 1", 0, 2**32 - 1)
+two_at_least = whole("of at least 2", 2)
+count = whole("of at least 0", 0)
+
+
+def fpr_range(low: float, high: float) -> tuple[float, float]:
     if not 0 <= low < high <= 1:
-        raise ValueError("need 0 <= LOW < HIGH <= 1")
+        raise Misuse(f"--fpr {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
     return low, high
-
-
-def number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: need a number") from None
-
-
-def level(text: str) -> float:
-    value = number(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: need a number between 0 and 1")
-    return value
-
-
-def positive(text: str) -> float:
-    value = number(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: need a number above 0")
-    return value
-
-
-def seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number from 0 to 2**32 - 1")
-    return int(text)
-
-
-def two_at_least(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number of at least 2")
-    return int(text)
-
-
-def count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number of at least 0")
-    return int(text)
 
 
 def separator(text: str) -> str:
@@ -61,13 +57,13 @@ def separator(text: str) -> str:
 
 def cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
-    name, equals, number = text.partition("=")
+    name, equals, value_text = text.partition("=")
     try:
         if not equals:
             return name if name in ("youden", "closest", "eer", "midpoint") else finite(name)
         if name == "alerts":
-            return alerts(number)
-        value = finite(number) if name == "cost" else rate(number)
+            return alerts(value_text)
+        value = finite(value_text) if name == "cost" else rate(value_text)
         if (name == "cost" and value > 0) or (name in _RATES and 0 <= value <= 1):
             return name, value
     except (ValueError, argparse.ArgumentTypeError):
@@ -79,7 +75,7 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
 
 
 def alerts(text: str) -> tuple[str, float]:
-    """Return the rule of a budget: a number of rows, or a share of them in percent or below 1."""
+    """Return the rule for a number of alerts: a count of rows, or a share of them in percent or below 1."""
     try:
         value = rate(text)
     except argparse.ArgumentTypeError:

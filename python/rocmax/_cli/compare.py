@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,10 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_plot
-from rocmax.metrics import AUC, Bootstrap, Comparison, Measure, PartialAUC, Venkatraman, compare
+from rocmax._cli._text import say
+from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
@@ -22,63 +22,29 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
-    if len(arguments.score) < 2:
-        raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
-    check_plot(arguments.plot, arguments.data)
-    if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
-        raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
-    if arguments.by and arguments.method == "venkatraman":
-        raise Misuse("--by and --method venkatraman cannot be combined")
-    if arguments.by and arguments.plot and len(arguments.score) > 2:
-        raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
+    _check(arguments)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
-    if counted.suits(arguments) and all(Trait.COMPONENTS in measure.traits for measure in wanted):
-        _run_counted(arguments, wanted)
-        return
-    scored = rows.read(arguments)
-    labels = scored.labels
-    with report.waiting(f"comparing {len(arguments.score)} columns of {len(labels.positive):,} scores"):
-        results = []
-        for measure in wanted:
-            with report.told_of(measure.short, how="--method"):
-                results.append(replace(_compared(arguments, scored, measure), pos_label=labels.value))
-    sliced = []
-    for by, series in scored.by.items():
-        for measure in wanted:
-            with report.told_of(f"{measure.short} by {by}", how="--method"):
-                sliced.append(replace(_compared(arguments, scored, measure, by=series), pos_label=labels.value))
+    countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
+    with about(arguments.data):
+        scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
+    results = scored.compare(wanted)
+    sliced = [one for series in scored.by.values() for one in scored.compare(wanted, by=series)]
     if arguments.plot and scored.by:
         subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
     elif arguments.plot:
-        rows.draw(arguments, scored)
-    _show(arguments, rows.plain(arguments, scored), scored.summary, results, sliced)
-    if arguments.json:
-        return
-    for found in sliced:
-        subgroups.show_compared(found)
-    if arguments.plot:
-        report.say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
-
-
-def _run_counted(arguments: Namespace, wanted: Sequence[Measure]) -> None:
-    """Compare the columns of a file larger than memory."""
-    scored = counted.read(arguments)
-    results = [replace(one, pos_label=scored.labels.value) for one in counted.compared(arguments, scored, wanted)]
-    _show(arguments, scored.plain(arguments), scored.summary, results, [])
-
-
-def _show(
-    arguments: Namespace, plain: dict[str, Any], summary: str, results: Sequence[Comparison], sliced: Sequence[Any]
-) -> None:
-    """Print the comparisons, or with --json all that was found."""
+        scored.draw()
     if not arguments.json:
-        report.say(f"{arguments.data}: {summary}")
+        say(f"{arguments.data}: {scored.summary}")
         (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
+        for found in sliced:
+            _show_subgroups(found)
+        if arguments.plot:
+            say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
         return
     report.emit(
         {
-            **plain,
+            **scored.plain(),
             "scores": arguments.score,
             "fpr_range": arguments.fpr,
             "confidence_level": arguments.confidence,
@@ -89,59 +55,77 @@ def _show(
     )
 
 
-def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure, **options: Any) -> Any:
-    """Compare the columns by one measure."""
-    resampled = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
-    method = arguments.method
-    return compare(
-        scored.labels.positive,
-        scored.columns,
-        measure,
-        method=resampled[method](arguments.resamples) if method in resampled else method,
-        confidence_level=arguments.confidence,
-        adjust=arguments.adjust,
-        random_state=arguments.seed,
-        **rows.options(arguments, scored),
-        **options,
-    )
-
-
-def _difference(row: Mapping[str, Any]) -> str:
-    """Return the difference of two models, with its interval if there is one."""
-    ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
-    return words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
+def _check(arguments: Namespace) -> None:
+    """Fail, before any work, where the options cannot be combined."""
+    if len(arguments.score) < 2:
+        raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
+    rows.check(arguments)
+    check_plot(arguments.plot, arguments.data)
+    method, others = arguments.method, ("fpr", "by", "weight", "groups", "measure")
+    if method == "venkatraman" and (len(arguments.score) > 2 or any(getattr(arguments, name) for name in others)):
+        no = ", --".join(others)
+        raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no --{no}")
+    if arguments.groups and method not in (None, "delong"):
+        raise Misuse(f"--groups takes --method delong, got --method {method}")
+    if arguments.weights_are == "sampling" and method == "obuchowski":
+        raise Misuse("--weights-are sampling takes --method delong or bootstrap, got --method obuchowski")
+    if arguments.by and arguments.plot and len(arguments.score) > 2:
+        raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
 
 
 def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
-    shown = report.new_table("", *arguments.score, f"difference{level}", "p")
-    for found in results:
-        (row,) = found.rows()
-        texts = words.cells(row)
-        shown.add_row(texts["measure"], texts["estimate_a"], texts["estimate_b"], _difference(row), texts["pvalue"])
-    report.show(shown)
-    report.say(f"Two-sided paired tests: {_by(results)}.")
-
-
-def _by(results: Sequence[Comparison]) -> str:
-    return ", ".join(f"{found.measure.short} by {found.method_in_words}" for found in results)
+    lines = [[found.measure.short, *_pair(row), *_tested(row)] for found in results for row in found.rows()]
+    report.table(["", *arguments.score, f"difference{level}", "p"], lines)
+    say(f"Two-sided paired tests: {_methods(results)}.")
 
 
 def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
-    level = f"[{words.level(arguments.confidence)}]"
+    level, adjusted = f"[{words.level(arguments.confidence)}]", ["adjusted p"] if arguments.adjust else []
     for found in results:
         name = found.measure.short
-        estimates = report.new_table("score", name)
-        for score, estimate, error in zip(found.names, found.estimates.values(), found.standard_errors, strict=True):
-            estimates.add_row(score, words.digits(estimate, words.decimals(float(error))))
-        report.show(estimates)
-        adjusted = ["adjusted p"] if arguments.adjust else []
-        shown = report.new_table(f"{name}, pair", f"difference {level}", "p", *adjusted)
-        for row in found.rows():
-            texts = words.cells(row)
-            pvalues = [texts["pvalue"], *[texts["pvalue_adjusted"]] * len(adjusted)]
-            shown.add_row(f"{row['model_a']} - {row['model_b']}", _difference(row), *pvalues)
-        report.show(shown)
-        report.say(f"All {name} equal: {found.joint_test}\n")
+        estimates = zip(found.estimates.items(), found.standard_errors.tolist(), strict=True)
+        lines = [[score, words.digits(estimate, words.decimals(error))] for (score, estimate), error in estimates]
+        report.table(["score", name], lines)
+        lines = [[_names(row), *_tested(row, adjusted)] for row in found.rows()]
+        report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], lines)
+        say(f"All {name} equal: {found.joint_test}\n")
     how = f"; adjusted p by {ADJUSTMENTS[arguments.adjust]}" if arguments.adjust else ""
-    report.say(f"Two-sided paired tests: {_by(results)}, intervals one by one{how}.")
+    say(f"Two-sided paired tests: {_methods(results)}, intervals one by one{how}.")
+
+
+def _show_subgroups(found: SubgroupComparison) -> None:
+    """Print the differences of columns in every subgroup."""
+    two, adjusted = len(found.pairs) == 1, ["adjusted p"] if found.adjust else []
+    head = [found.by, *(found.names if two else ["pair"]), f"difference [{words.level(found.confidence_level)}]", "p"]
+    lines = [
+        [row["subgroup"], *(_pair(row) if two else [_names(row)]), *_tested(row, adjusted)] for row in found.rows()
+    ]
+    say(f"\n{found.measure.short} by {found.by}")
+    report.table([*head, *adjusted], lines)
+    say(f"Same difference in all subgroups of {found.by}: {found.equality_test}.")
+    how = f"; adjusted p by {ADJUSTMENTS[found.adjust]}, over subgroups" if found.adjust else ""
+    say(f"pooled: pairs within subgroups{how}.")
+
+
+def _names(row: Mapping[str, Any]) -> str:
+    return f"{row['model_a']} - {row['model_b']}"
+
+
+def _pair(row: Mapping[str, Any]) -> list[str]:
+    """Return the estimates of two columns."""
+    cells = words.cells(row)
+    return [cells["estimate_a"], cells["estimate_b"]]
+
+
+def _tested(row: Mapping[str, Any], adjusted: Sequence[str] = ()) -> list[str]:
+    """Return a difference, with its interval if there is one, and its p-values."""
+    cells = words.cells(row)
+    ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
+    change = words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
+    change = "not estimable" if np.isnan(row["difference"]) else change
+    return [change, cells["pvalue"], *([cells["pvalue_adjusted"]] if adjusted else [])]
+
+
+def _methods(results: Sequence[Comparison]) -> str:
+    return ", ".join(f"{found.measure.short} by {found.method_in_words}" for found in results)

@@ -1,4 +1,4 @@
-"""``rocmax demo``: linear models and trees for partial AUC, and what they replace, on real data that comes along."""
+"""``rocmax demo``: models for the partial AUC and the models that they replace, on real data that comes along."""
 
 import time
 import warnings
@@ -6,7 +6,6 @@ from argparse import Namespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -20,14 +19,15 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, P
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._output import check_plot
+from rocmax._cli._text import say
 from rocmax.datasets import load_thyroid
 from rocmax.datasets._thyroid import path_of_table
-from rocmax.metrics import Comparison, PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 from rocmax.metrics.results import _words as words
 
 LINE, LANDMARKS, TREES = "PartialAUCSVCCV", "PartialAUCSVCCV, landmarks", "PartialAUCBoosting"
 LOGISTIC, OTHER_TREES, ENSEMBLE = "LogisticRegression", "HistGradientBoosting", "PartialAUCEnsemble"
-# What is compared: ours, and what it is to be compared with.
+# The pairs that are compared: a model of rocmax and another one.
 _PAIRS = ((LINE, LOGISTIC), (TREES, OTHER_TREES), (ENSEMBLE, OTHER_TREES), (ENSEMBLE, LINE))
 _N_LANDMARKS = 300
 _ADVICE = (
@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> None:
     positive = y == 1
     if not arguments.json:
         low, high = arguments.fpr
-        report.say(
+        say(
             f"Thyroid patients (UCI): {len(y):,} records, {positive.sum()} sick "
             f"({words.percent(float(positive.mean()))}).\n"
             f"Detect disease at a false positive rate in [{low:g}, {high:g}].\n"
@@ -53,60 +53,55 @@ def run(arguments: Namespace) -> None:
     X_train, X_test, train, test = train_test_split(
         X, positive, test_size=1 / 3, stratify=positive, random_state=arguments.seed
     )
-    models, seconds = _train(arguments, X_train, train)
-    scores = {name: model.decision_function(X_test) for name, model in models.items()}
-    rows = [_measured(name, seconds[name], test, scores[name], arguments.fpr) for name in models]
-    leads = {
-        pair: compare(
-            test,
-            {name: scores[name] for name in pair},
-            PartialAUC(arguments.fpr),
-            method="bootstrap",
-            random_state=arguments.seed,
-        )
-        for pair in _PAIRS
-        if pair[0] in scores
+    models = _contenders(arguments.fpr, arguments.seed)
+    rows, scores = [], {}
+    with report.progress("training") as tell:
+        tell(total=len(models))
+        for name, model in models.items():
+            began = time.perf_counter()
+            # Threads of trees wait for each other more than they work on data this small.
+            with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
+                warnings.simplefilter("ignore")
+                model.fit(X_train, train)
+            seconds = time.perf_counter() - began
+            scores[name] = model.decision_function(X_test)
+            measured = {
+                "auc": roc_auc_score(test, scores[name]),
+                "partial_auc": partial_auc_score(test, scores[name], fpr_range=arguments.fpr),
+                "tpr_at_fpr": tpr_at_fpr_score(test, scores[name], fpr=arguments.fpr[1]),
+            }
+            rows.append({"model": name, **{key: float(value) for key, value in measured.items()}, "seconds": seconds})
+            tell(advance=1)
+    leads = []
+    for pair in _PAIRS:
+        if pair[0] in scores:
+            held, measure = {name: scores[name] for name in pair}, PartialAUC(arguments.fpr)
+            found = compare(test, held, measure, method="bootstrap", random_state=arguments.seed).to_dict()
+            shown = {key: found[key] for key in ("difference", "confidence_interval", "pvalue")}
+            leads.append({"model": pair[0], "over": pair[1], **shown})
+    title = f"Thyroid patients, {len(test):,} held out"
+    report.draw(arguments.plot, test, scores, fpr_range=arguments.fpr, title=title)
+    result = {
+        "data": str(path_of_table()),
+        "seed": arguments.seed,
+        "fpr_range": list(arguments.fpr),
+        "n_train": len(train),
+        "n_test": len(test),
+        "n_test_positive": int(test.sum()),
+        "models": rows,
+        "partial_auc_leads": leads,
+        "dual_gap": float(models[LINE][-1].dual_gap_),
+        "families": models[ENSEMBLE].families_,
+        "plot": arguments.plot,
     }
-    report.draw(
-        arguments.plot,
-        test,
-        scores,
-        fpr_range=arguments.fpr,
-        title=f"Thyroid patients, {len(test):,} held out",
-    )
-    gap = float(models[LINE][-1].dual_gap_)
-    kept = models[ENSEMBLE].families_
-    if not arguments.json:
-        _show(arguments, len(test), rows, leads, gap, kept)
-        return
-    report.emit(
-        {
-            "data": str(path_of_table()),
-            "seed": arguments.seed,
-            "fpr_range": list(arguments.fpr),
-            "n_train": len(train),
-            "n_test": len(test),
-            "n_test_positive": int(test.sum()),
-            "models": rows,
-            "partial_auc_leads": [
-                {
-                    "model": first,
-                    "over": second,
-                    "difference": float(lead.difference),
-                    "confidence_interval": [float(bound) for bound in lead.confidence_interval],
-                    "pvalue": float(lead.pvalue),
-                }
-                for (first, second), lead in leads.items()
-            ],
-            "dual_gap": gap,
-            "families": kept,
-            "plot": arguments.plot,
-        }
-    )
+    if arguments.json:
+        report.emit(result)
+    else:
+        _show(result)
 
 
 def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
-    """Return the models by name, unfitted; each chooses what it has to choose on the training part."""
+    """Return the models by name, unfitted; each selects its options on the training part."""
 
     def prepared(estimator: Any) -> Any:
         return make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), estimator)
@@ -118,12 +113,11 @@ def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
         scoring=PartialAUC(fpr_range).scorer(),
         cv=folds,
     )
+    kernel: dict[str, Any] = {"kernel": "rbf", "n_landmarks": _N_LANDMARKS}
     found = {
         LOGISTIC: prepared(search),
         LINE: prepared(PartialAUCSVCCV(fpr_range, cv=folds)),
-        LANDMARKS: prepared(
-            PartialAUCSVCCV(fpr_range, kernel="rbf", n_landmarks=_N_LANDMARKS, cv=folds, random_state=seed)
-        ),
+        LANDMARKS: prepared(PartialAUCSVCCV(fpr_range, cv=folds, random_state=seed, **kernel)),
         OTHER_TREES: HistGradientBoostingClassifier(random_state=seed),
     }
     if trees.available():
@@ -132,65 +126,26 @@ def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
     return found
 
 
-def _train(arguments: Namespace, X: Any, positive: NDArray[np.bool_]) -> tuple[dict[str, Any], dict[str, float]]:
-    """Return the models, fitted, and how many seconds each took."""
-    models = _contenders(arguments.fpr, arguments.seed)
-    seconds = {}
-    with report.progress("training") as bar:
-        bar.total(len(models))
-        for name, model in models.items():
-            began = time.perf_counter()
-            # Threads of trees wait for each other more than they work on data this small.
-            with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
-                warnings.simplefilter("ignore")
-                model.fit(X, positive)
-            seconds[name] = time.perf_counter() - began
-            bar.advance()
-    return models, seconds
-
-
-def _measured(
-    name: str, seconds: float, positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr_range: tuple[float, float]
-) -> dict[str, Any]:
-    """Return what is said of one model."""
-    return {
-        "model": name,
-        "auc": float(roc_auc_score(positive, scores)),
-        "partial_auc": float(partial_auc_score(positive, scores, fpr_range=fpr_range)),
-        "tpr_at_fpr": float(tpr_at_fpr_score(positive, scores, fpr=fpr_range[1])),
-        "seconds": seconds,
-    }
-
-
-def _show(
-    arguments: Namespace,
-    n_test: int,
-    rows: list[dict[str, Any]],
-    leads: dict[tuple[str, str], Comparison],
-    gap: float,
-    kept: list[str],
-) -> None:
-    low, high = arguments.fpr
+def _show(result: dict[str, Any]) -> None:
+    (low, high), rows = result["fpr_range"], result["models"]
     measures = {"auc": "AUC", "partial_auc": f"pAUC {low:g}-{high:g}", "tpr_at_fpr": f"TPR at FPR {high:g}"}
-    shown = report.new_table(f"on {n_test:,} held-out records", *measures.values())
     best = {m: max(row[m] for row in rows) for m in measures}
-    for row in rows:
-        cells = (Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)
-        shown.add_row(row["model"], *cells)
-    report.show(shown)
-    report.say("pAUC is the area under that part of the curve, divided by its width. Differences in it:")
-    width = max(len(f"{first} over {second}") for first, second in leads)
-    for (first, second), lead in leads.items():
-        bounds = lead.confidence_interval
-        report.say(
-            f"  {f'{first} over {second}':<{width}}  {lead.difference:+.3f}"
-            f"  [95 % CI {bounds[0]:+.3f}, {bounds[1]:+.3f}]  {words.p_value(lead.pvalue)}"
-        )
-    report.say(
+    lines = [
+        [row["model"], *(Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)]
+        for row in rows
+    ]
+    report.table([f"on {result['n_test']:,} held-out records", *measures.values()], lines)
+    say("pAUC is the area under that part of the curve, divided by its width. Differences in it:")
+    names = [f"{lead['model']} over {lead['over']}" for lead in result["partial_auc_leads"]]
+    for name, lead in zip(names, result["partial_auc_leads"], strict=True):
+        bounds = "[95 % CI {:+.3f}, {:+.3f}]".format(*lead["confidence_interval"])
+        difference, pvalue = f"{lead['difference']:+.3f}", words.p_value(lead["pvalue"])
+        say(f"  {name:<{max(map(len, names))}}  {difference}  {bounds}  {pvalue}")
+    say(
         f"(paired, stratified bootstrap). All but {OTHER_TREES}, which has no options here, chose theirs on the\n"
-        f"training part, for pAUC. The linear model's certified optimality gap: {gap:.1e}.\n"
-        f"The ensemble kept {', '.join(kept)}.\n\n{_ADVICE}\n"
+        f"training part, for pAUC. The linear model's certified optimality gap: {result['dual_gap']:.1e}.\n"
+        f"The ensemble kept {', '.join(result['families'])}.\n\n{_ADVICE}\n"
     )
     if not trees.available():
-        report.say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
-    report.say(f"ROC plot: {report.where(arguments.plot)}\nThe data: {path_of_table()}")
+        say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
+    say(f"ROC plot: {report.where(result['plot'])}\nThe data: {result['data']}")

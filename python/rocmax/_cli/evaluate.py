@@ -2,9 +2,7 @@
 
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,12 +12,11 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli import _table as table
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
-from rocmax._cli._text import printable
+from rocmax._cli._text import printable, say
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR, infer
+from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics.results import _words as words
 
 # Where sensitivities are usually quoted, when no range is given.
@@ -27,7 +24,7 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 
 class Model(NamedTuple):
-    """What is said of one column of scores; nothing is uncertain of the rate at 1, which is None."""
+    """The measures of one column of scores; the rate at an FPR of 1, which is certain, is None."""
 
     auc: Inference
     partial_auc: Inference | None
@@ -37,35 +34,19 @@ class Model(NamedTuple):
 
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
-    cutoffs.check(arguments)
-    check_plot(arguments.plot, arguments.data)
-    check_output(arguments.report, arguments.data)
-    if arguments.report:
-        if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
-            raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
-        import bokeh  # noqa: F401 - or say what is missing before any work
-    if counted.suits(arguments):
-        _run_counted(arguments)
-        return
-    scored = rows.read(arguments)
-    labels, columns = scored.labels, scored.columns
-    models = [
-        _model(
-            arguments, name, labels, partial(infer, labels.positive, scores, **rows.options(arguments, scored, name))
-        )
-        for name, scores in columns.items()
-    ]
+    _check(arguments)
+    with about(arguments.data):
+        scored: Any = (counted if counted.suits(arguments) else rows).read(arguments)
+    models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]
-    sliced = (
-        subgroups.measured(arguments, scored, wanted, partial(rows.options, arguments, scored)) if scored.by else {}
-    )
-    if arguments.plot and not scored.by:
-        rows.draw(arguments, scored)
-    elif arguments.plot:
+    sliced = subgroups.measured(scored, wanted) if scored.by else {}
+    if arguments.plot and scored.by:
         drawn = wanted[1 if arguments.fpr else 0]
         held = [(name, one) for name, every in sliced.items() for one in every if one.measure == drawn]
         subgroups.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
+    elif arguments.plot:
+        scored.draw()
     if arguments.report:
         _write_report(arguments, scored)
     if not arguments.json:
@@ -76,19 +57,19 @@ def run(arguments: Namespace) -> None:
             for one in every:
                 subgroups.show(name, one)
         if arguments.plot:
-            report.say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
+            say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
         if arguments.report:
-            report.say(f"Report: {report.where(arguments.report)}")
+            say(f"Report: {report.where(arguments.report)}")
         return
     report.emit(
         {
-            **rows.plain(arguments, scored),
+            **scored.plain(),
             "confidence_level": arguments.confidence,
             "models": [
                 {"score": name, **_plain(model)}
                 | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
                 | ({"by": [one.to_dict() for one in sliced[name]]} if sliced else {})
-                for name, model in zip(columns, models, strict=True)
+                for name, model in models.items()
             ],
             "plot": arguments.plot,
             "report": arguments.report,
@@ -96,62 +77,62 @@ def run(arguments: Namespace) -> None:
     )
 
 
-def _run_counted(arguments: Namespace) -> None:
-    """Measure each column of a file larger than memory."""
-    scored = counted.read(arguments)
-    models = [_model(arguments, name, scored.labels, partial(scored.result, name)) for name in scored.columns]
-    if not arguments.json:
-        _show(arguments, scored, models)
-        return
-    named = zip(scored.columns, models, strict=True)
-    each = [{"score": name, **_plain(model)} for name, model in named]
-    nothing = {"plot": None, "report": None}
-    report.emit({**scored.plain(arguments), "confidence_level": arguments.confidence, "models": each, **nothing})
+def _check(arguments: Namespace) -> None:
+    """Fail, before any work, where the options cannot be combined or a file cannot be written."""
+    rows.check(arguments)
+    cutoffs.check(arguments)
+    check_plot(arguments.plot, arguments.data)
+    check_output(arguments.report, arguments.data)
+    if arguments.report:
+        if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
+            raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
+        import bokeh  # noqa: F401 - or say what is missing before any work
 
 
-def _model(arguments: Namespace, name: str, labels: table.Labels, answer: Callable[..., Inference]) -> Model:
-    """Return what is reported of a column."""
-    return measure(
-        labels,
-        name,
-        answer,
-        fpr_range=arguments.fpr,
-        budgets=_BUDGETS if arguments.fpr is None else (arguments.fpr[1],),
-        confidence=arguments.confidence,
-        rate_intervals=arguments.json or arguments.fpr is not None,
-        others=measures.chosen(arguments.measure, []),
-    )
+def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: str) -> Model:
+    """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
+
+    def found(measure: Measure, *, intervals: bool = True) -> Inference:
+        with report.warned(f"{name}, {measure.short}", intervals=intervals):
+            result = scored.infer(name, measure)
+        return replace(result, pos_label=scored.labels.value)
+
+    fpr_range = arguments.fpr
+    shown = arguments.json or fpr_range is not None  # intervals of rates
+    part = None if fpr_range is None else found(PartialAUC(fpr_range))
+    budgets = _BUDGETS if fpr_range is None else (fpr_range[1],)
+    rates = {budget: None if budget == 1.0 else found(TPRAtFPR(budget), intervals=shown) for budget in budgets}
+    return Model(found(AUC()), part, rates, [found(other) for other in measures.chosen(arguments.measure, [])])
 
 
-def _show(arguments: Namespace, scored: rows.Scored | counted.Counted, models: list[Model]) -> None:
-    """Print a row a column of scores, and by which methods its intervals are."""
-    report.say(f"{arguments.data}: {scored.summary}")
+def _show(arguments: Namespace, scored: rows.Scored, models: dict[str, Model]) -> None:
+    """Print a row for each column of scores, and the methods of the intervals."""
+    say(f"{arguments.data}: {scored.summary}")
     level = f"[{words.level(arguments.confidence)}]"
+    with_rates = arguments.fpr is not None
     headers = ["score", f"AUC {level}"]
     if arguments.fpr:
         headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
-    headers += [f"{found.measure.short} {level}" for found in models[0].others]
-    headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in models[0].rates]
-    shown = report.new_table(*headers)
-    for name, model in zip(scored.columns, models, strict=True):
-        areas = [model.auc] if model.partial_auc is None else [model.auc, model.partial_auc]
-        shown.add_row(
-            name,
-            *(_interval(found) for found in [*areas, *model.others]),
-            *(_shown(found, arguments.fpr is not None) for found in model.rates.values()),
-        )
-    report.show(shown)
+    first = next(iter(models.values()))
+    headers += [f"{found.measure.short} {level}" for found in first.others]
+    headers += [f"TPR at FPR {b:g}" + (f" {level}" if with_rates else "") for b in first.rates]
+    lines = []
+    for name, model in models.items():
+        areas = [model.auc, *([model.partial_auc] if model.partial_auc else []), *model.others]
+        rates = [_rate(found, with_rates) for found in model.rates.values()]
+        lines.append([name, *map(_interval, areas), *rates])
+    report.table(headers, lines)
     if arguments.fpr:
-        report.say("pAUC: area under that part of the curve / its width.")
-    report.say(f"Intervals: {_methods(models, with_rates=arguments.fpr is not None)}.")
+        say("pAUC: area under that part of the curve / its width.")
+    say(f"Intervals: {_methods([*models.values()], with_rates=with_rates)}.")
 
 
-def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
-    """Write the page with all that can be said of the scores."""
+def _write_report(arguments: Namespace, scored: rows.Whole) -> None:
+    """Write the HTML page."""
     from rocmax.display import write_report
 
     labels = scored.labels
-    # What it warns of has been said of the same measures, and the page says it again.
+    # Its warnings have been printed for the same measures, and are on the page.
     with warnings.catch_warnings(), written(arguments.report) as file:
         warnings.simplefilter("ignore", CoverageWarning)
         write_report(
@@ -160,48 +141,22 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
             {printable(name): scores for name, scores in scored.columns.items()},
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
+            by={printable(name): series for name, series in scored.by.items()} or None,
             source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive{scored.dropped}"),
-            **rows.options(arguments, scored),
+            **scored.options(),
         )
 
 
-def measure(
-    labels: table.Labels,
-    name: str,
-    answer: Callable[..., Inference],
-    *,
-    fpr_range: tuple[float, float] | None,
-    budgets: tuple[float, ...],
-    confidence: float,
-    rate_intervals: bool = True,
-    others: Sequence[Measure] = (),
-) -> Model:
-    """Return AUC, partial AUC on the range, TPR at the budgets and other measures, by `answer` to each measure.
-
-    Without `rate_intervals`, which are then not printed, there is no warning of them.
-    """
-
-    def found(what: Measure, *, intervals: bool = True) -> Inference:
-        with report.told_of(f"{name}, {what.short}", intervals=intervals):
-            result = answer(what, confidence_level=confidence, random_state=0)
-        return replace(result, pos_label=labels.value)
-
-    part = None if fpr_range is None else found(PartialAUC(fpr_range))
-    rates = {budget: None if budget == 1.0 else found(TPRAtFPR(budget), intervals=rate_intervals) for budget in budgets}
-    return Model(found(AUC()), part, rates, [found(what) for what in others])
-
-
 def _methods(models: list[Model], *, with_rates: bool) -> str:
-    """Return by which methods the intervals in the table are."""
-    used: dict[str, list[str]] = {}
+    """Return the methods of the intervals in the table, each with its measures."""
+    used: dict[str, dict[str, None]] = {}
     for model in models:
-        shown: dict[str, list[Inference | None]]
-        shown = {"AUC": [model.auc], "pAUC": [model.partial_auc], "TPR": [*model.rates.values()] if with_rates else []}
-        shown |= {found.measure.short: [found] for found in model.others}
-        for name, parts in shown.items():
-            for found in parts:
-                if found is not None and name not in used.setdefault(found.method_in_words, []):
-                    used[found.method_in_words].append(name)
+        shown = [("AUC", model.auc), ("pAUC", model.partial_auc)]
+        shown += [("TPR", found) for found in model.rates.values() if with_rates]
+        shown += [(found.measure.short, found) for found in model.others]
+        for name, found in shown:
+            if found is not None:
+                used.setdefault(found.method_in_words, {})[name] = None
     return "; ".join(f"{', '.join(names)} by {method}" for method, names in used.items())
 
 
@@ -213,7 +168,7 @@ def _places(found: Inference) -> int | None:
     return words.decimals(None, interval=found.confidence_interval)
 
 
-def _shown(found: Inference | None, with_interval: bool) -> str:
+def _rate(found: Inference | None, with_interval: bool) -> str:
     """Return a rate for the table, which has the width for one interval of them only."""
     if found is None:
         return words.bracketed(1.0, (1.0, 1.0) if with_interval else None)
@@ -221,7 +176,7 @@ def _shown(found: Inference | None, with_interval: bool) -> str:
 
 
 def _plain(model: Model) -> dict[str, Any]:
-    """Return what is said of one column, ready for JSON."""
+    """Return the measures of one column, ready for JSON."""
     rates = [
         {"tpr": 1.0, "confidence_interval": [1.0, 1.0], "method": None, "fpr": fpr}
         if found is None

@@ -1,70 +1,69 @@
-"""``rocmax explain``: what a trained model goes by."""
+"""``rocmax explain``: the weights or feature importances of a trained model."""
 
 from argparse import Namespace
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from rocmax._cli import _model
 from rocmax._cli import _report as report
-from rocmax._cli._failure import Failure
+from rocmax._cli import _source as source
+from rocmax._cli import _table as table
+from rocmax._cli._failure import Failure, about
 from rocmax._cli._output import check_plot
-from rocmax._cli._permuted import Importance, importance
+from rocmax._cli._text import printable, say
+from rocmax.metrics import partial_auc_score
+from rocmax.metrics.results._result import plain
 
-_BARS = 30  # of a plot, at most
+_BARS = 30  # in a plot, at most
+_SHUFFLES = 5  # of a column
+_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
 
 
 def run(arguments: Namespace) -> None:
-    """Print the weights of a line, how much trees gained by each column, or what the members of an ensemble go by.
+    """Print the weights of a linear model, or the share of each column in the splits of trees or in an ensemble.
 
-    With data, also how much the partial AUC falls when a column is shuffled.
+    With data, also print the permutation importance.
     """
     check_plot(arguments.plot, arguments.model, arguments.data)
-    with report.warnings_after():
+    with report.warned():
         model = _model.load(arguments.model)
     try:
         rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged model makes of its parts
+    except Exception as error:  # whatever the parts of a damaged model cause
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
     what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
-    permuted = importance(arguments, model) if arguments.data else None
+    permuted = _importance(arguments, model) if arguments.data else None
     if arguments.plot:
-        shown = rows[: min(arguments.top or _BARS, _BARS)]
         axis = {
             "linear": f"weight for {model.positive}",
             "boosting": "share of the total gain of all splits",
             "ensemble": "mean importance share of the members",
-        }
-        bars, text = {row["feature"]: row[what] for row in shown}, axis[model.kind]
+        }[model.kind]
+        bars = {row["feature"]: row[what] for row in rows}
         if permuted is not None:
-            falls = list(permuted.falls.items())[: min(arguments.top or _BARS, _BARS)]
-            bars, text = {name: fall for name, (fall, _) in falls}, "decrease of the partial AUC when shuffled"
-        report.draw_bars(arguments.plot, bars, text)
-    if arguments.json:
-        about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
-        if model.kind == "ensemble":
-            about |= {
-                "families": model.classifier.families_,
-                "leaderboard": report.plain(model.classifier.leaderboard_),
-            }
-        if permuted is not None:
-            about["permutation"] = {
-                "n_samples": permuted.n_rows,
-                "partial_auc": permuted.partial_auc,
-                "columns": [
-                    {"column": name, "fall": fall, "std_dev": error} for name, (fall, error) in permuted.falls.items()
-                ],
-            }
-        report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
+            axis = "decrease of the partial AUC when shuffled"
+            bars = {row["column"]: row["fall"] for row in permuted["columns"]}
+        most = min(arguments.top or _BARS, _BARS)
+        report.draw_bars(arguments.plot, dict(islice(bars.items(), most)), axis)
+    if not arguments.json:
+        _show(arguments, model, rows, permuted)
         return
-    _show(arguments, model, rows, permuted)
+    about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
+    if model.kind == "ensemble":
+        about |= {"families": model.classifier.families_, "leaderboard": plain(model.classifier.leaderboard_)}
+    if permuted is not None:
+        about["permutation"] = permuted
+    report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
 
 
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
-    """Return name, weight as trained, and weight per unit of the column, of each feature of a line."""
+    """Return name, weight, and weight per unit of the column, of each feature of a linear model."""
     weights = np.asarray(model.classifier.coef_[0], dtype=np.float64)
     named = model.features()
     if weights.shape != (len(named),) or not np.isfinite(weights).all():
@@ -81,11 +80,9 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
 
 
 def _gains(model: _model.Model) -> list[dict[str, Any]]:
-    """Return how much the splits on each column have gained, of all; names are summed."""
-    gains = model.classifier.feature_importances_
-    named = model.features()
+    """Return the share of each column in the gain of all splits; that of a category is added to its column's."""
     shares = dict.fromkeys([*model.numeric, *model.categorical], 0.0)
-    for feature, gain in zip(named, gains, strict=True):
+    for feature, gain in zip(model.features(), model.classifier.feature_importances_, strict=True):
         shares[feature.column] += float(gain)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
 
@@ -112,59 +109,76 @@ def _shares(model: _model.Model) -> dict[str, Any]:
     return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
 
 
-_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
+def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
+    """Return the permutation importance: by how much the partial AUC of labelled rows falls if a column is shuffled.
+
+    The columns, each with the mean and the standard deviation of its falls, are in descending order.
+    """
+    used = [*model.numeric, *model.categorical]
+    wanted = source.wanted(arguments, [model.label, *used], text=[model.label])
+    with about(arguments.data):
+        frame, _ = table.drop_missing(source.read(arguments.data, wanted), [model.label])
+        positive = table.labels(frame, model.label, model.positive, comma=wanted.comma).positive
+
+    def value(rows: pl.DataFrame) -> float:
+        return float(partial_auc_score(positive, model.scores(rows), model.fpr_range))
+
+    whole, columns = value(frame), list[dict[str, Any]]()
+    with report.progress("columns") as tell:
+        for k, name in enumerate(used):
+            falls = [whole - value(frame.with_columns(frame[name].shuffle(seed=seed))) for seed in range(_SHUFFLES)]
+            columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
+            tell(description=printable(name), completed=k + 1, total=len(used))
+    columns.sort(key=lambda column: -column["fall"])
+    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns}
 
 
-def _show_permuted(arguments: Namespace, found: Importance) -> None:
-    report.say(
-        f"partial AUC of {found.n_rows:,} rows of {arguments.data}: {found.partial_auc:.4f}; "
-        "importance: its decrease when a column is shuffled"
-    )
-    shown = report.new_table("column", "importance", "std. dev.")
-    falls = list(found.falls.items())
-    for name, (fall, deviation) in falls[: arguments.top or None]:
-        shown.add_row(name, f"{fall:+.4f}", f"{deviation:.4f}")
-    report.show(shown)
-    if shown.row_count < len(falls):
-        report.say(f"{len(falls) - shown.row_count:,} smaller ones not shown (--top 0 for all).")
-
-
-def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Importance | None) -> None:
+def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
-    report.say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
-    top = rows[: arguments.top or None]
+    say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     if model.kind == "linear":
-        shown = report.new_table("feature", "weight", "per unit")
-        for row in top:
-            per_unit = "" if row["per_unit"] is None else f"{row['per_unit']:+.4g}"
-            shown.add_row(row["feature"], f"{row['weight']:+.4g}", per_unit)
-    elif model.kind == "boosting":
-        shown = report.new_table("column", "share of the gain")
-        for row in top:
-            shown.add_row(row["feature"], f"{row['share']:.3f}")
-    else:
-        report.show(report.leaderboard(model.classifier.leaderboard_))
-        families = list(_shares(model))
-        shown = report.new_table("column", *(["mean share"] if len(families) > 1 else []), *families)
-        for row in top if families else []:
-            shares = [row["share"]] * (len(families) > 1) + [row["shares"][one] for one in families]
-            shown.add_row(row["feature"], *(f"{share:.3f}" for share in shares))
-    if shown.row_count:
-        report.show(shown)
-    if len(top) < len(rows) and shown.row_count:
-        report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")
-    if model.kind == "linear":
-        report.say(
+        per_unit = ("" if row["per_unit"] is None else f"{row['per_unit']:+.4g}" for row in rows)
+        lines = [[row["feature"], f"{row['weight']:+.4g}", unit] for row, unit in zip(rows, per_unit, strict=True)]
+        _show_top(arguments, ["feature", "weight", "per unit"], lines)
+        say(
             "weight: added to the score per standard deviation of a number, or if the flag or category applies;\n"
             f"per unit: added per unit of the column. Scores above 0 are predicted {model.positive}."
         )
-    if model.kind == "ensemble":
-        silent = [name for name in model.classifier.families_ if name not in families]
-        report.say(
-            "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
-            + (f" {', '.join(silent)}: not available." if silent else "")
-        )
+    elif model.kind == "boosting":
+        lines = [[row["feature"], f"{row['share']:.3f}"] for row in rows]
+        _show_top(arguments, ["column", "share of the gain"], lines)
+    else:
+        _show_members(arguments, model, rows)
     if permuted is not None:
-        _show_permuted(arguments, permuted)
+        say(
+            f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "
+            "importance: its decrease when a column is shuffled"
+        )
+        lines = [[row["column"], f"{row['fall']:+.4f}", f"{row['std_dev']:.4f}"] for row in permuted["columns"]]
+        _show_top(arguments, ["column", "importance", "std. dev."], lines)
     if arguments.plot:
-        report.say(f"plot: {report.where(arguments.plot)}")
+        say(f"plot: {report.where(arguments.plot)}")
+
+
+def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
+    """Print the families of an ensemble, and the shares of the columns in its members."""
+    report.leaderboard(model.classifier.leaderboard_)
+    families = list(_shares(model))
+    if families:
+        several = ["mean share"] if len(families) > 1 else []
+        shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]
+        lines = [[row["feature"], *(f"{x:.3f}" for x in own)] for row, own in zip(rows, shares, strict=True)]
+        _show_top(arguments, ["column", *several, *families], lines)
+    silent = [name for name in model.classifier.families_ if name not in families]
+    say(
+        "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
+        + (f" {', '.join(silent)}: not available." if silent else "")
+    )
+
+
+def _show_top(arguments: Namespace, headers: list[str], lines: list[list[str]]) -> None:
+    """Print the first lines of a table."""
+    top = lines[: arguments.top or None]
+    report.table(headers, top)
+    if len(top) < len(lines):
+        say(f"{len(lines) - len(top):,} smaller ones not shown (--top 0 for all).")

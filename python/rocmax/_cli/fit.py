@@ -9,44 +9,47 @@ from rocmax._cli import _report as report
 from rocmax._cli import _select as select
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, is_stdout
+from rocmax._cli._text import log, say
+from rocmax.metrics.results._result import plain
 
 
 def run(arguments: Namespace) -> None:
-    """Train what cross-validation takes, and write the model."""
+    """Train the model that cross-validation selects, and write it."""
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
-    wanted = source.Wanted(also=roles, dropped=arguments.drop)
-    frame = source.read(arguments.data, source.form(arguments), wanted, exact={label})
+    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, text=[label])
     n_dropped = 0
-    if arguments.missing == "drop":
-        frame, n_dropped = table.drop_missing(frame, roles)
-    if arguments.time is not None:
-        frame = frame[coding.time_order(frame, arguments.time)]
-    weights = None if weight is None else table.weights(frame, weight)
-    if weights is not None:  # what weighs nothing is not there
-        frame, weights = frame.filter(weights > 0), weights[weights > 0]
-    labels = table.labels(frame, label, arguments.positive)
-    for name in {*arguments.categorical} - {*arguments.drop}:
-        table.column(frame, name)
-    numeric, n_flags, categorical, empty = coding.split_columns(
-        frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
-    )
-    for name in (*numeric, *categorical):
-        table.column(frame, name)  # is there once
-    if empty:
-        report.log(f"not used, all values are missing: {', '.join(empty)}")
-    data = select.Data(
-        X=coding.features(frame, numeric, categorical),
-        n_numeric=len(numeric),
-        n_flags=n_flags,
-        positive=labels.positive,
-        weight=weights,
-        groups=None if groups is None else table.cluster_numbers(frame, groups),
-        in_time=arguments.time is not None,
-    )
+    with about(arguments.data):
+        frame = source.read(arguments.data, wanted)
+        if arguments.missing == "drop":
+            frame, n_dropped = table.drop_missing(frame, roles)
+        if arguments.time is not None:
+            frame = frame[coding.time_order(frame, arguments.time)]
+        weights = None if weight is None else table.weights(frame, weight)
+        if weights is not None:  # rows of weight 0 are ignored
+            frame, weights = frame.filter(weights > 0), weights[weights > 0]
+        labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
+        for name in {*arguments.categorical} - {*arguments.drop}:
+            table.column(frame, name)
+        numeric, n_flags, categorical, empty = coding.split_columns(
+            frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
+        )
+        for name in (*numeric, *categorical):
+            table.column(frame, name)  # fails if it occurs twice
+        if empty:
+            log(f"columns without any value are not used: {', '.join(empty)}")
+        data = select.Data(
+            X=coding.features(frame, numeric, categorical),
+            n_numeric=len(numeric),
+            n_flags=n_flags,
+            positive=labels.positive,
+            weight=weights,
+            groups=None if groups is None else table.cluster_numbers(frame, [groups]),
+            in_time=arguments.time is not None,
+        )
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
         columns=choice.columns,
@@ -78,19 +81,19 @@ def run(arguments: Namespace) -> None:
 
 
 def _check(arguments: Namespace) -> None:
-    """Fail, before any work, for arguments that do not go together."""
+    """Fail, before any work, where the options cannot be combined."""
     if is_stdout(arguments.out) and arguments.json:
         raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
     if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
         raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
-    table.check_roles(arguments.label, arguments.weight, arguments.groups, time=arguments.time)
+    table.check_roles(arguments)
     if arguments.time is not None and arguments.groups is not None:
-        raise Misuse("--time and --groups: give one of them: folds are either ordered in time or made of whole groups")
+        raise Misuse("--time and --groups cannot be combined: folds are ordered in time, or keep groups whole")
     check_output(arguments.out, arguments.data)
 
 
 def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
-    """Return what is said of the model."""
+    """Return the results of training."""
     machine = model.classifier
     found: dict[str, Any] = {
         "kind": model.kind,
@@ -101,7 +104,7 @@ def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
         return found | {
             "confidence_interval": [float(end) for end in machine.inference_.confidence_interval],
             "families": machine.families_,
-            "leaderboard": report.plain(machine.leaderboard_),
+            "leaderboard": plain(machine.leaderboard_),
         }
     if model.kind == "boosting":
         return found | {"objective": str(machine.objective_), "n_estimators": int(machine.n_estimators_)}
@@ -114,21 +117,21 @@ def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
 
 
 def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) -> None:
-    say = report.log if is_stdout(arguments.out) else report.say
-    say(f"{arguments.data}: {labels.summary}")
+    tell = log if is_stdout(arguments.out) else say
+    tell(f"{arguments.data}: {labels.summary(result['n_samples'], result['n_positive'])}")
     if result["n_dropped"]:
-        say(f"dropped because of missing values: {result['n_dropped']:,} rows")
-    say(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
+        tell(f"dropped because of missing values: {result['n_dropped']:,} rows")
+    tell(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
     low, high = arguments.fpr
-    say(f"model: {result['reason']}")
+    tell(f"model: {result['reason']}")
     if result["kind"] == "ensemble":
-        report.show(report.leaderboard(result["leaderboard"]), error=is_stdout(arguments.out))
+        report.leaderboard(result["leaderboard"], error=is_stdout(arguments.out))
     if (value := result["cross_validated_partial_auc"]) is not None:
         bounds = " [{:.4f}, {:.4f}]".format(*result["confidence_interval"]) if result["kind"] == "ensemble" else ""
-        say(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
+        tell(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
     if result["kind"] == "linear":
-        say(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified gap {result['dual_gap']:.1e}")
+        tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified optimality gap {result['dual_gap']:.1e}")
     elif result["kind"] == "boosting":
         objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
-        say(f"objective: {objective}")
-    say(f"model file: {report.where(arguments.out)}")
+        tell(f"objective: {objective}")
+    tell(f"model file: {report.where(arguments.out)}")

@@ -1,9 +1,9 @@
-"""``rocmax score``: scores of a table's rows by a trained model."""
+"""``rocmax score``: score the rows of a table with a trained model."""
 
 import gzip
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,66 +16,65 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure
+from rocmax._cli._failure import Failure, about
 from rocmax._cli._output import check_output, is_stdout, written
-from rocmax._cli._text import printable_lines
+from rocmax._cli._text import log, printable_lines, say
 
 SCORE, PREDICTED = "score", "predicted"
-# Endings of tables that are not written: csv by such a name would not open.
+# Endings of other kinds of tables: csv under such a name would not open.
 _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
 
 
 def run(arguments: Namespace) -> None:
-    """Write one score a row, in the order of the data; no more than a batch of rows is in memory."""
+    """Write a score for each row, in the order of the data; only a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
     if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .tsv or .parquet")
-    with report.warnings_after():
+    with report.warned():
         model = _model.load(arguments.model)
     parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
     if out is None and arguments.json:
         frames = [frame.select(parts.made) for frame in parts]
         report.emit({name: [value for frame in frames for value in frame[name]] for name in parts.made})
     elif out is None:
-        for lines in _csv(parts, _form(arguments, [])):
+        for lines in _csv(parts, arguments):
             sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
     else:
-        suffixes = [suffix.lower() for suffix in Path(out).suffixes]
-        with written(out) as file:
-            _write(parts, file, suffixes, _form(arguments, suffixes))
+        _write(parts, arguments, out)
     for said in model.unseen(parts.unseen):
-        report.log(said)
+        log(said)
     if out is None:
         return
     if arguments.json:
         report.emit({"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out})
     else:
         columns = ", ".join(parts.columns)
-        report.say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
+        say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
 
 
 class _Scored:
-    """Rows with their scores, batch by batch; counts the rows, and notes what to warn of, on the way."""
+    """Rows with their scores, batch by batch; counts the rows and collects warnings on the way."""
 
     def __init__(self, arguments: Namespace, model: _model.Model, *, parquet: bool) -> None:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self.unseen: dict[str, _model.Unseen] = {}
+        self.unseen: _model.Unseen = {}
         self.n_rows = 0
         self._formulas: set[str] = set()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         arguments, model = self._arguments, self._model
-        # What is only copied keeps the text it has.
+        # Copied columns keep their text.
         copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-        wanted = source.Wanted([*model.numeric, *model.categorical, *arguments.keep], also=[model.label])
-        with report.progress("rows") as bar:
-            for frame in source.batches(arguments.data, source.form(arguments), wanted, text=copied):
+        used = [*model.numeric, *model.categorical, *arguments.keep]
+        wanted = source.wanted(arguments, used, also=[model.label], text=copied)
+        with about(arguments.data), report.progress("rows") as tell:
+            for frame in source.batches(arguments.data, wanted):
                 yield self._of(frame)
                 self.n_rows += len(frame)
-                bar.at(f"{self.n_rows:,} rows", 0, 1)
+                tell(description=f"{self.n_rows:,} rows")
 
     def _of(self, frame: pl.DataFrame) -> pl.DataFrame:
         model = self._model
@@ -85,8 +84,8 @@ class _Scored:
         columns = [table.column(frame, name) for name in kept]
         for name in self.made:
             if name in kept:
-                raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
-        with report.warnings_after():
+                raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
+        with report.warned():
             scores = model.scores(frame, self.n_rows)
         model.note_unseen(frame, self.unseen)
         predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
@@ -97,47 +96,39 @@ class _Scored:
         return found
 
     def _warn_of_formulas(self, frame: pl.DataFrame) -> None:
-        """Warn once of each column with a text that a spreadsheet would read as a formula; it is written unchanged."""
+        """Warn once about each column with a text that a spreadsheet would read as a formula."""
         for series in frame.select(pl.selectors.string()):
             texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
             strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
             if series.name not in self._formulas and strange.any():
                 self._formulas.add(series.name)
-                report.log(
+                log(
                     f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet "
                     "reads as a formula; import that column as text"
                 )
 
 
-def _form(arguments: Namespace, suffixes: list[str]) -> source.Form:
-    """Return how csv is written: as it was read, else as the ending of the name says, without two roles for a comma."""
-    separator = "\t" if ".tsv" in suffixes else ";" if arguments.decimal == "," else ","
-    return source.Form(arguments.sep or separator, arguments.decimal)
-
-
-def _csv(frames: Iterable[pl.DataFrame], form: source.Form) -> Iterator[str]:
-    """Yield tables as csv with one header."""
+def _csv(frames: Iterable[pl.DataFrame], arguments: Namespace, suffixes: Sequence[str] = ()) -> Iterator[str]:
+    """Yield tables as csv with one header, written with the options that the data were read with."""
+    comma = arguments.decimal == ","
+    separator = arguments.sep or ("\t" if ".tsv" in suffixes else ";" if comma else ",")
     for k, part in enumerate(frames):
-        if form.decimal == ",":
-            part = part.with_columns(
-                series.cast(pl.String).str.replace(".", ",", literal=True)
-                for series in part
-                if series.dtype.is_float() or series.dtype.is_decimal()
-            )
         try:
-            yield part.write_csv(include_header=k == 0, separator=form.separator or ",")
+            yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=comma)
         except pl.exceptions.PolarsError as error:
             raise Failure(f"the scores cannot be written: {error}") from error
 
 
-def _write(frames: Iterable[pl.DataFrame], file: BinaryIO, suffixes: list[str], form: source.Form) -> None:
-    """Write tables as the ending of the name says, csv by default."""
-    if suffixes[-1:] == [".parquet"]:
-        _write_parquet(frames, file)
-        return
-    with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
-        for lines in _csv(frames, form):
-            plain.write(lines.encode())
+def _write(frames: Iterable[pl.DataFrame], arguments: Namespace, out: str) -> None:
+    """Write tables in the format of the file name's ending, by default csv."""
+    suffixes = [suffix.lower() for suffix in Path(out).suffixes]
+    with written(out) as file:
+        if suffixes[-1:] == [".parquet"]:
+            _write_parquet(frames, file)
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
+            for lines in _csv(frames, arguments, suffixes):
+                plain.write(lines.encode())
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], file: BinaryIO) -> None:

@@ -1,4 +1,4 @@
-"""How many rounds: by the partial AUC of rows held out."""
+"""The number of rounds, chosen by the partial AUC of held-out rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from rocmax._ties import first_best
 from rocmax._typing import F64, Bool
 from rocmax.metrics.scores._partial import partial_auc_score
 
-# Rounds over which the measure is averaged, on either side: of neighbouring rounds, which differ by a tree or two, the
-# best alone is lucky. No fewer than so many are taken: a tree or two rank by a few leaves, and their mean with the
-# better ones that follow is not theirs.
+# The measure is averaged over this number of rounds on either side, as neighbouring rounds differ by a tree or two and
+# the best of them is best by luck. No fewer rounds are chosen: their mean would include better rounds that follow.
 _AROUND = 5
 
 
 class Rounds:
-    """The partial AUC of held-out rows after each round, and the best round so far."""
+    """The partial AUC of the held-out rows after each round, and the best number of rounds so far."""
 
     def __init__(
         self, positive: Bool, weight: F64 | None, fpr_range: tuple[float, float], patience: int, n_threads: int
@@ -29,7 +28,7 @@ class Rounds:
         self._areas: list[float] = []  # under the whole curve
 
     def add(self, scores: F64) -> bool:
-        """Take the scores after a round; whether it has been better before for long enough to stop."""
+        """Add the scores after a round; return whether the best round is long enough ago to stop."""
         for values, fpr_range in ((self.values, self._fpr_range), (self._areas, (0.0, 1.0))):
             value = partial_auc_score(
                 self._positive, scores, fpr_range, sample_weight=self._weight, n_jobs=self._n_threads
@@ -39,23 +38,23 @@ class Rounds:
 
     @property
     def best(self) -> int:
-        """The number of rounds of the greatest mean with those around; of several the first.
+        """The first number of rounds with the greatest smoothed partial AUC.
 
-        If no positive sample reaches the range after any round, as may be where few are held out, by the whole AUC.
+        If no positive reaches the range after any round, as can happen with few held-out rows, the AUC is used.
         """
         return best_round(np.array(self.values if any(self.values) else self._areas))
 
 
 def best_round(values: F64) -> int:
-    """Return the number of rounds of the greatest smoothed value; of several the first."""
+    """Return the first number of rounds with the greatest smoothed value."""
     least = min(_AROUND, len(values) - 1)
     return least + int(first_best(smoothed(values)[least:])) + 1
 
 
 def smoothed(values: F64) -> F64:
-    """Return the mean of each value and the `_AROUND` next ones on either side, fewer at the ends."""
+    """Return the mean of each value and its `_AROUND` neighbours on either side, fewer at the ends."""
     padded = np.pad(np.stack([values, np.ones_like(values)]), ((0, 0), (_AROUND, _AROUND)))
-    # Sums of each window by itself: differences of running sums are off by more the longer a fit goes on.
+    # Each window has a sum of its own: differences of running sums lose accuracy over a long fit.
     sums, counts = np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1, axis=1).sum(axis=2)
     return np.asarray(sums / counts)
 
@@ -71,9 +70,9 @@ class Candidate:
     n_estimators : int
         Its best number of rounds.
     score : float
-        The partial AUC of the held-out rows after these.
+        The partial AUC of the held-out rows after this number of rounds.
     difference, standard_error : float
-        The difference of that from log loss on the same rows, and its standard error; NaN if it was not compared.
+        The difference from log loss on the same rows, and its standard error; NaN if not compared.
     """
 
     objective: Any

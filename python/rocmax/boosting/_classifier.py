@@ -20,9 +20,9 @@ from rocmax._parameters import (
     check_verbose,
     shown,
 )
+from rocmax._runtime.settings import settings
+from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._settings import settings
-from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
@@ -33,22 +33,22 @@ from rocmax.estimators._base import Data
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
-# The objective that "auto" also tries from 20,000 rows on, and by how many standard errors of the difference it must be
-# better. With fewer rows, or by less, the choice gains nothing on sets that nothing was tuned on.
+# The objective that "auto" also tries from 20,000 rows on, and the standard errors by which it must be better.
+# With fewer rows or standard errors, the choice gains nothing on data sets that were not used for tuning.
 _BLEND, _WIDEN, _ERRORS = 0.95, 4.0, 2.0
-# With fewer held-out negatives in the range nothing is chosen by it.
+# With fewer held-out negatives in the range, no objective is chosen by them.
 _FEWEST_NEGATIVES = 10
 
 
 class BoostingRound(NamedTuple):
-    """A round of ``PartialAUCBoostingClassifier.fit``, as its callback receives it.
+    """A round of ``PartialAUCBoostingClassifier.fit``, passed to its callback.
 
     Attributes
     ----------
     objective : "log_loss" or PartialAUCObjective
-        The objective that is tried.
+        The objective that is being tried.
     n_estimators : int
-        Rounds so far.
+        Number of rounds so far.
     score : float
         The partial AUC of the held-out rows.
     """
@@ -62,36 +62,35 @@ class BoostingRound(NamedTuple):
 class PartialAUCBoostingClassifier(CalibratedRanker):
     """Boosted trees of LightGBM or XGBoost for the partial AUC on a range of false positive rates.
 
-    A share of the rows, drawn at random from either class, is held out. The number of rounds is the one with the best
-    partial AUC there; with many rows "auto" also chooses the objective there, log loss or the loss of the pairs of the
-    range (:class:`rocmax.boosting.PartialAUCObjective`).
+    A random share of the rows of either class is held out. Their partial AUC chooses the number of rounds; with many
+    rows and "auto" also the objective: log loss, or the loss of the pairs of the range
+    (:class:`rocmax.boosting.PartialAUCObjective`).
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
     objective : {"auto", "log_loss"} or PartialAUCObjective, default="auto"
-        "auto" is log loss. From 20,000 rows on, if at least ten held-out negatives lie in the range, it also tries
+        "auto" is log loss. From 20,000 rows on, with at least ten held-out negatives in the range, it also tries
         ``PartialAUCObjective(fpr_range, blend=0.95)`` and takes it if its held-out partial AUC is better by more than
         two standard errors of the paired difference (DeLong).
     library : {"lightgbm", "xgboost"}, default="lightgbm"
-        The library that grows the trees; both are in the extra `boosting`.
+        The library that grows the trees. The extra `boosting` installs both.
     n_estimators : int, default=1000
-        Largest number of rounds of each objective tried.
+        Largest number of rounds per objective.
     learning_rate : float, default=0.05
         Learning rate of each round.
     library_params : dict, default=None
         Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``.
     validation_fraction : float, default=0.25
-        The share of the rows that is held out.
+        The share of held-out rows.
     validation : splitter or pair, default=None
-        Selects the held-out rows instead: a pair (rows to train on, rows to hold out), or a splitter, whose last split
-        is used: ``TimeSeriesSplit()`` for rows in the order of time.
+        Selects the held-out rows instead: a pair (rows to train on, rows to hold out), or a splitter, of which the last
+        split is used, such as ``TimeSeriesSplit()`` for rows ordered in time.
     early_stopping_rounds : int, default=60
         Training stops after this many rounds without a better held-out partial AUC, averaged over up to five
         neighbouring rounds on either side.
     refit : bool, default=True
         Train again on all rows, with the chosen objective and 1 / (1 - validation_fraction) times its rounds; with
-        `validation`, in proportion to the number of rows, at most twice.
+        `validation`, in proportion to the number of rows, at most twice as many.
     threshold : str or tuple, default="auto"
         The threshold of ``predict``, chosen on the held-out scores by the rules of :class:`rocmax.PartialAUCSVC`.
     random_state : int, RandomState instance or None, default=None
@@ -110,23 +109,18 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     n_estimators_ : int
         The number of rounds of ``booster_``.
     candidates_ : list
-        The objectives tried: ``objective``, ``n_estimators``, the held-out ``score``, and its ``difference`` from log
-        loss with the ``standard_error``.
+        The objectives tried, each with ``objective``, ``n_estimators``, the held-out ``score``, and its ``difference``
+        from log loss with the ``standard_error``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the total gain of all splits.
-    intercept_ : ndarray of shape (1,)
     calibration_ : tuple of float
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
-    *Features* are passed to the library as they are, with missing values and the categories of pandas frames. XGBoost
-    treats the zeros of a sparse matrix, stored or not, as missing. *Weights* count in the objective, in the held-out
-    partial AUC and in the threshold. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out
-    rows before `refit`; ``predict`` goes by `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C
-    stops between two rounds.
+    *Features* are passed to the library unchanged, with missing values and the categories of pandas frames. XGBoost
+    treats all zeros of a sparse matrix as missing. *Weights* count in the objective, the held-out partial AUC and the
+    threshold. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows before `refit`;
+    ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops between two rounds.
 
     References
     ----------
@@ -162,27 +156,20 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callable[[BoostingRound], None] | None = None
     ) -> Self:
-        """Choose the objective and the rounds, and train.
+        """Choose the objective and the number of rounds, and train.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples; NaN is a missing value.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
         callback : callable, default=None
-            Called after each round of each objective tried with a named tuple: `objective`, `n_estimators` (rounds so
-            far) and `score` (the partial AUC of the held-out rows).
-
-        Returns
-        -------
-        self : object
+            Called after each round of each objective with a named tuple: `objective`, `n_estimators` (rounds so far)
+            and `score` (the partial AUC of the held-out rows).
 
         Raises
         ------
         ImportError
             If the library is not installed.
-        ValueError
         """
         check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()
@@ -208,7 +195,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         held: Data,
         callback: Callable[[BoostingRound], None] | None,
     ) -> None:
-        """Choose rounds and the objective, train, and set the fitted attributes."""
+        """Choose objective and rounds, train, and set the fitted attributes."""
         base = log_odds(kept)
         rows, rows_held = _made(library, kept), None
         rows_held = _made(library, held, rows)
@@ -257,7 +244,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))
 
     def _checked(self) -> tuple[Library, list[Any], tuple[float, float]]:
-        """Return the library, the objectives to try and the range; checks the parameters."""
+        """Check the parameters; return the library, the objectives to try and the range."""
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
         check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)

@@ -1,4 +1,4 @@
-"""XGBoost on several processes: each has a part of the rows, and sums what all need with the others."""
+"""XGBoost on several processes, each with a part of the rows: the sums that all of them need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BINS = 1 << 14
 
 
 def collective() -> Any:
-    """Return ``xgboost.collective`` if this process is one of several that train together, else None."""
+    """Return ``xgboost.collective`` if several processes train together, else None."""
     found = sys.modules.get("xgboost.collective")
     return found if found is not None and found.is_distributed() and found.get_world_size() > 1 else None
 
@@ -41,8 +41,8 @@ def add_pair_loss(
 ) -> None:
     """Add `blend` times the derivatives of W R over the rows of all processes to those of the rows of this one.
 
-    All processes sum two histograms of scores and their moments, O(n) and 512 KiB per round. A bin is a sample with the
-    mean score of its rows, which share its derivatives by weight: exact but for the width of a bin.
+    All processes sum two histograms of scores and their moments, O(n) and 512 KiB per round. A bin counts as a sample
+    with the mean score of its rows, which share its derivatives by weight: exact up to the width of a bin.
     """
     ends = np.array([-scores.min(initial=np.inf), scores.max(initial=-np.inf)])
     low, high = np.array([-1.0, 1.0]) * processes.allreduce(ends, processes.Op.MAX)
@@ -66,7 +66,7 @@ def add_pair_loss(
 
 
 def gathered(processes: Any, *columns: Any) -> list[F64]:
-    """Return columns of numbers with the rows of all processes, in one order for all."""
+    """Return columns of numbers with the rows of all processes, in the same order everywhere."""
     sizes = np.zeros(processes.get_world_size())
     sizes[processes.get_rank()] = n = len(columns[0])
     sizes = processes.allreduce(sizes, processes.Op.SUM).astype(np.intp)

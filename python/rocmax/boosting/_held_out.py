@@ -1,4 +1,4 @@
-"""The rows that trees are trained on and the held-out ones: drawn at random, or the user's own."""
+"""The rows to train on and the rows to hold out, drawn at random or given by the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def log_odds(data: Data) -> float:
 
 
 def check_validation(validation: Any) -> None:
-    """Raise unless this is None, a pair of rows or a splitter."""
+    """Raise unless `validation` is None, a pair of rows or a splitter."""
     pair = isinstance(validation, tuple | list) and len(validation) == 2
     if not (
         validation is None
@@ -33,12 +33,9 @@ def check_validation(validation: Any) -> None:
 
 
 def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArray, AnyArray]:
-    """Return the rows of a pair, or of the last split of a splitter, numbered among the rows that are `there`."""
+    """Return a pair of rows, or the last split of a splitter, numbered among the rows that are `there`."""
     pairs = list(validation.split(X, positive.astype(int))) if hasattr(validation, "split") else [validation]
-    try:
-        train, held = (rows[there[rows]] for rows in check_folds(pairs, len(positive))[-1])
-    except ValueError as error:
-        raise ValueError(str(error).replace("cv: fold", "validation: pair").replace("cv", "validation")) from error
+    train, held = (rows[there[rows]] for rows in check_folds(pairs, np.ones_like(there), name="validation: pair")[-1])
     for rows, use in ((train, "train on"), (held, "hold out")):
         if len(np.unique(positive[rows])) < 2:
             raise ValueError(f"validation needs both classes among the rows to {use}")
@@ -49,7 +46,7 @@ def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArra
 
 
 def drawn(positive: Bool, share: float, rng: np.random.Generator) -> tuple[AnyArray, AnyArray]:
-    """Return the same, drawn at random from either class."""
+    """Return rows to train on and to hold out, drawn at random from either class."""
     fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
     if fewest < 2:
         raise ValueError(f"y must hold at least two samples of each class, one to hold out, got {fewest} of one")

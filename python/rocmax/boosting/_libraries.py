@@ -1,4 +1,4 @@
-"""LightGBM and XGBoost behind one interface: trees by rounds, watched after each."""
+"""LightGBM and XGBoost behind one interface: training by rounds, watched after each."""
 
 from __future__ import annotations
 
@@ -8,36 +8,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from rocmax._checks.training import n_rows, rows_of
-from rocmax._threads import openmp_threads
+from rocmax._runtime.threads import openmp_threads
 from rocmax._typing import F64
 from rocmax.boosting._objective import PartialAUCObjective
 
-# Told the scores of the rows held out after each round; whether to stop.
+# Receives the scores of the held-out rows after each round; returns whether to stop.
 Watch = Callable[[F64], bool]
-# Rows times trees, or features, that are scored at once: a fifth of a second of one thread or so.
+# Rows times trees (or features) that are scored at once: about 0.2 seconds of one thread.
 _AT_ONCE = 1 << 20
 # Both count rounds in 32 bits.
 MOST_ROUNDS = 2**31 - 1
-# Characters of a column's name that one of them refuses.
+# Characters that one of the libraries refuses in names of columns.
 _REFUSED = re.compile(r'[\[\]{}<>",:]')
-# None stands for the library's own log loss.
+# None means the log loss of the library.
 Objective = PartialAUCObjective | None
 
 
-class Rows(Protocol):
-    """Samples in the form of a library."""
-
-    def __len__(self) -> int: ...
-
-
-class Library:
-    """How one library makes trees; `params` of its `train` override those made here."""
+class _Library:
+    """A library with the parameters of its `train`; `params` override those that are set here."""
 
     name: str
 
@@ -46,43 +40,21 @@ class Library:
         self.learning_rate, self.seed, self.n_threads = learning_rate, seed, openmp_threads(n_threads)
         self.params = params
 
-    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
-        """Return training rows, or those held out of rows `like` these."""
-        raise NotImplementedError
 
-    def train(
-        self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
-    ) -> Any:
-        """Return a booster, begun at the log-odds `base` of all rows."""
-        raise NotImplementedError
-
-    def first(self, booster: Any, n_rounds: int) -> Any:
-        """Return the booster of the first rounds of another."""
-        raise NotImplementedError
-
-    @staticmethod
-    def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
-        """Return the raw scores of few rows of features."""
-        raise NotImplementedError
-
-    @staticmethod
-    def gains(booster: Any, n_features: int) -> F64:
-        """Return what the splits on each feature have gained."""
-        raise NotImplementedError
-
-
-class LightGBM(Library):
+class LightGBM(_Library):
     """LightGBM's ``train``."""
 
     name = "lightgbm"
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
+        """Return training rows, or rows held out of training rows `like`."""
         made = {"weight": weight, "reference": like, "params": self._params(), "free_raw_data": False}
         return self.library.Dataset(_matrix(X), y, **made)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
     ) -> Any:
+        """Return a booster that begins at the log-odds `base`; `watch` sees the scores of the `held` rows."""
         params = self._params() | {"objective": "binary" if objective is None else objective.lightgbm}
         for part in (rows, held):
             if part is not None:
@@ -110,7 +82,7 @@ class LightGBM(Library):
             "seed": self.seed,
             "deterministic": True,
             "force_col_wise": True,
-            "feature_pre_filter": False,  # of few rows it would leave no feature, which is an error
+            "feature_pre_filter": False,  # with few rows it would drop all features, which is an error
             "metric": "None",
             "boost_from_average": False,
             "verbosity": -1,
@@ -118,20 +90,23 @@ class LightGBM(Library):
         return own | self.params
 
     def first(self, booster: Any, n_rounds: int) -> Any:
+        """Return a booster of the first rounds."""
         return self.library.Booster(model_str=booster.model_to_string(num_iteration=n_rounds))
 
     @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
+        """Return the raw scores of a few rows."""
         return np.asarray(
             booster.predict(_matrix(X), raw_score=True, num_threads=openmp_threads(n_threads)), dtype=np.float64
         )
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
+        """Return the total gain of the splits on each feature."""
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
 
-class XGBoost(Library):
+class XGBoost(_Library):
     """XGBoost's ``train``."""
 
     name = "xgboost"
@@ -186,12 +161,13 @@ class XGBoost(Library):
         return np.array([found.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-BY_NAME: dict[str, type[Library]] = {"lightgbm": LightGBM, "xgboost": XGBoost}
+Library = LightGBM | XGBoost
+BY_NAME: dict[str, type[LightGBM] | type[XGBoost]] = {"lightgbm": LightGBM, "xgboost": XGBoost}
 
 
 @contextmanager
 def in_one_line(name: str) -> Iterator[None]:
-    """Report in one line, by the user's arguments, what a library raises."""
+    """Turn an error raised inside a library into a ValueError of one line that names the arguments."""
     try:
         yield
     except Exception as failure:
@@ -202,10 +178,7 @@ def in_one_line(name: str) -> Iterator[None]:
 
 
 def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
-    """Return the raw scores of features, in blocks of rows, between which Ctrl-C is seen.
-
-    Every row has a score of its own, so that blocks change no bit.
-    """
+    """Return raw scores, computed in blocks of rows so that Ctrl-C stops between them."""
     name, n = type(booster).__module__.partition(".")[0], n_rows(X)
     n_trees = booster.num_trees() if name == "lightgbm" else booster.num_boosted_rounds()
     step = max(1, _AT_ONCE // max(n_trees, X.shape[1], 1))
@@ -218,7 +191,7 @@ def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
 
 
 def imported(name: str) -> Any:
-    """Return the module of a library, or say how to install it."""
+    """Import a library; if it is missing, the error names the command that installs it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -226,7 +199,7 @@ def imported(name: str) -> Any:
 
 
 def is_available(name: str) -> bool:
-    """Whether a library can be imported: it may be installed without one of its own."""
+    """Whether a library can be imported; an installed one may lack a library of its own."""
     try:
         import_module(name)
     except (ImportError, OSError):
@@ -235,13 +208,13 @@ def is_available(name: str) -> bool:
 
 
 def _matrix(X: Any) -> Any:
-    """Return a sparse array as the matrix that LightGBM knows."""
+    """Return a sparse array as a sparse matrix, which LightGBM needs."""
     matrix: Any = sparse.csr_matrix  # whose stubs know no array of unknown type
     return matrix(X) if sparse.issparse(X) else _named(X)
 
 
 def _named(X: Any) -> Any:
-    """Return a pandas frame under names that the libraries take, which refuse brackets, quotes, colons and commas."""
+    """Return a pandas frame without brackets, quotes, colons and commas in its names, which the libraries refuse."""
     names = [str(name) for name in X.columns] if hasattr(X, "set_axis") else []
     if not any(map(_REFUSED.search, names)):
         return X

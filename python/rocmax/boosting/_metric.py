@@ -17,7 +17,7 @@ LIBRARIES = ("lightgbm", "xgboost")
 
 @dataclass(frozen=True)
 class _Metric:
-    """The measure, its name, and what calls it."""
+    """The measure, its name, and the library that calls it."""
 
     fpr_range: tuple[float, float]
     tpr_range: tuple[float, float] | None
@@ -52,10 +52,10 @@ def partial_auc_metric(
 ) -> Any:
     """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes.
 
-    With XGBoost on several workers it is the exact value over the rows of all. Higher is better for early stopping:
-    LightGBM receives the direction, XGBoost infers it from the name, which starts with "auc".
-    ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; for early stopping by it alone pass
-    `metric="None"`.
+    With XGBoost on several workers, the value is exact for the rows of all workers. Early stopping knows that higher is
+    better: LightGBM receives the direction, XGBoost infers it from the name, which starts with "auc".
+    ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; pass `metric="None"` for early
+    stopping by this metric alone.
 
     Parameters
     ----------

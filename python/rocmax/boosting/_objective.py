@@ -11,68 +11,68 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax._checks.samples import require_finite
 from rocmax._parameters import as_float, check_choice, check_positive, shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.metrics.samples._sample import sample
 from rocmax.risks import PAIR_LOSSES, PairLoss
 
-# The least second derivative: above 0 as float32 too, and nothing beside that of one sample.
+# The least second derivative: above 0 in float32 too, and negligible beside that of one sample.
 _LEAST_HESSIAN = 1e-16
-# Log-odds beyond which a probability is 0 to float64's last bit, whose exponential is finite.
+# The probability at these negative log-odds is 0 to the last bit of float64, and their exponential is finite.
 _FAR = 700.0
 
 
-# No estimator of scikit-learn: XGBClassifier would take the parameters of one for its own.
+# Not an estimator of scikit-learn: XGBClassifier would take its parameters for its own.
 @dataclass(frozen=True)
 class PartialAUCObjective:
-    """Log loss and the loss of the pairs that make up a partial AUC: an objective for boosted trees.
+    """Log loss blended with the loss of the pairs of a partial AUC: an objective for boosted trees.
 
     ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) + blend W R(s)``, y in {-1, 1}, with R the mean over the
     positives i and the negatives j of a range of ``loss(s_i - s_j)`` and ``1 / W = 1 / sum_i w_i + 1 / sum_j w_j``.
 
-    Called as ``objective(y_true, y_score, sample_weight=None)`` it returns the gradient and a positive diagonal of the
-    Hessian. An object is an `objective` of ``LGBMClassifier`` and of ``XGBClassifier``; their native ``train`` takes
-    the methods `lightgbm` (``params={"objective": objective.lightgbm}``) and `xgboost` (``obj=objective.xgboost``).
+    ``objective(y_true, y_score, sample_weight=None)`` returns the gradient and a positive diagonal of the Hessian. Pass
+    the object as `objective` to ``LGBMClassifier`` or ``XGBClassifier``, and its methods to the native ``train`` of the
+    libraries: ``params={"objective": objective.lightgbm}`` or ``obj=objective.xgboost``.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
         The range [a, b] of false positive rates.
     tpr_range : (float, float), default=None
-        A range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`: its positives are paired
+        A range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`. Its positives are paired
         with all negatives.
     blend : float in [0, 1], default=0.8
         The share of the pair loss; 0 is log loss alone.
     widen : float, default=4.0
-        At least 1: trains on the negatives ranked in [0, min(1, widen b)], since the few of [a, b] are a noisy sample
-        that changes from round to round; None for [a, b] itself. For `tpr_range` [c, d], on the positives ranked in
+        At least 1: train on the negatives ranked in [0, min(1, widen b)], as the few in [a, b] are a noisy sample that
+        changes from round to round; None uses [a, b]. For `tpr_range` [c, d], train on the positives ranked in
         [max(0, 1 - widen (1 - c)), 1].
     loss : {"smoothed_hinge", "squared_hinge"}, default="smoothed_hinge"
         The loss of a pair with the score difference u: ``(1 - u)_+^2 / 2`` down to u = 0 and linear, ``1/2 - u``,
         below, so that a hopeless pair pulls no harder than a tied one; or ``(1 - u)_+^2``.
     n_jobs : int, default=1
-        Threads that sort the scores; the result does not depend on it.
+        Number of threads that sort the scores; the result does not depend on it.
 
     Notes
     -----
-    *Ties*: if an end of the range cuts a block of ties, each sample in it counts in part, so that nothing depends on
-    the order of the rows (before the first round all scores are tied). *Derivatives* treat the negatives that are in
-    the range as fixed; wherever a small change of the scores leaves them there, the gradient is that of `value`.
-    *Hessian*: R depends on differences alone, so that its Hessian is at most twice its diagonal, which learning rates
-    below 1 make up for. The diagonal is at least 1e-16; below u = 0 the smoothed hinge uses 1. *Weights* count as
-    repetitions if they are integers, and otherwise end a range at a share of their sum.
+    *Ties*: if an end of the range cuts a block of ties, each sample in it counts in part, so that the order of the rows
+    does not matter (before the first round all scores are tied). *Derivatives* treat the negatives in the range as
+    fixed; where a small change of the scores keeps them there, it is the gradient of `value`. *Hessian*: as R depends
+    only on differences, its Hessian is at most twice its diagonal; learning rates below 1 compensate for this. The
+    diagonal is at least 1e-16; below u = 0 the smoothed hinge uses 1. *Weights* count as repetitions if they are
+    integers; otherwise a range ends at a share of their sum.
 
-    *Scale*: W is the sum of the log-loss derivatives of either class where all scores are the base rate, so that
-    gradients, Hessians and what libraries compare with them (`min_child_weight`, `lambda`) have the size they have for
-    log loss, for any `blend`, share of positives and number of rows. O(n log n), one sort of the scores that the range
-    reaches; log loss alone is O(n).
+    *Scale*: W is the sum of the log-loss derivatives of either class if all scores are the base rate. So gradients and
+    Hessians have the size of those of log loss for any `blend`, share of positives and number of rows, and
+    `min_child_weight` and `lambda` keep their meaning. O(n log n), one sort of the scores that the range reaches; log
+    loss alone is O(n).
 
     *Several workers*: with XGBoost's dask (and Spark) classes each worker has a part of the rows. In every round they
-    sum histograms of the scores of all positives and negatives (16,384 bins), so that the range and the pairs are those
-    of all rows; `value` is that of the worker's rows. LightGBM's dask classes give an objective no way to reach the
-    other workers: a ValueError. CatBoost, which calls an objective on blocks of rows, cannot use this one.
+    sum histograms of the scores of both classes (16,384 bins), so that range and pairs are those of all rows; `value`
+    covers only the worker's rows. LightGBM's dask classes raise a ValueError, as they do not connect an objective to
+    the other workers. CatBoost cannot use it, as it calls an objective on blocks of rows.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class PartialAUCObjective:
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         group : None
-            What LightGBM passes to a ranker's objective: refused.
+            Refused; LightGBM passes it to the objective of a ranker.
 
         Returns
         -------
@@ -117,22 +117,22 @@ class PartialAUCObjective:
         Raises
         ------
         ValueError
-            For labels that are not of two classes, scores that are not finite, negative weights, groups, and parameters
-            outside their domain.
+            If labels are not of two classes, scores are not finite, weights are negative, groups are given, or a
+            parameter is outside its domain.
         """
         _, gradient, hessian = self._evaluate(y_true, y_score, sample_weight, group)
         return gradient, np.maximum(hessian, _LEAST_HESSIAN, out=hessian)
 
     def value(self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return V for labels, scores and weights as in a call: a sum over samples, as libraries add log loss up."""
+        """Return V for labels, scores and weights as in a call; a sum over samples, not a mean."""
         return self._evaluate(y_true, y_score, sample_weight, with_value=True)[0]
 
     def lightgbm(self, preds: F64, dataset: Any) -> tuple[F64, F64]:
-        """Return the derivatives at raw scores of a ``lightgbm.Dataset``, as LightGBM's ``train`` needs them."""
+        """Return the derivatives at raw scores of a ``lightgbm.Dataset``, for LightGBM's ``train``."""
         return self(dataset.get_label(), preds, dataset.get_weight(), dataset.get_group())
 
     def xgboost(self, preds: F64, dmatrix: Any) -> tuple[F64, F64]:
-        """Return the derivatives at raw scores of an ``xgboost.DMatrix``, as XGBoost's ``train`` needs them."""
+        """Return the derivatives at raw scores of an ``xgboost.DMatrix``, for XGBoost's ``train``."""
         weight, groups = dmatrix.get_weight(), dmatrix.get_uint_info("group_ptr")
         return self(dmatrix.get_label(), preds, weight if len(weight) else None, groups if len(groups) else None)
 
@@ -172,23 +172,23 @@ class PartialAUCObjective:
         return value, gradient, hessian
 
     def _checked(self) -> tuple[float, PairLoss]:
-        """Return the share of the pair loss, and that loss on the range that is trained on."""
+        """Return the share of the pair loss, and the pair loss on the widened range."""
         blend = as_float(self.blend)
         if isinstance(self.blend, bool) or not 0.0 <= blend <= 1.0:
             raise ValueError(f"blend must be a number in [0, 1], got {shown(self.blend)}")
         loss = check_choice("loss", self.loss, PAIR_LOSSES)
-        name, low, high = curve_area(self.fpr_range, self.tpr_range, None)
+        of_tpr, low, high = curve_area(self.fpr_range, self.tpr_range, None)
         if self.widen is not None:
             if check_positive("widen", self.widen) < 1.0:
                 raise ValueError(f"widen must be at least 1, or None, got {shown(self.widen)}")
             low, high = 0.0, min(1.0, float(self.widen) * high)
-        if name == "sensitivity":
+        if of_tpr:
             return blend, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low)
         return blend, PairLoss(loss, "fpr", low, high)
 
 
 def _plain_labels(y_true: Any) -> Any:
-    """Return labels 0 and 1 as booleans, others as they are: checks of the libraries' float32 are slow."""
+    """Return labels 0 and 1 as booleans, others unchanged; checks of float32 labels are slow."""
     if isinstance(y_true, np.ndarray) and y_true.dtype.kind in "fiu" and y_true.ndim == 1:
         positive = y_true == 1
         if np.all(positive | (y_true == 0)):
@@ -199,9 +199,9 @@ def _plain_labels(y_true: Any) -> Any:
 def _log_loss(
     positive: Bool, scores: F64, weight: F64 | None, share: float, with_value: bool
 ) -> tuple[float, F64, F64]:
-    """Return a share of the log loss, 0 unless it is asked for, and of its derivatives."""
+    """Return a share of the log loss (0 unless `with_value`) and of its derivatives."""
     require_finite(scores, "y_score")
-    # In place: beside trees that take milliseconds a round, every array counts.
+    # In place, as a round of trees takes only milliseconds.
     gradient = np.negative(scores)
     np.exp(np.minimum(gradient, _FAR, out=gradient), out=gradient)
     gradient += 1.0
@@ -225,7 +225,7 @@ def _log_loss(
 
 
 def _positive(y: Any) -> Bool:
-    """Return which labels are positive, given two values of which the greater is, and perhaps others."""
+    """Return which labels are positive: the greater of two values, which are checked."""
     if y.dtype == bool:
         return np.asarray(y)
     positive = np.asarray(y == 1)

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from rocmax._parameters import check_flag
 
-# Everything else in the file is a number; an empty cell is a missing value.
+# Other cells are numbers; an empty cell is a missing value.
 _CODES = {"f": 0.0, "t": 1.0, "M": 0.0, "F": 1.0, "": np.nan}
 _NOMINAL = "referral source"
 _LABEL = "class"
@@ -26,8 +26,8 @@ def path_of_table() -> Path:
 def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the thyroid records: 3,772 patients, 231 of them (6.1 %) labelled sick.
 
-    A screening problem: unbalanced, of mixed types, with missing values (NaN). Yes and no are 1 and
-    0, ``sex`` is 1 for female, ``referral source`` is spread over one column a value.
+    A screening problem: unbalanced, of mixed types, with missing values (NaN). Yes and no are 1 and 0, ``sex`` is 1 for
+    female, and ``referral source`` has one column per value.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Notes
     -----
     Quinlan, R. (1986). Thyroid Disease. UCI Machine Learning Repository. https://doi.org/10.24432/C5D010.
-    Licence CC BY 4.0; ``DESCR`` says what was changed.
+    Licence CC BY 4.0; ``DESCR`` lists the changes.
 
     Examples
     --------

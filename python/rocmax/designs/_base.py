@@ -1,4 +1,4 @@
-"""What a solver may ask of the features."""
+"""The interface between solvers and features."""
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
@@ -6,28 +6,21 @@ from rocmax._typing import F64, AnyArray, Coefs, Rows
 class Design:
     """The features behind a ranking problem, seen as a linear map.
 
-    A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors as they are,
-    and use nothing of the features but the products below, and the features themselves where they are few, so a new
-    storage is one new class, with ``scores`` and ``adjoint`` of its own. One that can do better than two products a
-    feature has a method of its own for :func:`moments` too.
-
-    Attributes
-    ----------
-    n_samples, dim : int
-        The numbers of samples, and of entries of a vector.
-    divisible : bool
-        Whether a product with some of the samples costs no more than their share of one with all.
-    dual : bool
-        Whether a vector begins with a coefficient for each sample.
+    A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors, and use the
+    features only through the products below, or as a whole if they are few. So a new storage is one new class with
+    ``scores`` and ``adjoint``, and ``moments`` if it can do better than two products per feature (see :func:`moments`).
     """
 
     n_samples: int
+    # The length of a vector.
     dim: int
+    # Whether a product with some of the samples costs no more than their share.
     divisible = False
+    # Whether a vector begins with a coefficient for each sample.
     dual = False
 
     def scores(self, vector: F64, /) -> F64:
-        """Return X v, one score for each sample: shape (dim,) to (n_samples,), an array that the caller may change."""
+        """Return X v, one score for each sample: shape (dim,) to (n_samples,), a new array."""
         raise NotImplementedError
 
     def adjoint(self, coefs: Coefs, /) -> F64:
@@ -35,7 +28,7 @@ class Design:
         raise NotImplementedError
 
     def inner(self, u: F64, v: F64, /) -> F64:
-        """Return the inner products of model space between the rows of u and of v: shape (k, l)."""
+        """Return the inner products between the rows of u and the rows of v: shape (k, l)."""
         return u @ v.T
 
     def rows(self, index: Rows, /) -> "Design | None":
@@ -43,7 +36,7 @@ class Design:
         return None
 
     def features(self) -> AnyArray | None:
-        """Return the features, dense, or None if they are not in memory or inner products not the ordinary ones."""
+        """Return the dense features, or None if they are not in memory or `inner` is not the ordinary product."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""Dense features a block at a time, each in one layout: products then round alike whatever the layout of all."""
+"""Blocks of dense features, all in C order: products then round alike whatever the layout of X."""
 
 import mmap
 from collections.abc import Iterator
@@ -6,74 +6,75 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import AnyArray
 
-# Largest tile, and largest block of whole rows, in bytes: the latter fits the cache, as callers copy it.
+# Bytes of the largest tile, and of the largest block of whole rows, which callers copy and which fits the cache.
 _BLOCK, _WHOLE = 1 << 26, 1 << 24
 
 
 def in_rows(X: Any) -> Any:
-    """Return an array in C order, aligned and in native bytes; others, and what is no array, as they are.
+    """Return an array in C order, aligned and in native byte order; anything else as it is.
 
-    BLAS adds in an order that depends on the layout, so that equal values in another one would give another model.
+    BLAS adds in an order that depends on the layout: equal values in another layout would give another model.
     """
     if not isinstance(X, np.ndarray):
         return X
     if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative and 1 not in X.shape:
         return X
     X = np.require(X, X.dtype.newbyteorder("="), ["C", "A", "E"])
-    # An axis of length 1 may have any stride, by which numpy chooses the routine too.
+    # An axis of length 1 may have any stride, on which numpy's choice of the routine depends.
     return X.reshape(-1).reshape(X.shape)
 
 
-def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
-    """Yield (rows, columns, X[rows, columns]) over an ndarray or a memmap, whose pages leave memory afterwards.
+def slices(size: int, step: int) -> Iterator[slice]:
+    """Yield the slices of at least 1 and at most `step` that cover range(size)."""
+    step = max(1, step)
+    return (slice(first, min(first + step, size)) for first in range(0, size, step))
 
-    The tiles depend on the shape alone. Each is a copy of at most 64 MB in C order, or a view of what lies so; float32
-    stays, other numbers become float64.
+
+def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
+    """Yield (rows, columns, X[rows, columns]) over an ndarray or a memmap, whose pages are released afterwards.
+
+    The tiles depend on the shape alone. Each is a view, or a copy of at most 64 MB in C order; float32 stays, other
+    numbers become float64.
     """
     n_samples, dim = X.shape
     as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
     width = max(1, -(-dim // max(1, -(-dim // settings().tile_columns))))
-    height = max(1, min(settings().tile_rows, _BLOCK // (8 * width)))
-    for first in range(0, n_samples, height):
-        rows = slice(first, min(first + height, n_samples))
-        for left in range(0, dim, width):
+    for rows in slices(n_samples, min(settings().tile_rows, _BLOCK // (8 * width))):
+        for columns in slices(dim, width):
             require_whole(X)
-            columns = slice(left, min(left + width, dim))
             block = as_float(X[rows, columns])
             yield rows, columns, block if as_it_is and width < dim else in_rows(block)
             _release(X)
 
 
 def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does; up to 16 MB at a time."""
-    height = max(1, min(settings().block_rows, _WHOLE // (8 * max(1, X.shape[1]))))
-    for first in range(0, len(X), height):
+    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does, up to 16 MB at a time."""
+    for rows in slices(len(X), min(settings().block_rows, _WHOLE // (8 * max(1, X.shape[1])))):
         require_whole(X)
-        rows = slice(first, min(first + height, len(X)))
         yield rows, in_rows(as_float(X[rows]))
         _release(X)
 
 
 def as_float(block: AnyArray) -> AnyArray:
-    """Return an array in the precision that it is multiplied in: single for float32, double for all else."""
+    """Return an array in the precision of products: single for float32, else double."""
     single = block.dtype.kind == "f" and block.dtype.itemsize == 4
     return np.asarray(block).astype(np.float32 if single else np.float64, copy=False)
 
 
 def require_whole(X: Any) -> None:
-    """Refuse a memmap whose file was cut after it was mapped: reading beyond its end ends the process (SIGBUS).
+    """Refuse a memmap whose file was cut after it was mapped: reading beyond the end kills the process (SIGBUS).
 
-    Called before and after each block. A file that is cut during a block can still end the process.
+    Called before and after each block; a cut during a block can still kill the process.
     """
     source = getattr(X, "_mmap", None)
     if not isinstance(source, mmap.mmap):
         return
     try:
         held = source.size()
-    except (OSError, ValueError):  # a map that does not know its file
+    except (OSError, ValueError):  # a map without a file
         return
     offset = int(getattr(X, "offset", 0))
     needed = offset - offset % mmap.ALLOCATIONGRANULARITY + len(source)
@@ -85,7 +86,7 @@ def require_whole(X: Any) -> None:
 
 
 def _release(X: AnyArray) -> None:
-    """Return the pages of a file to the system; not those of a copy-on-write map, whose changes would be lost."""
+    """Release the pages of a file, except those of a copy-on-write map, whose changes would be lost."""
     require_whole(X)
     source = getattr(X, "_mmap", None)
     if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The blocks of rows of a dask array, and functions of them where they are."""
+"""The blocks of rows of a dask array, and functions that run where the blocks are."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
@@ -9,7 +9,7 @@ import numpy as np
 
 from rocmax._typing import AnyArray, Rows
 
-# Results of blocks that one task adds up.
+# The number of results that one task adds up.
 _ADDED = 8
 
 
@@ -19,11 +19,11 @@ def is_dask(X: Any) -> bool:
 
 
 class Chunks:
-    """The blocks of rows of a two-dimensional dask array, and functions of them.
+    """The blocks of rows of a two-dimensional dask array.
 
-    Blocks that lie in the memory of this process, as after ``from_array`` or ``persist`` without a cluster, are used as
-    they are: a task of its own takes ten times as long as the product of a small block. For others there is one task
-    each, whose result alone crosses the network.
+    Blocks in the memory of this process, as after ``from_array`` or ``persist`` without a cluster, are used directly: a
+    task takes ten times as long as the product of a small block. Others get one task each, and only its result crosses
+    the network.
     """
 
     def __init__(self, X: Any) -> None:
@@ -39,7 +39,7 @@ class Chunks:
         return [slice(first, last) for first, last in zip(self.ends[:-1], self.ends[1:], strict=True)]
 
     def each(self, function: Callable[..., Any], own: Iterable[Any] = (), *shared: Any) -> list[Any]:
-        """Return ``function(block, own, *shared)`` of each block that has something of its own."""
+        """Return ``function(block, own, *shared)`` for each block whose `own` is not None."""
         return self._found(self._calls(function, own, shared))
 
     def total(self, function: Callable[..., Any], own: Iterable[Any], *shared: Any) -> Any:
@@ -50,7 +50,7 @@ class Chunks:
         return _sum(self._found(parts))
 
     def take(self, index: Rows) -> AnyArray:
-        """Return some rows, in their order."""
+        """Return the rows of an index, in its order."""
         order = np.argsort(index, kind="stable")
         edges = np.searchsorted(index[order], self.ends)
         wanted = [

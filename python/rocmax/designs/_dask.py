@@ -1,4 +1,4 @@
-"""A design over a dask array: products run where the blocks of rows are, rankings on the client."""
+"""A design over a dask array: products run where the blocks of rows are, rankings in this process."""
 
 from typing import Any
 
@@ -14,8 +14,7 @@ class DaskDesign(Design):
     """A two-dimensional dask array, chunked by rows.
 
     Every product is one task graph over the blocks; only vectors of length n_samples or n_features cross the network.
-    Persist an array that fits the memory of the cluster, or each product reads it from its source again. Blocks that
-    are in memory here are multiplied without a task, as parts of an array would be.
+    Persist an array that fits the memory of the cluster: otherwise each product reads it from its source again.
     """
 
     def __init__(self, X: Any) -> None:
@@ -47,5 +46,5 @@ def _adjoint(block: AnyArray, coefs: Coefs) -> F64:
 
 
 def _moments(block: AnyArray, weight: F64, shift: F64) -> F64:
-    """Return the second moments with the first below them: one array can be added up."""
+    """Return the second moments with the first below them, as one array that can be summed."""
     return np.vstack(DenseDesign(block).moments(weight, shift))

@@ -9,30 +9,30 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from rocmax._memory import require_memory
 from rocmax._parameters import as_float, check_finite, shown
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
-from rocmax.designs._blocks import in_rows, row_blocks
+from rocmax.designs._blocks import in_rows, row_blocks, slices
 from rocmax.designs._chunks import is_dask
 from rocmax.designs._moments import rough_mean
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-# Bytes of kernel values made, or cast up, at a time.
+# Bytes of kernel values that are made, and that are cast up, at a time.
 _BLOCK = 1 << 23
 _CACHED = 1 << 20
-# Cuts of separable classes count few samples: below this share of them the product takes their rows alone.
+# Below this share of nonzero coefficients a product uses the rows of these samples only.
 _SPARSE = 0.5
-# Rows of which the rough mean is taken.
+# The number of rows for the rough mean.
 _SOME = 500
-# How far k(x, z) and k(z, x) may be apart, beside the largest value.
+# The allowed difference of k(x, z) and k(z, x), relative to the largest value.
 _ROUGH = 1e-3
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """k(x, z), its parameters resolved on the training samples.
+    """A kernel k(x, z) with its parameters resolved on the training samples.
 
     ``linear`` x'z, ``rbf`` exp(-gamma |x - z|^2), ``poly`` (gamma x'z + coef0)^degree, ``sigmoid`` tanh(gamma x'z +
     coef0), ``precomputed``, or a function.
@@ -68,10 +68,10 @@ class Kernel:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
         if self.name == "precomputed":
             return np.asarray(in_rows(_dense(X)))
-        X = np.asarray(X) if is_dask(X) else X  # a block of rows, which a sparse Z cannot be multiplied with
+        X = np.asarray(X) if is_dask(X) else X  # a sparse Z cannot be multiplied with a block of dask
         X, Z = in_rows(X), in_rows(Z)
         if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and np.may_share_memory(X, Z) and len(X) == len(Z):
-            X = X.copy()  # BLAS rounds products of a matrix with itself in a way of their own
+            X = X.copy()  # BLAS rounds the product of a matrix with itself differently
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
@@ -79,9 +79,9 @@ class Kernel:
         return values
 
     def _values(self, X: Any, Z: Any) -> F64:
-        # Not scikit-learn's pairwise_kernels, whose checks change the warning filters of the process for a moment.
+        # Not scikit-learn's pairwise_kernels: its checks change the warning filters of the process for a moment.
         if self.name == "rbf" and not (sp.issparse(X) or sp.issparse(Z)):
-            # Distances do not see it; squares far from zero would drown them. Rounded: no order of memory counts.
+            # A shift leaves distances unchanged, and large squares would drown them. Rounded to hide the layout of Z.
             centre = rough_mean(Z[:: max(1, len(Z) // _SOME)]).astype(np.float32)
             X, Z = X - centre, Z - centre
         values = _dense(X @ Z.T)
@@ -99,7 +99,7 @@ class Kernel:
         return values
 
     def _given(self, values: Any, X: Any, Z: Any) -> F64:
-        """Return what a function gave, if it is a matrix of numbers."""
+        """Check that a function returned a matrix of numbers."""
         found = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
         if found.shape != (X.shape[0], Z.shape[0]) or found.dtype.kind not in "biufO":
             raise ValueError(
@@ -116,17 +116,16 @@ class Kernel:
         return f"{self.name!r} with {parameters}: scale the features, or change these"
 
     def gram(self, X: Any, dtype: Any) -> AnyArray:
-        """Return the matrix over all rows of X, in `dtype`, made a block of rows at a time from float64."""
+        """Return the kernel matrix of all rows of X in `dtype`, a block of float64 rows at a time."""
         n = X.shape[0]
         require_memory(n * n * np.dtype(dtype).itemsize, f"the kernel matrix of {n} samples in {np.dtype(dtype)}")
         matrix = np.empty((n, n), dtype=dtype)
         X = in_rows(X.astype(np.float64, copy=False))
-        rows = max(1, _BLOCK // (8 * n))
-        for first in range(0, n, rows):
-            values = self(X[first : first + rows], X)
+        for rows in slices(n, _BLOCK // (8 * n)):
+            values = self(X[rows], X)
             with np.errstate(over="ignore"):
-                matrix[first : first + rows] = values
-            if dtype == np.float32 and not np.isfinite(matrix[first : first + rows]).all():
+                matrix[rows] = values
+            if dtype == np.float32 and not np.isfinite(matrix[rows]).all():
                 raise ValueError(
                     f"kernel has values up to {np.abs(values).max():.1e}, which kernel_dtype='float32' cannot hold: "
                     "scale the features, divide the kernel by a number, or pass kernel_dtype='float64'"
@@ -141,19 +140,17 @@ class Kernel:
         precomputed = self.name == "precomputed"
         if not precomputed:
             X, Z = X.astype(np.float64, copy=False), Z.astype(np.float64, copy=False)
-        rows = max(1, _BLOCK // (8 * len(coefs)))
-        for first in range(0, X.shape[0], rows):
-            block = X[first : first + rows]
-            scores[first : first + rows] = self(block[:, Z] if precomputed else block, Z) @ coefs
+        for rows in slices(X.shape[0], _BLOCK // (8 * len(coefs))):
+            block = X[rows]
+            scores[rows] = self(block[:, Z] if precomputed else block, Z) @ coefs
         return scores
 
 
 def _require_symmetric(matrix: Any) -> None:
-    """Refuse a matrix that says of two samples different things, by more than single precision explains."""
+    """Refuse a matrix that is more asymmetric than single precision explains."""
     n, largest, apart = matrix.shape[0], 0.0, 0.0
-    rows = max(1, _BLOCK // (8 * n))
-    for first in range(0, n, rows):
-        part, other = _dense(matrix[first : first + rows]), _dense(matrix[:, first : first + rows]).T
+    for rows in slices(n, _BLOCK // (8 * n)):
+        part, other = _dense(matrix[rows]), _dense(matrix[:, rows]).T
         largest, apart = max(largest, float(np.abs(part).max())), max(apart, float(np.abs(part - other).max()))
     if apart > _ROUGH * largest:
         raise ValueError(
@@ -186,7 +183,7 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
 
 
 def _variance(X: Any, weight: F64 | None) -> float:
-    """Return the variance of all entries of X, the zeros of a sparse matrix among them."""
+    """Return the variance of all entries of X, including the zeros of a sparse matrix."""
     share = (np.ones(X.shape[0]) if weight is None else weight) / X.shape[1]
     share /= X.shape[0] if weight is None else weight.sum()
     if not sp.issparse(X):
@@ -200,7 +197,7 @@ def _variance(X: Any, weight: F64 | None) -> float:
 
 
 def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
-    """Return k(X, Z) for a function of two matrices, as SVC takes them, or of two rows, as pairwise_kernels does."""
+    """Return k(X, Z) for a function of two matrices, as in SVC, or of two rows, as in pairwise_kernels."""
 
     def gives(n: int, m: int) -> bool:
         try:
@@ -208,7 +205,7 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
         except (TypeError, ValueError, IndexError):
             return False
 
-    # One shape alone could be met by chance: x @ z of two rows is a matrix product where n_features fits.
+    # Three shapes: x @ z of two rows may give one of them by chance.
     if X.shape[0] >= 2 and gives(1, 1) and gives(2, 1) and gives(1, 2):
         return function
 
@@ -227,9 +224,9 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
 
 
 class KernelDesign(Design):
-    """Samples in a kernel space: a vector is [a, K a], coefficients over the samples and the scores they give.
+    """Samples in a kernel space: a vector is [a, K a], the coefficients over the samples and their scores.
 
-    Carrying the scores along makes ``adjoint`` the only product with K, which in float32 is cast up block by block.
+    So ``adjoint`` is the only product with K; a float32 K is cast up block by block.
     """
 
     dual = True
@@ -255,15 +252,14 @@ class KernelDesign(Design):
         if self._matrix.dtype == np.float64 and not sparse:
             return np.asarray(coefs @ self._matrix)
         total = np.zeros((len(coefs), self.n_samples))
-        rows = max(1, _CACHED // (8 * self.n_samples))
-        for first in range(0, len(used), rows):
-            block = used[first : first + rows]
+        for rows in slices(len(used), _CACHED // (8 * self.n_samples)):
+            block = used[rows]
             total += coefs[:, block] @ self._matrix[block].astype(np.float64, copy=False)
         return total
 
 
 class DualDesign(Design):
-    """A linear design whose vectors are [a, X'a], so that models are known by their coefficients over the samples."""
+    """A linear design whose vectors are [a, X'a]: models keep their coefficients over the samples."""
 
     dual = True
 

@@ -1,4 +1,4 @@
-"""Landmarks: features whose inner products are about those of a kernel, and a design that keeps none of them."""
+"""Landmarks: features whose inner products approximate a kernel, and a design that does not store them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from rocmax._interrupt import interruptible
-from rocmax._memory import available_memory, require_memory
-from rocmax._settings import settings
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import available_memory, require_memory
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
+from rocmax.designs._blocks import slices
 from rocmax.designs._kernel import Kernel
 from rocmax.designs._linear import DenseDesign
 
-# Directions of the landmarks that are this much shorter than the longest are rounding, and left out.
+# Eigenvalues below this share of the largest are rounding and are left out.
 _FLOOR = 1e-10
-# The share of the available memory that features may take: a fit copies some of them.
+# The share of the available memory that features may take; a fit copies some of them.
 _SHARE = 0.3
 
 
@@ -24,7 +25,7 @@ class Landmarks:
     """The features f(x) = E^-1/2 V' k(L, x) of a kernel k, for landmarks L (`points`) with k(L, L) = V E V' (Nystroem).
 
     <f(x), f(z)> = k(x, L) k(L, L)^-1 k(L, z), which is k(x, z) if x or z is a landmark. Eigenvalues of at most 1e-10
-    times the largest are left out, so that there are at most as many features as landmarks.
+    times the largest are left out: there are at most as many features as landmarks.
     """
 
     def __init__(self, kernel: Kernel, points: Any) -> None:
@@ -46,13 +47,11 @@ class Landmarks:
 
     def values(self, X: Any) -> Iterator[tuple[slice, F64]]:
         """Yield (rows, k(X[rows], L)), a block of rows at a time."""
-        step = max(1, settings().landmark_block // (8 * self.points.shape[0]))
-        for first in range(0, X.shape[0], step):
-            rows = slice(first, min(first + step, X.shape[0]))
+        for rows in slices(X.shape[0], settings().landmark_block // (8 * self.points.shape[0])):
             yield rows, self.kernel(X[rows].astype(np.float64, copy=False), self.points)
 
     def features(self, X: Any) -> AnyArray:
-        """Return f of each row of X, an array; O(n L (d + L)) for L landmarks."""
+        """Return f of each row of X; O(n L (d + L)) for L landmarks."""
         dtype = np.float64 if X.shape[0] * self.dim <= settings().double_features else np.float32
         found = np.empty((X.shape[0], self.dim), dtype=dtype)
         for rows, values in self.values(X):
@@ -60,19 +59,19 @@ class Landmarks:
         return found
 
     def size(self, n_samples: int) -> int:
-        """Return the bytes of the features of so many samples."""
+        """Return the bytes that the features of so many samples take."""
         n = n_samples * self.dim
         return n * (8 if n <= settings().double_features else 4)
 
     def fit(self, n_samples: int) -> bool:
-        """Whether the features of so many samples may be kept: they take no more than 0.3 of the memory at hand."""
+        """Whether the features of so many samples take at most 0.3 of the available memory."""
         return self.size(n_samples) <= _SHARE * available_memory()
 
 
 class LandmarkDesign(Design):
-    """The features of landmarks, of which at most a block of rows is in memory.
+    """The features of landmarks, at most a block of rows of them in memory.
 
-    Each product makes all kernel values, O(n L d) for L landmarks, but no features: f(X) v is k(X, L) (V E^-1/2 v).
+    Each product computes all kernel values, O(n L d) for L landmarks: f(X) v is k(X, L) (V E^-1/2 v).
     """
 
     def __init__(self, landmarks: Landmarks, X: Any) -> None:

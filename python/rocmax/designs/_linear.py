@@ -1,19 +1,18 @@
 """Linear designs: vectors are feature weights, inner products are the ordinary ones."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
-from rocmax.designs._blocks import in_rows, row_blocks, tiles
+from rocmax.designs._blocks import in_rows, row_blocks, slices, tiles
 from rocmax.designs._moments import add_moments
 
-# An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
-# features, and of sparse ones, whose rows cost more to copy.
+# An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
+# sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
 
 
@@ -28,7 +27,7 @@ class _LinearDesign(Design):
 class DenseDesign(_LinearDesign):
     """A two-dimensional ndarray; float32 features are multiplied as float32, never copied up.
 
-    Each product is one pass over X in blocks; an adjoint of few samples reads theirs alone. Blocks in another layout
+    Each product is one pass over X in blocks; an adjoint of few samples reads their rows only. Blocks in another layout
     are copied one at a time: equal values have equal products, to the bit.
     """
 
@@ -67,11 +66,11 @@ class DenseDesign(_LinearDesign):
 
 
 class SparseDesign(_LinearDesign):
-    """A scipy sparse matrix, kept by rows; an adjoint of few samples reads theirs alone."""
+    """A scipy sparse matrix in CSR format; an adjoint of few samples reads their rows only."""
 
     def __init__(self, X: Any) -> None:
         super().__init__(sp.csr_array(X))
-        self._Xt = self._X.T  # the same arrays, read by columns
+        self._Xt = self._X.T  # shares the arrays
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         if not shift.any():
@@ -80,9 +79,7 @@ class SparseDesign(_LinearDesign):
             weighted = X.multiply(weight[used, None]).tocsr()
             return np.asarray((X.T @ weighted).toarray(), dtype=np.float64), np.asarray(self._Xt @ weight)
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
-        height = settings().block_rows
-        for first in range(0, self.n_samples, height):
-            rows = slice(first, first + height)
+        for rows in slices(self.n_samples, settings().block_rows):
             add_moments(gram, total, self._X[rows].toarray(), weight[rows], shift)
         return gram, total
 
@@ -92,18 +89,18 @@ class SparseDesign(_LinearDesign):
     def adjoint(self, coefs: Coefs, /) -> F64:
         few = _FEW_SPARSE * self.n_samples
         used = None if any(np.count_nonzero(coef) > few for coef in coefs) else _used(coefs)
-        # One product for each: scipy's product with several vectors takes several times as long.
+        # One product for each vector: scipy's product with several takes several times as long.
         if used is None or len(used) > few:
             return np.array([self._Xt @ coef for coef in coefs], dtype=np.float64)
         vectors = np.zeros((len(coefs), self.dim))
-        for some in _some_rows(len(used)):
+        for some in slices(len(used), settings().tile_rows):
             Xt = self._X[used[some]].T
             for vector, coef in zip(vectors, coefs, strict=True):
                 vector += Xt @ coef[used[some]]
         return vectors
 
     def rows(self, index: Rows, /) -> "SparseDesign":
-        # Samples are multiplied many times; scipy would copy float32 features up at each product.
+        # scipy would cast float32 features up in each of the many products.
         return SparseDesign(self._X[index].astype(np.float64, copy=False))
 
     def features(self) -> AnyArray:
@@ -111,14 +108,9 @@ class SparseDesign(_LinearDesign):
 
 
 def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:
-    """Return the coefficients of some samples, one vector a row, in the type of the features."""
+    """Return the coefficients of some samples, one vector a row, in a dtype."""
     return np.array([coef[rows] for coef in coefs], dtype=dtype)
 
 
 def _used(coefs: Coefs) -> Rows:
     return np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
-
-
-def _some_rows(n_samples: int) -> Iterator[slice]:
-    height = settings().tile_rows
-    return (slice(first, min(first + height, n_samples)) for first in range(0, n_samples, height))

@@ -1,4 +1,4 @@
-"""A design over a file: numpy.memmap, streamed in blocks."""
+"""A design over a file, a numpy.memmap that is streamed in blocks."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from rocmax.designs._linear import DenseDesign
 class MemmapDesign(DenseDesign):
     """A two-dimensional numpy.memmap, read in blocks and released after each.
 
-    Every product is one pass over the file. Resident memory stays at one block beside the vectors, also if the file is
-    larger than memory. float32 is multiplied as float32. A file that has been cut is refused at the next block.
+    Every product is one pass over the file; at most one block is resident. float32 is multiplied as float32. A cut file
+    is refused at the next block.
     """
 
     divisible = False

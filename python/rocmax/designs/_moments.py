@@ -1,10 +1,10 @@
-"""Weighted second moments of the features of a design, and rows that stand for them."""
+"""Weighted moments of the features of a design, and a rough mean of some rows."""
 
 from typing import Any
 
 import numpy as np
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.designs._base import Design
 from rocmax.designs._chunks import Chunks, is_dask
@@ -13,7 +13,7 @@ from rocmax.designs._chunks import Chunks, is_dask
 def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
     """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
 
-    By the design's own method ``moments(weight, shift)``, if it has one; otherwise by two products per feature.
+    Uses the design's own method ``moments(weight, shift)`` if it has one, else two products per feature.
     """
     dim = design.dim
     require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")
@@ -28,7 +28,7 @@ def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
 
 
 def some_rows(X: Any, n_rows: int) -> AnyArray:
-    """Return about so many rows of X, from ten places: rows taken singly would each bring in what lies about them."""
+    """Return about so many rows of X in ten runs: single rows of a file would each read a page."""
     run = min(1 + n_rows // 10, X.shape[0])
     starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
     if is_dask(X):
@@ -37,14 +37,14 @@ def some_rows(X: Any, n_rows: int) -> AnyArray:
 
 
 def rough_mean(some: AnyArray) -> F64:
-    """Return the mean of some rows where it is large beside their spread, else 0."""
+    """Return the mean of some rows, 0 in columns where it is at most twice the standard deviation."""
     some = np.asarray(some, dtype=np.float64)
     mean = some.mean(axis=0)
     return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
 
 
 def add_moments(gram: F64, total: F64, Z: AnyArray, weight: F64, shift: F64) -> None:
-    """Add those of some rows."""
+    """Add the moments of some rows."""
     used = np.flatnonzero(weight)
     if len(used) < len(Z):
         Z, weight = Z[used], weight[used]

@@ -1,4 +1,4 @@
-"""The choice of the design for features, by how they are stored."""
+"""The choice of the design by how the features are stored."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-# A kind of features and their design: the first that fits.
+# The first that fits gives the design.
 STORAGES: list[tuple[Callable[[Any], bool], Callable[[Any], Design]]] = [
     (is_sparse, SparseDesign),
     (lambda X: isinstance(X, np.memmap), MemmapDesign),
@@ -33,7 +33,7 @@ STORAGES: list[tuple[Callable[[Any], bool], Callable[[Any], Design]]] = [
 
 
 def as_design(X: Any) -> Design:
-    """Return the design for X, which the caller has validated: ndarray, scipy sparse, memmap or dask array."""
+    """Return the design for a validated X: ndarray, scipy sparse, memmap or dask array."""
     for fits, design in STORAGES:
         if fits(X):
             return design(X)

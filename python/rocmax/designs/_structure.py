@@ -5,34 +5,25 @@ from copy import copy
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._moments import moments
 
 
-def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
-    """Return w (v - mean of its class) / weight of its class along the first axis: R v, R as in Sigma = X' R X."""
-    out = np.array(values, dtype=np.float64)
-    for members in (positive, ~positive):
-        block, share = out[members], _shares(members, weight)
-        out[members] = ((block - share @ block).T * share).T
-    return out
-
-
 def class_covariance(design: Design, positive: Bool, weight: F64 | None = None) -> F64:
-    """Return Sigma, each covariance divided by the weight of its class (not less 1); two passes over X."""
+    """Return Sigma; each covariance is divided by the weight of its class, without a correction. Two passes over X."""
     sigma = np.zeros((design.dim, design.dim))
     for members in (positive, ~positive):
         share = np.zeros(len(positive))
         share[members] = _shares(members, weight)
-        gram, left = moments(design, share, design.adjoint([share])[0])  # about the mean, but for rounding
+        gram, left = moments(design, share, design.adjoint([share])[0])  # about the mean, up to rounding
         sigma += gram - np.outer(left, left)
     return sigma
 
 
 def _shares(members: Bool, weight: F64 | None) -> F64:
-    """Return the weight of each member of a class over that of the class; one over their number without weights."""
+    """Return the weight of each member of a class as a share of the class."""
     own = np.ones(int(members.sum())) if weight is None else weight[members]
     return np.asarray(own / own.sum())
 
@@ -71,13 +62,13 @@ class StructuredDesign(Design):
 def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: F64 | None = None) -> AnyArray:
     """Return the kernel matrix K' of k'(x, z) = phi(x)'(I + lambda Sigma)^-1 phi(z), given K.
 
-    K' = K - lambda K H (I + lambda H'K H)^-1 H'K with H a root of R = H H' (see `centred`), which is singular, so that
-    the inverse of R in the published form does not exist. O(N^3), four matrices at a time.
+    K' = K - lambda K H (I + lambda H'K H)^-1 H'K with R = H H' as in Sigma = X' R X. R is singular: the published form,
+    which inverts it, does not exist. O(N^3), four matrices at a time.
     """
     n = len(matrix)
     require_memory(3 * 8 * n * n, f"the structured kernel matrix of {n} samples, beside the kernel matrix,")
-    half = _root(matrix, positive, weight)
-    system = structure * _root(half.T, positive, weight).T
+    half = _centred(matrix, positive, weight, power=0.5)
+    system = structure * _centred(half.T, positive, weight, power=0.5).T
     system[np.diag_indices(n)] += 1.0
     factor, _ = _factor(system)
     half = solve_triangular(factor, half, lower=True, overwrite_b=True, check_finite=False)
@@ -85,10 +76,10 @@ def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: 
 
 
 def _factor(metric: F64) -> tuple[F64, bool]:
-    """Return the lower Cholesky factor of I + lambda Sigma, in the memory of it."""
+    """Return the lower Cholesky factor of I + lambda Sigma, which is overwritten."""
     try:
         return cho_factor(metric, lower=True, overwrite_a=True)
-    except ValueError as failure:  # not positive definite (a LinAlgError is one), or infinite
+    except ValueError as failure:  # not positive definite (LinAlgError), or infinite
         size = float(np.abs(np.diag(metric)).max())
         raise ValueError(
             f"structure: I + structure * Sigma is not numerically positive definite (its diagonal "
@@ -101,15 +92,18 @@ def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float
 
     (I + lambda Sigma) w = sum_l a_l phi(x_l) gives w = sum_l (a - lambda R s)_l phi(x_l), s the training scores.
     """
-    return coefs - structure * centred(scores, positive, weight)
+    return coefs - structure * _centred(scores, positive, weight, power=1.0)
 
 
-def _root(values: AnyArray, positive: Bool, weight: F64 | None) -> F64:
-    """Return H'v along the first axis: the root of its share of the class times (v - mean of its class)."""
+def _centred(values: AnyArray, positive: Bool, weight: F64 | None, *, power: float) -> F64:
+    """Return share^power (v - mean of its class) along the first axis, with the share of a sample in its class.
+
+    This is R v of Sigma = X' R X for power 1, and H'v of R = H H' for power 1/2.
+    """
     out = np.array(values, dtype=np.float64)
     for members in (positive, ~positive):
         block, share = out[members], _shares(members, weight)
         block -= share @ block
-        block *= np.sqrt(share)[:, None]
+        block.T[...] *= share**power
         out[members] = block
     return out

@@ -1,4 +1,4 @@
-"""A design of some of the samples of another, without a copy of their features."""
+"""A design of some samples of another design, without a copy of their features."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from rocmax.designs._base import Design
 
 
 class SubsetDesign(Design):
-    """The samples `index` of a linear design that is too large to copy: each product is one of the whole design."""
+    """The samples `index` of a linear design that is too large to copy; each product multiplies the whole design."""
 
     def __init__(self, design: Design, index: Rows) -> None:
         self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible

@@ -1,4 +1,4 @@
-"""Plots of curves and of models, and reports; matplotlib and Bokeh are imported when they draw."""
+"""Plots and reports; matplotlib and Bokeh are imported only when they draw."""
 
 from rocmax.display._decision import DecisionCurveDisplay
 from rocmax.display._det import DETDisplay

@@ -1,4 +1,4 @@
-"""What all displays share: scores of estimators, and the frame, colours and legend of a picture."""
+"""What all displays share: scores of estimators, and the axes, colours and legend of a figure."""
 
 from __future__ import annotations
 
@@ -9,39 +9,98 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.missing import oriented
 from rocmax._checks.samples import choice
-from rocmax._parameters import check_flag
-from rocmax.display._common import axes_of, ink, legend_name, look, of_estimators, styles
+from rocmax._parameters import check_flag, shown
 from rocmax.display._legend import add_legend
+from rocmax.display._read import Models, Scores, estimator_scores, is_positive, models
+from rocmax.metrics import OperatingPoint, operating_point
+from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Okabe and Ito: colour-blind readers can tell them apart; black is kept for chance.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHED: dict[str, Any] = {"alpha": 0.6, "linewidth": 1, "linestyle": (0, (4, 3))}  # of lines to compare with
+_DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # colours repeat after six models
+
+
+def axes_of(ax: Any, size: tuple[float, float] = (5.2, 5.0)) -> Axes:
+    """Return the given axes, or those of a new pyplot figure of this size in inches."""
+    if ax is not None:
+        if not hasattr(ax, "axvspan"):
+            raise TypeError(f"ax must be matplotlib Axes or None, got {shown(ax)}")
+        return ax  # type: ignore[no-any-return]
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'rocmax[plot]'") from error
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
 def log_axis(ax: Axes, name: str) -> None:
-    """Make the axis "x" or "y" logarithmic, with numbers as 0.001: powers would need a formula."""
+    """Make the axis "x" or "y" logarithmic, with labels such as 0.001: powers would need a formula."""
     getattr(ax, f"set_{name}scale")("log")
     axis = getattr(ax, f"{name}axis")
     axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_formatter("")
 
 
-class Picture:
-    """Base of all displays: `plot` draws on axes and ends with `_done`.
+def look(k: int) -> dict[str, Any]:
+    """Return colour and line of the k-th model, in the colours of matplotlib's style unless it is the default."""
+    from matplotlib import colors, rcParams, rcParamsDefault
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    """
+    cycle = rcParams["axes.prop_cycle"]
+    usual = cycle == rcParamsDefault["axes.prop_cycle"]
+    palette = COLORS if usual else cycle.by_key().get("color", COLORS)
+    gray = all(len(set(colors.to_rgb(color))) == 1 for color in palette)  # then dashes tell models apart
+    dashes = k if gray else k // len(palette)
+    return {"color": palette[k % len(palette)], "linestyle": _DASHES[dashes % len(_DASHES)], "linewidth": 1.8}
+
+
+def ink(ax: Axes) -> Any:
+    """Return the colour of the texts of axes: dark on a light style, light on a dark one."""
+    return ax.xaxis.label.get_color()
+
+
+def fill(ax: Axes, band: Sequence[Any], color: Any) -> None:
+    """Shade a band: positions, and its lower and upper edge there."""
+    ax.fill_between(*band, color=color, alpha=0.15, linewidth=0)
+
+
+def legend_name(text: str) -> str:
+    """Return a name that the legend shows: matplotlib leaves out those that begin with an underscore."""
+    return f" {text}" if text.startswith("_") else text
+
+
+def marked_point(of: Models, k: int, rule: Any, name: str) -> OperatingPoint:
+    """Return the operating point of the k-th model at a threshold or by a rule, which messages call `name`."""
+    lower = of.lower[k]
+    how: dict[str, Any] = {"sample_weight": of.weight, "weight_kind": "frequency", "higher_is_better": not lower}
+    try:
+        found = operating_point(of.positive, oriented(of.scores[k][1], lower), threshold=rule, **how)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+    if np.ndim(found.threshold):
+        raise ValueError(f"{name}: a mark is one number or rule, got {shown(rule)}")
+    return found
+
+
+def mark_name(mark: OperatingPoint) -> str:
+    """Return what the legend says of a threshold."""
+    at_most = "" if mark.higher_is_better else "score <= "
+    return f"threshold {at_most}{mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"
+
+
+class Picture:
+    """Base of all displays: `plot` draws on axes and ends with `_done`, which sets `ax_` and `figure_`."""
 
     ax_: Axes
     figure_: Any
 
     def _done(self, ax: Axes, xlabel: str, ylabel: str, legend: Any = "best") -> Self:
-        """Give the axes labels, a faint grid, no box and, at the place `legend`, a legend; keep them."""
+        """Label the axes, draw a faint grid and no box, and add a legend at this place unless it is None."""
         ax.set(xlabel=xlabel, ylabel=ylabel)
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_parse_math(False)  # a $ in the name of a model begins no formula
@@ -55,9 +114,11 @@ class Picture:
 
 
 class Display(Picture):
-    """Base of the displays of labels and scores, which `from_predictions` takes, or those of estimators."""
+    """Base of the displays of labels and scores."""
 
     _prefer = "decision_function"  # of estimators that have probabilities too
+    # Options that say how to read the samples.
+    _reads: tuple[str, ...] = ("names", "sample_weight", "pos_label", "higher_is_better", "missing")
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -80,8 +141,10 @@ class Display(Picture):
         display : Display
             Of this class.
         """
+        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), cls._prefer)
+        is_positive(y, label, "y")
         draw: Any = cls
-        return of_estimators(draw.from_predictions, estimator, X, y, options, prefer=cls._prefer)  # type: ignore[no-any-return]
+        return draw.from_predictions(y, scores, **{**options, "pos_label": label})  # type: ignore[no-any-return]
 
 
 class CurveDisplay(Display):
@@ -113,7 +176,7 @@ class CurveDisplay(Display):
     def plot(
         self, ax: Axes | None = None, *, xscale: str = "linear", curve_kwargs: Any = None, legend: bool = True
     ) -> Self:
-        """Draw the curves, in the colours of matplotlib's style where it is not the default one.
+        """Draw the curves, in the colours of matplotlib's style unless it is the default one.
 
         Parameters
         ----------
@@ -158,6 +221,15 @@ class CurveDisplay(Display):
         return look(k)
 
     @classmethod
+    def _read(
+        cls, y_true: Any, y_score: Scores, options: dict[str, Any], argument: str = "y_score"
+    ) -> tuple[Models, dict[str, Any]]:
+        """Return what is drawn, and the options that are left for `plot`, all checked."""
+        reading = {name: options.pop(name) for name in cls._reads if name in options}
+        cls._check(options)
+        return models(y_true, y_score, **reading, argument=argument), options
+
+    @classmethod
     def _check(cls, options: Mapping[str, Any]) -> None:
         """Check arguments of `plot` before any work."""
         for name in options.keys() - signature(cls.plot).parameters.keys():
@@ -171,7 +243,26 @@ class CurveDisplay(Display):
 
     def _begin(self, ax: Any, curve_kwargs: Any) -> tuple[Axes, list[dict[str, Any]]]:
         """Return the axes to draw on, and label and style of each curve."""
-        given = styles(curve_kwargs, len(self.curves))
+        given = _styles(curve_kwargs, len(self.curves))
         ax = axes_of(ax)
         names = [legend_name(self._label(curve)) for curve in self.curves]
         return ax, [{"label": name, **self._look(ax, k), **given[k]} for k, name in enumerate(names)]
+
+
+def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
+    """Return matplotlib's options of every curve, given once for all or in a list."""
+    given = [kwargs or {}] * n_curves if kwargs is None or isinstance(kwargs, Mapping) else kwargs
+    if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+        raise ValueError(f"curve_kwargs must be a dict or a list of them, got {shown(kwargs)}")
+    if len(given) != n_curves:
+        raise ValueError(f"curve_kwargs has {len(given)} entries for {n_curves} curves")
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    known = [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
+    for one in known:
+        try:
+            Line2D([], [], **one)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"curve_kwargs: {' '.join(str(error).split())}") from error
+    return known

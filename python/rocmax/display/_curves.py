@@ -9,57 +9,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import check_level
-from rocmax._memory import require_memory
+from rocmax._checks.samples import F64, check_level
+from rocmax._runtime.memory import require_memory
 from rocmax.metrics import OperatingPoint, SmoothedAUC, partial_auc_score, roc_curve
 from rocmax.metrics.curves._smooth import smoothed
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
-F64 = NDArray[np.float64]
 Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there
-GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and again on the shaded one
+GRID_SIZE = 401  # points at which a band is computed, on the whole range and again on the shaded one
 
 
 @dataclass(frozen=True, repr=False)
 class Curve:
-    """One model's curve.
-
-    Attributes
-    ----------
-    name : str
-        What the legend calls it.
-    fpr, tpr : ndarray of shape (n_points,)
-        Its points.
-    area : float
-        What it is labelled with.
-    band : (ndarray, ndarray, ndarray) or None
-        FPRs, and the lower and upper edge of its band there.
-    parts : tuple of Curve
-        Those that it averages and that are drawn thin.
-    interval : (float, float) or None
-        That of the area.
-    is_average : bool
-        Whether it is the average of the other curves of a plot.
-    marks : tuple of OperatingPoint
-        Thresholds to mark.
-    """
+    """One model's curve."""
 
     name: str
     fpr: F64
     tpr: F64
-    area: float
+    area: float  # in the legend, with its interval
     band: Band | None = None
-    parts: tuple[Curve, ...] = ()
+    parts: tuple[Curve, ...] = ()  # drawn thin, such as the curves that this one averages
     interval: tuple[float, float] | None = None
-    is_average: bool = False
-    marks: tuple[OperatingPoint, ...] = ()
+    is_average: bool = False  # of the other curves of the plot
+    marks: tuple[OperatingPoint, ...] = ()  # thresholds to mark
 
     def __repr__(self) -> str:
         return f"Curve({self.name!r}, {len(self.fpr)} points, area {self.area:.4f})"
 
 
 def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -> F64:
-    """Return the FPRs at which a band is computed, for a logarithmic axis from `least` up too."""
+    """Return the FPRs at which a band is computed, with those for a logarithmic axis from `least` up."""
     low, high = fpr_range or (0.0, 1.0)
     grid = np.union1d(np.linspace(0.0, 1.0, GRID_SIZE), np.linspace(low, high, GRID_SIZE))
     return grid if least is None else np.union1d(grid, np.geomspace(least, 1.0, GRID_SIZE))
@@ -71,12 +50,11 @@ def curve_of(
     scores: F64,
     fpr_range: tuple[float, float] | None,
     sample_weight: ArrayLike | None,
-    band: Band | None = None,
 ) -> Curve:
     """Return the curve of scores and its area."""
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
     area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
-    return Curve(name, fpr, tpr, float(area), band)
+    return Curve(name, fpr, tpr, float(area))
 
 
 def smoothed_curve(
@@ -90,7 +68,7 @@ def smoothed_curve(
 
 
 def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
-    """Return the points of a curve from the FPR `least` up, if it is above 0 as many as a logarithmic axis needs."""
+    """Return the points of a curve from the FPR `least` up; above 0, with those that a logarithmic axis needs."""
     if least == 0.0:
         return curve.fpr, curve.tpr
     kept, grid = curve.fpr >= least, np.geomspace(least, 1.0, GRID_SIZE)
@@ -101,9 +79,9 @@ def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
 
 
 def mean_curve(name: str, parts: Sequence[Curve], shares: F64 | None = None) -> Curve:
-    """Average curves upright: at every FPR where one of them rises, once just before it and once after.
+    """Average the TPR of curves at every FPR where one of them rises, just before and just after the rise.
 
-    The area is the average of theirs; `shares` weigh them, by default all alike.
+    The area is the average of their areas; `shares` are the weights, by default equal.
     """
     at = np.repeat(np.unique(np.concatenate([part.fpr for part in parts])), 2)
     before = np.arange(len(at)) % 2 == 0
@@ -121,25 +99,28 @@ def _first(at: F64, curve: Curve) -> F64:
 
 
 class Resamples(NamedTuple):
-    """What a bootstrap band is made of."""
+    """How a bootstrap band is made."""
 
     level: float
     n: int
     seed: int
+    simultaneous: bool = False
 
 
-def resamples_of(level: float | None, n_resamples: Any, random_state: Any, sample_weight: Any) -> Resamples | None:
-    """Return what the band of a curve is made of, checked; None where there is no band."""
+def resamples_of(
+    level: float | None, n_resamples: Any, random_state: Any, sample_weight: Any, *, simultaneous: bool = False
+) -> Resamples | None:
+    """Return how the band of a curve is made; None without one."""
     if level is None:
         return None
-    found = Resamples(check_level(level), check_resamples(n_resamples), seed_of(random_state))
+    found = Resamples(check_level(level), check_resamples(n_resamples), seed_of(random_state), simultaneous)
     if sample_weight is not None:
         raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
     return found
 
 
 def need_two(positive: NDArray[np.bool_], how: Resamples | None) -> None:
-    """Check that there is something to draw for a band."""
+    """Check that there are samples enough for a band."""
     if how is not None and min(positive.sum(), (~positive).sum()) < 2:
         raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
 

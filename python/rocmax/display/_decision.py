@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import check_level
+from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
-from rocmax.display._base import DASHED, CurveDisplay
-from rocmax.display._common import Scores, ink, models
+from rocmax.display._base import DASHED, CurveDisplay, fill, ink
+from rocmax.display._read import Scores
 from rocmax.metrics import NetBenefit
 from rocmax.metrics.samples._sample import sample
-
-F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
 class DecisionCurve:
-    """One model's net benefit at every threshold, and the lower and the upper edge of its band, if any."""
+    """Net benefit of one model at every threshold, and the lower and upper edge of its band."""
 
     name: str
     thresholds: F64
@@ -44,12 +42,13 @@ class DecisionCurveDisplay(CurveDisplay):
     curves : sequence of DecisionCurve
         What to draw, in this order.
     prevalence : float
-        The share of positives, from which the curve of acting on everybody comes.
+        The share of positives, which sets the curve of acting on everybody.
     pos_label : label, optional
         The label of the positive class.
     """
 
     _prefer = "predict_proba"
+    _reads = ("names", "sample_weight", "pos_label", "missing")
 
     def __init__(self, curves: Sequence[DecisionCurve], *, prevalence: float, pos_label: Any = None) -> None:
         super().__init__(curves, pos_label=pos_label)
@@ -63,10 +62,6 @@ class DecisionCurveDisplay(CurveDisplay):
         *,
         thresholds: ArrayLike | None = None,
         prevalence: float | None = None,
-        names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        missing: str = "raise",
         confidence_level: float | None = None,
         **options: Any,
     ) -> Self:
@@ -74,7 +69,7 @@ class DecisionCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_prob, names, sample_weight, pos_label, missing
+        y_true, y_prob
             As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
@@ -84,14 +79,13 @@ class DecisionCurveDisplay(CurveDisplay):
         confidence_level : float, optional
             Shade around every curve, at each threshold, the score interval of the net benefit at this level.
         **options
-            Keyword arguments of `plot`.
+            `names`, `sample_weight`, `pos_label` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : DecisionCurveDisplay
         """
-        cls._check(options)
-        of = models(y_true, y_prob, names, sample_weight, pos_label, "y_prob", missing=missing)
+        of, shown = cls._read(y_true, y_prob, options, "y_prob")
         grid = _thresholds(thresholds)
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)
@@ -104,7 +98,7 @@ class DecisionCurveDisplay(CurveDisplay):
             curves.append(DecisionCurve(name, grid, np.hstack([one[0] for one in found]), band))
             share = data.totals[0] / sum(data.totals) if share is None else share
         assert share is not None
-        return cls(curves, prevalence=float(share), pos_label=of.pos_label).plot(**options)
+        return cls(curves, prevalence=float(share), pos_label=of.pos_label).plot(**shown)
 
     def __repr__(self) -> str:
         return f"DecisionCurveDisplay({', '.join(map(repr, self.curves))})"
@@ -115,7 +109,7 @@ class DecisionCurveDisplay(CurveDisplay):
     def _draw(self, ax: Any, curve: DecisionCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.thresholds, curve.net_benefit, **style)
         if curve.band is not None:
-            ax.fill_between(curve.thresholds, *curve.band, color=style["color"], alpha=0.15, linewidth=0)
+            fill(ax, (curve.thresholds, *curve.band), style["color"])
         return line
 
     def _surround(self, ax: Any) -> tuple[str, str]:

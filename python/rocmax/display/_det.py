@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocmax.display._base import DASHED, CurveDisplay, log_axis
-from rocmax.display._common import Scores, ink, models
+from rocmax.display._base import DASHED, CurveDisplay, ink, log_axis
 from rocmax.display._curves import Curve, curve_of
+from rocmax.display._read import Scores
 from rocmax.metrics import EqualErrorRate
 from rocmax.metrics.results import _words as words
 
@@ -38,40 +39,26 @@ class DETDisplay(CurveDisplay):
     _scales = ("probit", "log", "linear")
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Scores,
-        *,
-        names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
-        **options: Any,
-    ) -> Self:
+    def from_predictions(cls, y_true: ArrayLike, y_score: Scores, **options: Any) -> Self:
         """Draw the DET curves of scores.
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score
             As in :meth:`ROCDisplay.from_predictions`.
         **options
-            Keyword arguments of `plot`.
+            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : DETDisplay
         """
-        cls._check(options)
-        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
+        of, shown = cls._read(y_true, y_score, options)
         curves = []
         for name, scores in of.scores:
             curve = curve_of(name, of.positive, scores, None, of.weight)
-            error = EqualErrorRate()(of.positive, scores, of.weight)
-            curves.append(Curve(name, curve.fpr, curve.tpr, error))
-        return cls(curves, pos_label=of.pos_label).plot(**options)
+            curves.append(replace(curve, area=EqualErrorRate()(of.positive, scores, of.weight)))
+        return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def plot(
         self,
@@ -89,14 +76,10 @@ class DETDisplay(CurveDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+        ax, curve_kwargs, legend
+            As in :meth:`ROCDisplay.plot`.
         xscale, yscale : {"probit", "log", "linear"}, default="probit"
             Scales of the axes.
-        curve_kwargs : dict or list of dict, optional
-            Options of matplotlib's `plot` for all curves, or for each.
-        legend : bool, default=True
-            Name the curves, with their equal error rates.
 
         Returns
         -------

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rocmax._parameters import check_flag, shown
-from rocmax.display._base import DASHED, Picture
-from rocmax.display._common import axes_of, ink, look
+from rocmax.display._base import DASHED, Picture, axes_of, ink, look
 from rocmax.metrics import SubgroupComparison, SubgroupInference
 from rocmax.metrics.results import _words as words
 
@@ -35,7 +34,7 @@ class ForestRow:
     n_pos, n_neg : float
         Totals of the classes.
     share : float
-        What the subgroup counts for in the pooled estimate.
+        Weight of the subgroup in the pooled estimate.
     kind : {"subgroup", "pooled", "heading"}
         How the row is drawn.
     """
@@ -58,11 +57,10 @@ class ForestRow:
 class ForestDisplay(Picture):
     """Forest plot of subgroups: a square for each, as large as its share of the pooled estimate, and its interval.
 
-    A diamond is the estimate that is pooled within subgroups; a dashed line marks it, or, for differences of models, 0.
-    Subgroups without an estimate are named. To the right are the numbers: estimates with their intervals, and positive
-    and negative samples.
+    A diamond shows the pooled estimate. The dashed line marks it, or 0 for differences of models. Estimates with their
+    intervals, and numbers of positive and negative samples, are written to the right.
 
-    Made by `from_result`; `plot` draws again.
+    Made by `from_result`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -72,11 +70,6 @@ class ForestDisplay(Picture):
         What is measured.
     reference : float, optional
         Where to draw the dashed line.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, rows: Sequence[ForestRow], xlabel: str = "", reference: float | None = None) -> None:
@@ -86,13 +79,13 @@ class ForestDisplay(Picture):
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Axes | None = None, numbers: bool = True) -> Self:
-        """Draw what ``infer(..., by=...)`` or ``compare(..., by=...)`` has found.
+        """Draw the result of ``infer(..., by=...)`` or ``compare(..., by=...)``.
 
         Parameters
         ----------
         result : SubgroupInference, SubgroupComparison of two models, or mapping
-            A mapping from headings to results of one kind draws them below each other, such as ``{"Site": by_site,
-            "Sex": by_sex}``.
+            A mapping from headings to results of one kind, such as ``{"Site": by_site, "Sex": by_sex}``, draws them
+            below each other.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         numbers : bool, default=True
@@ -124,27 +117,11 @@ class ForestDisplay(Picture):
         return cls(rows, label, first.estimate if len(held) == 1 else None).plot(ax, numbers=numbers)
 
     def plot(self, ax: Axes | None = None, *, numbers: bool = True) -> Self:
-        """Draw the rows.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        numbers : bool, default=True
-            Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.
-
-        Returns
-        -------
-        display : ForestDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the rows; `ax` and `numbers` as in `from_result`."""
         check_flag("numbers", numbers)
-        if ax is None:
-            ax = axes_of(None)
-            figure: Any = ax.figure
-            long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
-            figure.set_size_inches((7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0), 1.2 + 0.27 * len(self.rows))
-        ax = axes_of(ax)
+        long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
+        width = (7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0)
+        ax = axes_of(ax, (width, 1.2 + 0.27 * len(self.rows)))
         color, dark = look(0)["color"], ink(ax)
         for y, row in enumerate(self.rows):
             if np.isnan(row.estimate):
@@ -190,7 +167,7 @@ class ForestDisplay(Picture):
 
 
 def _short(name: str, ax: Axes, numbers: bool) -> str:
-    """Return a name that leaves room for what is drawn."""
+    """Return a name, cut to leave room for the plot."""
     width: float = ax.figure.get_figwidth()  # type: ignore[union-attr]
     drawn = 1.2 + (1.0 if width < _NARROW else 3.1) * numbers
     longest = min(max(int((width - drawn) / _LETTER), 8), _LONGEST)
@@ -198,7 +175,7 @@ def _short(name: str, ax: Axes, numbers: bool) -> str:
 
 
 def _places(row: ForestRow) -> int:
-    """Return how many decimals an interval needs: two, or more where it is narrow."""
+    """Return the decimals that an interval needs: two, or more if it is narrow."""
     width = row.high - row.low
     return 2 if not width > 0 else int(np.clip(1 - np.floor(np.log10(width / 4)), 2, 6))
 

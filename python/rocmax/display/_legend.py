@@ -1,4 +1,4 @@
-"""The legend of a picture: on the axes where there is room, under them where it would cover what is drawn."""
+"""The legend: on the axes if there is room, else under them, where it covers no curve."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable wh
 
 
 def add_legend(ax: Axes, loc: Any) -> None:
-    """Add a legend at `loc`, or, where it would be wider or taller than the axes allow, under the axes.
+    """Add a legend at `loc`, or under the axes if it would cover too much of them.
 
-    Under them its letters are as large as fit the width of the figure, down to five points, below which names are put
-    on a line of their own. In a figure without a layout engine, which makes no room, it stays with smaller letters.
+    Under the axes, letters are as large as the width of the figure allows; if that is below five points, names get a
+    line of their own. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters.
     """
     legend = _legend(ax, loc=loc)
     if not legend.get_texts():
@@ -60,7 +60,7 @@ def _legend(ax: Axes, *what: Any, **options: Any) -> Any:
 
 
 def _slot(ax: Axes) -> tuple[float, float]:
-    """Return where the place of the axes begins in the figure, and how wide it is."""
+    """Return the left edge and the width of the axes' column, as shares of the figure."""
     place = ax.get_subplotspec()
     if place is None:
         return 0.0, 1.0
@@ -69,7 +69,7 @@ def _slot(ax: Axes) -> tuple[float, float]:
 
 
 def _under(ax: Axes) -> Any:
-    """Return the coordinates of the figure across, and of the axes below their labels upwards."""
+    """Return a transform: x in shares of the figure, y in shares of the axes' height from below their labels."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     ticks = max((text.get_fontsize() for text in ax.get_xticklabels()), default=10.0)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rocmax.display._common import as_names
-from rocmax.display._curves import F64, Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
+from rocmax._checks.samples import F64, all_in_memory
+from rocmax.display._curves import Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
+from rocmax.display._read import as_names
 from rocmax.metrics import PartialAUC, infer
-from rocmax.metrics._multiclass import Classes, comparisons, shares
+from rocmax.metrics._multiclass import Classes, classes, comparisons, shares
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Given
 
 
 def class_curves(
-    data: Classes,
-    how: PartialAUC,
-    names: Sequence[str] | None,
-    band: Resamples | None,
+    y_true: Any, y_score: Any, sample_weight: Any, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None
 ) -> list[Curve]:
-    """Return a curve a class, or a pair of classes, and that of their average with its band."""
-    titles = [words.label_text(name) for name in data.names] if names is None else as_names(names)
-    if len(titles) != len(data.names):
-        raise ValueError(f"names has {len(titles)} entries for {len(data.names)} columns of y_score")
+    """Return a curve for each class, or pair of classes, and that of their average with its band."""
+    if isinstance(y_score, Mapping):
+        raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
+    data = classes(Given(*all_in_memory(y_true, y_score, sample_weight, None), missing=None), how)
+    titles = [words.label_text(name) for name in data.names]
+    titles = titles if names is None else as_names(names, len(titles), "columns of y_score")
     parts = [curve_of("", part.y, part.score, how.fpr_range, part.weight) for _, _, part in comparisons(data, how)]
     if how.multi_class == "ovr":
         curves = [replace(part, name=title) for part, title in zip(parts, titles, strict=True)]
@@ -45,17 +45,6 @@ def class_curves(
         drawn = _average_band(data, how, grid_of(how.fpr_range), band)
         average = replace(average, interval=whole.confidence_interval, band=drawn)
     return [*curves, average]
-
-
-def class_scores(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
-    """Return what a fitted estimator gives for each class, and the classes."""
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(estimator, method):
-            return np.asarray(getattr(estimator, method)(X), dtype=np.float64), estimator.classes_
-    raise TypeError(
-        f"estimator: {type(estimator).__name__} has neither decision_function nor predict_proba; multi_class draws one"
-        " estimator"
-    )
 
 
 def _intervals(data: Classes, how: PartialAUC, level: float) -> list[tuple[float, float]]:
@@ -77,7 +66,7 @@ def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level
 
 
 def _average_band(data: Classes, how: PartialAUC, grid: F64, band: Resamples) -> Band:
-    """Pointwise percentile band of the mean TPR; all comparisons share the samples drawn, within each class."""
+    """Pointwise percentile band of the mean TPR; resamples are stratified, and all comparisons share them."""
     places = []
     for rows, positive, part in comparisons(data, how):
         blocks = np.unique(-part.score, return_inverse=True)[1]  # ties move together

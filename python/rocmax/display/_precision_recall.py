@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -11,9 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax.display._base import DASHED, CurveDisplay
-from rocmax.display._common import Scores, ink, look, models
-from rocmax.display._curves import F64, Band
+from rocmax._checks.samples import F64
+from rocmax.display._base import DASHED, CurveDisplay, fill, ink, look
+from rocmax.display._curves import Band
+from rocmax.display._read import Scores
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Inference, infer, precision_recall_curve
 from rocmax.metrics.results import _words as words
@@ -25,27 +26,15 @@ _GRID_SIZE = 100
 class PrecisionRecallCurve:
     """One model's curve.
 
-    Attributes
-    ----------
-    name : str
-        What the legend calls it.
-    recall, precision : ndarray of shape (n_points,)
-        Its points, by ascending recall; between two of them the precision is that of the second.
-    average_precision : float
-        Its value in the legend.
-    prevalence : float
-        The share of positives: the precision of a ranking at random.
-    band : (ndarray, ndarray, ndarray) or None
-        Recalls, and the lower and upper edge of the band there.
-    interval : (float, float) or None
-        That of the average precision.
+    Points are in ascending order of recall; between two of them the precision is that of the second. `band` holds
+    recalls and the lower and upper edge there, `interval` is that of the average precision.
     """
 
     name: str
     recall: F64
     precision: F64
     average_precision: float
-    prevalence: float
+    prevalence: float  # the precision of a random ranking
     band: Band | None = None
     interval: tuple[float, float] | None = None
 
@@ -67,11 +56,6 @@ class PrecisionRecallDisplay(CurveDisplay):
         y_true: ArrayLike,
         y_score: Scores,
         *,
-        names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
         confidence_level: float | None = None,
         **options: Any,
     ) -> Self:
@@ -79,7 +63,7 @@ class PrecisionRecallDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score
             As in :meth:`ROCDisplay.from_predictions`.
         confidence_level : float, optional
             Shade a pointwise band of this level around every curve, and give intervals of the average precision in the
@@ -87,15 +71,13 @@ class PrecisionRecallDisplay(CurveDisplay):
             FPR the false positive rate at r; its limits follow from those of the FPR (:class:`rocmax.metrics.FPRAtTPR`,
             method "score"). At most 100 recalls, O(n log n) for each.
         **options
-            Keyword arguments of `plot`.
+            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : PrecisionRecallDisplay
         """
-        cls._check(options)
-        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
+        of, shown = cls._read(y_true, y_score, options)
         curves = []
         for name, scores in of.scores:
             precision, recall, _ = precision_recall_curve(of.positive, scores, sample_weight=of.weight)
@@ -110,7 +92,7 @@ class PrecisionRecallDisplay(CurveDisplay):
             curves.append(
                 PrecisionRecallCurve(name, *points, found.estimate, prevalence, band, found.confidence_interval)
             )
-        return cls(curves, pos_label=of.pos_label).plot(**options)
+        return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:
         return f"{curve.name}  AP {words.bracketed(curve.average_precision, curve.interval)}".strip()
@@ -121,7 +103,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     def _draw(self, ax: Any, curve: PrecisionRecallCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.recall, curve.precision, **style)
         if curve.band is not None:
-            ax.fill_between(*curve.band, color=style["color"], alpha=0.15, linewidth=0)
+            fill(ax, curve.band, style["color"])
         return line
 
     def _surround(self, ax: Any) -> tuple[str, str]:

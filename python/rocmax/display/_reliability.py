@@ -1,8 +1,7 @@
-"""Calibration: how often samples are positive among those of about the same score."""
+"""Calibration: the share of positives among samples of about the same score."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,16 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import check_level, choice
 from rocmax._parameters import check_count
-from rocmax.display._base import DASHED, CurveDisplay
-from rocmax.display._common import Scores, ink, look, models
+from rocmax.display._base import DASHED, CurveDisplay, ink, look
+from rocmax.display._read import Scores
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Sample, explain
 
 
 @dataclass(frozen=True, repr=False)
 class Reliability:
-    """One model's bins: mean score, share of positives, the ends of its interval, and the Brier score of all."""
+    """Bins of one model: mean score, share of positives and its confidence limits; and its Brier score."""
 
     name: str
     score: NDArray[np.float64]
@@ -37,6 +35,7 @@ class ReliabilityDisplay(CurveDisplay):
     """Share of positives against the predicted probability, bin by bin, with Wilson's intervals."""
 
     _prefer = "predict_proba"
+    _reads = ("names", "pos_label", "missing")
 
     @classmethod
     def from_predictions(
@@ -47,42 +46,37 @@ class ReliabilityDisplay(CurveDisplay):
         n_bins: int = 10,
         strategy: str = "quantile",
         confidence_level: float = 0.95,
-        names: Sequence[str] | None = None,
-        pos_label: Any = None,
-        missing: str = "raise",
         **options: Any,
     ) -> Self:
         """Draw the reliability diagram of probabilities, by :func:`sklearn.calibration.calibration_curve`.
 
         Parameters
         ----------
-        y_true, y_prob, names, pos_label, missing
+        y_true, y_prob
             As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         n_bins : int, default=10
-            How many bins; empty ones are left out.
+            Number of bins; empty bins are not drawn.
         strategy : {"quantile", "uniform"}, default="quantile"
-            Bins of as many samples each, or of one width.
+            Bins of equal size, or of equal width.
         confidence_level : float, default=0.95
-            Of the intervals.
+            Nominal coverage of the intervals.
         **options
-            Keyword arguments of `plot`.
+            `names`, `pos_label` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : ReliabilityDisplay
         """
-        cls._check(options)
         n_bins = check_count("n_bins", n_bins, 1000)
         choice(strategy, ("quantile", "uniform"), "strategy")
         level = check_level(confidence_level)
-        of = models(y_true, y_prob, names, None, pos_label, "y_prob", missing=missing)
+        of, shown = cls._read(y_true, y_prob, options, "y_prob")
         curves = []
         for name, scores in of.scores:
-            explain(Sample(of.positive, scores, None, 1, ("y_true", "y_prob")))
             if scores.min() < 0 or scores.max() > 1:
                 raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():g} to {scores.max():g}")
             curves.append(_reliability(name, of.positive, scores, n_bins, strategy, critical(level)))
-        return cls(curves, pos_label=of.pos_label).plot(**options)
+        return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def _label(self, curve: Reliability) -> str:
         return f"{curve.name}  Brier score {words.digits(curve.brier)}".strip()

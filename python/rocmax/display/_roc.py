@@ -1,4 +1,4 @@
-"""ROC curves of one or several models, with the part that counts shaded."""
+"""ROC curves of one or several models, with a range of false positive rates shaded."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import choice, is_one_of, rate_range
-from rocmax._parameters import check_flag
-from rocmax.display._base import DASHED, CurveDisplay, log_axis
-from rocmax.display._common import AVERAGE, SHADE, Scores, ink, legend_name, look, mark_name
-from rocmax.display._curves import Curve, points_from
-from rocmax.display._many_classes import class_scores
-from rocmax.display._roc_curves import held_out_curves, predicted_curves, reader_curves
-from rocmax.metrics import PartialAUC
+from rocmax._parameters import check_flag, shown
+from rocmax.display._base import DASHED, CurveDisplay, fill, ink, legend_name, log_axis, look, mark_name
+from rocmax.display._curves import Curve, points_from, resamples_of
+from rocmax.display._many_classes import class_curves
+from rocmax.display._read import Scores, class_scores, models
+from rocmax.display._roc_curves import held_out_curves, model_curves, reader_curves
+from rocmax.metrics import PartialAUC, SmoothedAUC
 from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^v"
+_SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # visible on white and on black
+_AVERAGE: dict[str, Any] = {"linestyle": "solid", "linewidth": 2.4}
 _AXES = {
     "rates": ("False positive rate", "True positive rate"),
     "sensitivity-specificity": ("Specificity", "Sensitivity"),
@@ -31,10 +33,10 @@ _ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": 
 
 
 class ROCDisplay(CurveDisplay):
-    """ROC curves of one or several models, an FPR range shaded, with bootstrap bands if wanted.
+    """ROC curves of one or several models, with an FPR range shaded and bootstrap bands on request.
 
     Made by `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws again, on other
-    axes or zoomed in on the range.
+    axes or zoomed in on the range, and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -94,11 +96,11 @@ class ROCDisplay(CurveDisplay):
             The positive class.
         higher_is_better, missing : optional
             Whether high scores are for positives, and what is done about missing values, as in
-            :func:`rocmax.metrics.infer`; thresholds are on the scale of the scores. Not of several classes.
+            :func:`rocmax.metrics.infer`; thresholds are on the scale of the scores. Not with `multi_class`.
         multi_class : {"raise", "ovr", "ovo"}, default="raise"
-            How several classes are drawn, from scores of shape (n_samples, n_classes), a column for each class in
-            sorted order: a curve a class, against the rest, or a curve a pair of classes, the average of the two that
-            rank by the column of either. See :func:`rocmax.metrics.infer`.
+            How several classes are drawn, from scores of shape (n_samples, n_classes) with classes in sorted order:
+            a curve for each class against the rest ("ovr"), or for each pair of classes, the average of the two curves
+            that rank by either column ("ovo"). See :func:`rocmax.metrics.infer`.
         average : {"macro", "weighted"} or None, default="macro"
             The curve of the average of several classes: the mean TPR at each FPR, whose area is the mean area. None
             draws none.
@@ -107,12 +109,12 @@ class ROCDisplay(CurveDisplay):
         smooth : {"binormal", "density", "hull"}, optional
             Draw the smoothed curves of :func:`rocmax.metrics.roc_curve` with their areas, and the empirical ones thin.
         confidence_level : float, optional
-            Shade a band of this level round every curve, by stratified bootstrap resamples; of several classes round
-            the average. The legend then gives intervals of the areas, by :func:`rocmax.metrics.infer`.
+            Shade a band of this level around every curve, by stratified bootstrap resamples; with several classes
+            around the average only. The legend then gives intervals of the areas, by :func:`rocmax.metrics.infer`.
             O(n_resamples * n_samples).
         band : {"pointwise", "simultaneous"}, default="pointwise"
-            Percentiles of the TPR at each FPR, which hold the curve there with this confidence but seldom everywhere;
-            or the band of :func:`rocmax.metrics.roc_band`, which holds all of the curve.
+            "pointwise" takes percentiles of the TPR at each FPR: it covers each point of the curve at this level, but
+            seldom the whole curve. "simultaneous" is :func:`rocmax.metrics.roc_band`, which covers the whole curve.
         n_resamples : int, default=500
             Bootstrap resamples.
         random_state : int, optional, default=0
@@ -128,31 +130,37 @@ class ROCDisplay(CurveDisplay):
         display : ROCDisplay
         """
         cls._check(options)
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        curves, label = predicted_curves(
-            y_true,
-            y_score,
-            measure=PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels),
-            fpr_range=fpr_range,
-            names=names,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            how_read={"higher_is_better": higher_is_better, "missing": missing},
-            smooth=smooth,
-            confidence_level=confidence_level,
-            band=band,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            thresholds=thresholds,
-            is_log=options.get("xscale") == "log",
-        )
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
+        choice(band, ("pointwise", "simultaneous"), "band")
+        if isinstance(thresholds, (str, bytes, Mapping)) or not np.iterable(thresholds):
+            raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
+        rules, simultaneous = list(thresholds), band == "simultaneous"
+        fpr_range = _range(fpr_range)
+        how = resamples_of(confidence_level, n_resamples, random_state, sample_weight, simultaneous=simultaneous)
+        area = PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels)
+        measure = area if smooth is None else SmoothedAUC(smooth, area.fpr_range)
+        two_classes = area.multi_class == "raise"
+        if smooth is not None and (simultaneous or not two_classes):
+            raise ValueError("smooth draws two classes: it takes no multi_class and no band='simultaneous'")
+        if not two_classes:
+            if pos_label is not None or simultaneous or rules:
+                raise ValueError(
+                    "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
+                )
+            if higher_is_better is not True or missing != "raise":
+                raise ValueError(
+                    "multi_class takes no higher_is_better and no missing: negate or leave out the samples"
+                )
+            curves = class_curves(y_true, y_score, sample_weight, area, names, how)
+            return cls(curves, fpr_range=fpr_range).plot(**options)
+        of = models(y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing)
+        curves = model_curves(of, measure, fpr_range, how, rules, is_log=options.get("xscale") == "log")
+        return cls(curves, fpr_range=fpr_range, pos_label=of.pos_label).plot(**options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
         if not is_one_of(options.get("multi_class", "raise"), ("raise",)):
-            found, names = class_scores(estimator, X)
-            return cls.from_predictions(y, found, **{"labels": names, **options})
+            found = class_scores(estimator, X, advice="; multi_class draws one estimator")
+            return cls.from_predictions(y, found, **{"labels": estimator.classes_, **options})
         return super().from_estimator(estimator, X, y, **options)
 
     @classmethod
@@ -174,20 +182,14 @@ class ROCDisplay(CurveDisplay):
         ----------
         cv_results : dict
             What ``sklearn.model_selection.cross_validate(..., return_estimator=True, return_indices=True)`` returns.
-        X : array-like of shape (n_samples, n_features)
-            The samples it was given.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fpr_range, pos_label : optional
+        X, y : array-like
+            The samples and labels that were cross-validated.
+        fpr_range, sample_weight, pos_label : optional
             As in `from_predictions`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
-
-        Returns
-        -------
-        display : ROCDisplay
+        **options
+            Keyword arguments of `plot`.
 
         Raises
         ------
@@ -195,7 +197,7 @@ class ROCDisplay(CurveDisplay):
             If `cv_results` lacks estimators or indices, or a fold holds one class only.
         """
         cls._check(options)
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
+        fpr_range = _range(fpr_range)
         curves, label = held_out_curves(cv_results, X, y, fpr_range, names, sample_weight, pos_label)
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
@@ -213,6 +215,7 @@ class ROCDisplay(CurveDisplay):
         algorithm: Any = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
+        figure_of_merit: str | None = None,
         **options: Any,
     ) -> Self:
         """Draw the mean curve of each modality and a thin curve for each reader.
@@ -222,12 +225,14 @@ class ROCDisplay(CurveDisplay):
         y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
             One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
         groups, sample_weight : array-like of shape (n_readings,), default=None
-            As there, so that the readings of :func:`rocmax.metrics.froc_readings` are drawn as AFROC curves: the share
-            of lesions that are marked against the share of cases with a mark on no lesion.
+            As in :func:`rocmax.metrics.mrmc_analysis`. Readings of :func:`rocmax.metrics.froc_readings` give AFROC
+            curves: the share of marked lesions against the share of cases with a mark on no lesion.
         algorithm : label, default=None
             The reader that is a stand-alone algorithm: it has a curve of its own.
         fpr_range, pos_label : optional
             As in `from_predictions`.
+        figure_of_merit : str, default=None
+            As :func:`rocmax.metrics.froc_readings` returns it: the axes of AFROC curves are named for what they show.
         **options
             Keyword arguments of `plot`.
 
@@ -237,11 +242,14 @@ class ROCDisplay(CurveDisplay):
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
         """
         cls._check(options)
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        curves, label = reader_curves(
-            y_true, y_score, reader, modality, case, algorithm, fpr_range, pos_label, groups, sample_weight
-        )
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
+        fpr_range = _range(fpr_range)
+        names = {"reader": reader, "modality": modality, "case": case, "groups": groups}
+        reading = {**names, "sample_weight": sample_weight, "pos_label": pos_label}
+        curves, label = reader_curves(y_true, y_score, fpr_range, algorithm, **reading)
+        display = cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
+        if figure_of_merit not in (None, "HrAUC"):
+            display.ax_.set(xlabel="Cases with a false mark", ylabel="Lesions found")
+        return display
 
     def plot(
         self,
@@ -253,15 +261,14 @@ class ROCDisplay(CurveDisplay):
         zoom: bool = False,
         legend: bool = True,
     ) -> Self:
-        """Draw the curves, in the colours of matplotlib's style where it is not the default one.
+        """Draw the curves, in the colours of matplotlib's style unless it is the default one.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         axes : {"rates", "sensitivity-specificity"}, default="rates"
-            The true positive rate against the false one, or sensitivity against specificity, which falls from 1 to 0:
-            the same picture.
+            True against false positive rate, or sensitivity against specificity, which falls from 1 to 0.
         xscale : {"linear", "log"}, default="linear"
             Scale of the false positive rate. "log" shows small rates and starts at the smallest above 0 of all curves.
         curve_kwargs : dict or list of dict, optional
@@ -270,11 +277,6 @@ class ROCDisplay(CurveDisplay):
             Draw only the FPR range.
         legend : bool, default=True
             Name the curves, with their areas.
-
-        Returns
-        -------
-        display : ROCDisplay
-            This object, with `ax_` and `figure_` set.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
         ax, looks = self._begin(ax, curve_kwargs)
@@ -283,7 +285,7 @@ class ROCDisplay(CurveDisplay):
         low, high = self.fpr_range or (0.0, 1.0)
         low = max(low, least)
         if self.fpr_range is not None and not zoom:
-            ax.axvspan(*across(np.array([low, high])), zorder=0, **SHADE)
+            ax.axvspan(*across(np.array([low, high])), zorder=0, **_SHADE)
         for curve, style in zip(self.curves, looks, strict=True):
             for part in curve.parts:
                 fpr, tpr = points_from(part, least)
@@ -292,7 +294,7 @@ class ROCDisplay(CurveDisplay):
             ax.plot(across(fpr), tpr, **style)
             if curve.band is not None:
                 grid, below, above = (edge[curve.band[0] >= least] for edge in curve.band)
-                ax.fill_between(across(grid), below, above, color=style["color"], alpha=0.15, linewidth=0)
+                fill(ax, (across(grid), below, above), style["color"])
             self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
         ax.plot(across(chance), chance, color=ink(ax), **DASHED)
@@ -313,7 +315,7 @@ class ROCDisplay(CurveDisplay):
         return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
 
     def _look(self, ax: Axes, k: int) -> dict[str, Any]:
-        return {**look(k), **({"color": ink(ax), **AVERAGE} if self.curves[k].is_average else {})}
+        return {**look(k), **({"color": ink(ax), **_AVERAGE} if self.curves[k].is_average else {})}
 
     @classmethod
     def _check(cls, options: Mapping[str, Any]) -> None:
@@ -344,3 +346,7 @@ class ROCDisplay(CurveDisplay):
                 grid, below, above = curve.band
                 ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
+
+
+def _range(fpr_range: Any) -> tuple[float, float] | None:
+    return None if fpr_range is None else rate_range(fpr_range, "fpr_range")

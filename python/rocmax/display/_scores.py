@@ -1,4 +1,4 @@
-"""Scores by class: how far a model tells the classes apart, and what a threshold does to each."""
+"""Scores by class: how well a model separates the classes, and what a threshold does."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import weights
 from rocmax._parameters import check_count, shown
-from rocmax.display._base import DASHED, Display
-from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
+from rocmax.display._base import DASHED, Display, axes_of, ink, look, mark_name, marked_point
+from rocmax.display._read import models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import Sample, explain
@@ -23,26 +23,23 @@ if TYPE_CHECKING:
 class ScoreDisplay(Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
-    Made by `from_predictions` or `from_estimator`; `plot` draws again.
+    Made by `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
     edges : ndarray of shape (n_bins + 1,)
-        Of the bins, the same for both classes.
+        Edges of the bins, the same for both classes.
     densities : ndarray of shape (2, n_bins)
-        Of the negatives and of the positives.
+        Densities of the negatives and of the positives.
     mark : OperatingPoint, optional
-        The threshold, and what it does.
+        The threshold and its rates.
     name : str
-        The model's.
+        Name of the model.
     pos_label : label, optional
         The label of the positive class.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
+
+    _reads = ("sample_weight", "pos_label", "higher_is_better", "missing")
 
     def __init__(
         self,
@@ -68,26 +65,25 @@ class ScoreDisplay(Display):
         threshold: Any = None,
         bins: int = 40,
         name: str = "",
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: bool = True,
-        missing: str = "raise",
         ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the scores of either class.
 
         Parameters
         ----------
-        y_true, y_score, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score
             As in :meth:`ROCDisplay.from_predictions`, for one model.
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
         bins : int, default=40
-            Their number, all of one width.
+            Number of bins of equal width.
         name : str, default=""
-            The model's, for the axis.
+            Name of the model, for the axis.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
+        **options
+            `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there.
 
         Returns
         -------
@@ -96,19 +92,18 @@ class ScoreDisplay(Display):
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, None, sample_weight, pos_label, **how)
+        for option in options.keys() - set(cls._reads):
+            raise TypeError(f"ScoreDisplay has no option {option!r}")
+        of = models(y_true, y_score, **options)
         if len(of.scores) > 1:
             raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
         positive, ((column, scores),) = of.positive, of.scores
         weight = None if of.weight is None else weights(of.weight, len(positive))
         explain(Sample(positive, scores, weight, 1))
-        mark = None
-        if threshold is not None:
-            mark = marked_point(positive, scores, threshold, weight, "threshold", of.lower[column])
-        scores = oriented(scores, of.lower[column])  # as they were given
+        mark = None if threshold is None else marked_point(of, 0, threshold, "threshold")
+        scores = oriented(scores, of.lower[0])  # as they were given
         if weight is not None:
-            weight = weight / weight.max()  # so that their sum is a number
+            weight = weight / weight.max()  # so that their sum does not overflow
         edges = _edges(scores, bins)
         densities = np.empty((2, len(edges) - 1))
         for row, members in zip(densities, (~positive, positive), strict=True):
@@ -117,18 +112,7 @@ class ScoreDisplay(Display):
         return cls(edges, densities, mark=mark, name=name or column, pos_label=of.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the histograms.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        display : ScoreDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the histograms on axes, by default those of a new figure."""
         ax = axes_of(ax)
         positive = "positive" if self.pos_label is None else f"positive ({words.label_text(self.pos_label)})"
         for k, (label, density) in enumerate(zip(("negative", positive), self.densities, strict=True)):
@@ -136,12 +120,8 @@ class ScoreDisplay(Display):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             ax.stairs(density, self.edges, label=label, **style)
         if self.mark is not None and np.isfinite(self.mark.threshold):
-            ax.axvline(
-                self.mark.threshold,
-                label=mark_name(self.mark),
-                color=ink(ax),
-                **{**DASHED, "alpha": 1, "linewidth": 1.2},
-            )
+            style = {**DASHED, "color": ink(ax), "alpha": 1, "linewidth": 1.2}
+            ax.axvline(self.mark.threshold, label=mark_name(self.mark), **style)
         return self._done(ax, f"Score of {self.name}" if self.name else "Score", "Density in the class")
 
     def __repr__(self) -> str:
@@ -151,10 +131,10 @@ class ScoreDisplay(Display):
 
 def _edges(scores: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     """Return the edges of bins that hold all scores."""
-    low, high = float(scores.min()), float(scores.max())  # whose difference may be infinite
+    low, high = float(scores.min()), float(scores.max())  # their difference may be infinite
     if high - low > 1e300:
         raise ValueError(f"y_score spans {low:g} to {high:g}, more than a plot can show; divide them by one number")
     try:
         return np.asarray(np.histogram_bin_edges(scores, bins))
-    except ValueError as error:  # numbers too close for so many
+    except ValueError as error:  # scores too close together for so many bins
         raise ValueError(f"bins={bins} are too many for scores from {low!r} to {high!r}") from error

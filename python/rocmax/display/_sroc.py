@@ -1,8 +1,7 @@
-"""Scored-ROC curves: how much of the AUC survives when a margin is asked of every pair."""
+"""Scored-ROC curves: the share of pairs that are ranked correctly by more than a margin."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._base import CurveDisplay
-from rocmax.display._common import Scores, models
+from rocmax.display._read import Scores
 from rocmax.metrics import scored_auc_score, sroc_curve
 from rocmax.metrics.results import _words as words
 
@@ -31,51 +30,36 @@ class ScoredCurve:
 class SROCDisplay(CurveDisplay):
     """Scored-ROC curves (Wu, Flach and Ferri 2007): theta(tau), the share of pairs with s - t > tau.
 
-    At margin 0 stands the strict AUC; the area below the curve is sAUC. Both depend on the scale of
-    the scores, so models are compared on one scale, usually probabilities.
-
+    The curve starts at the strict AUC, at margin 0, and the area below it is sAUC. Both depend on the scale of the
+    scores, so compare models on one scale, usually probabilities.
     """
 
     _prefer = "predict_proba"
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Scores,
-        *,
-        names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
-        n_points: int = 513,
-        **options: Any,
-    ) -> Self:
+    def from_predictions(cls, y_true: ArrayLike, y_score: Scores, *, n_points: int = 513, **options: Any) -> Self:
         """Draw the scored-ROC curves of scores.
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score
             As in :meth:`ROCDisplay.from_predictions`.
         n_points : int, default=513
             Margins at which each curve is computed.
         **options
-            Keyword arguments of `plot`.
+            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : SROCDisplay
         """
-        cls._check(options)
-        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
+        of, shown = cls._read(y_true, y_score, options)
         curves = []
         for name, scores in of.scores:
             margins, theta = sroc_curve(of.positive, scores, n_points=n_points, sample_weight=of.weight)
             area = scored_auc_score(of.positive, scores, sample_weight=of.weight)
             curves.append(ScoredCurve(name, margins, theta, float(area)))
-        return cls(curves, pos_label=of.pos_label).plot(**options)
+        return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def _label(self, curve: ScoredCurve) -> str:
         return f"{curve.name}  sAUC {words.digits(curve.area)}".strip()

@@ -9,31 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
-from rocmax.display._base import Picture
-from rocmax.display._common import as_names, axes_of, ink, look
+from rocmax.display._base import Picture, axes_of, ink, look
+from rocmax.display._read import as_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 class WeightsDisplay(Picture):
-    """Bars of a linear model's largest weights: to the right what makes a sample look positive.
+    """Bars of a linear model's largest weights; bars to the right raise the score.
 
     Weights compare only where features have one scale: standardise them first.
 
-    Made by `from_estimator`; `plot` draws again.
+    Made by `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
     names : sequence of str
-        Of the features.
+        Names of the features.
     weights : ndarray of shape (n_features,)
-        Theirs.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+        Their weights.
     """
 
     def __init__(self, names: Sequence[str], weights: NDArray[np.float64]) -> None:
@@ -54,12 +49,11 @@ class WeightsDisplay(Picture):
         Parameters
         ----------
         estimator : estimator
-            With ``coef_`` of two classes.
+            A fitted estimator of two classes with ``coef_``.
         feature_names : sequence of str, optional
-            By default those that the estimator was fitted with (``feature_names_in_``), of a pipeline those that
-            reach its last step.
+            By default ``feature_names_in_``, or the names that reach the last step of a pipeline.
         most : int, default=20
-            How many weights to draw, of the largest.
+            Number of weights to draw, the largest first.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -82,33 +76,14 @@ class WeightsDisplay(Picture):
         weights = weights.ravel()
         if feature_names is None:
             feature_names = _names(estimator, last, len(weights))
-        names = as_names(feature_names, "feature_names")
-        if len(names) != len(weights):
-            raise ValueError(f"feature_names has {len(names)} entries for {len(weights)} weights")
+        names = as_names(feature_names, len(weights), "weights", "feature_names")
         return cls(names, weights).plot(ax, most=most)
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Self:
-        """Draw the largest weights, the largest on top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        most : int, default=20
-            How many.
-
-        Returns
-        -------
-        display : WeightsDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the largest weights, the largest on top; `ax` and `most` as in `from_estimator`."""
         most = check_count("most", most)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:most]
-        if ax is None:
-            ax = axes_of(None)
-            figure: Any = ax.figure
-            figure.set_size_inches(6.0, max(2.0, 1.0 + 0.27 * len(order)))
-        ax = axes_of(ax)
+        ax = axes_of(ax, (6.0, max(2.0, 1.0 + 0.27 * len(order))))
         colors = [look(int(weight > 0))["color"] for weight in self.weights[order]]
         ax.barh(np.arange(len(order)), self.weights[order], color=colors, height=0.7)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8)
@@ -124,10 +99,10 @@ class WeightsDisplay(Picture):
 
 
 def _names(estimator: Any, last: Any, n_weights: int) -> list[str]:
-    """Return the names that features have at the last step, or numbers."""
+    """Return the names of the features at the last step, or x0, x1 and so on."""
     if last is not estimator and len(estimator) > 1:
         try:
             return [str(name) for name in estimator[:-1].get_feature_names_out()]
-        except (AttributeError, ValueError):  # a step that does not tell
+        except (AttributeError, ValueError):  # a step without feature names
             return [f"x{k}" for k in range(n_weights)]
     return [str(name) for name in getattr(last, "feature_names_in_", [f"x{k}" for k in range(n_weights)])]

@@ -1,4 +1,4 @@
-"""Families of boosted trees: rounds by the mean over the folds of the held-out partial AUC."""
+"""Families of boosted trees, whose rounds are chosen by the mean partial AUC over the folds."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sklearn.pipeline import Pipeline
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import Candidate, best_round
+from rocmax.boosting._held_out import log_odds
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
 from rocmax.ensemble._run import Run
-from rocmax.estimators._calibrated import sigmoid
-from rocmax.estimators._thresholds import choose_threshold
 
-# Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
-# Half of the rate takes twice the time and is worth -0.005 (standard error 0.007) with log loss and +0.002 (0.003) with
-# random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most 4,000 rows to train on, [0, 0.05].
+# The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
+# between two comparisons of the folds. Half the rate takes twice the time and gains -0.005 (standard error 0.007) with
+# log loss and 0.002 (0.003) with random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most
+# 4,000 training rows, [0, 0.05].
 _MOST, _RATE, _PATIENCE, _STEP = 1000, 0.1, 40, 10
 
 
@@ -43,18 +43,15 @@ class Boosted:
     n_estimators: int = _MOST
     learning_rate: float = _RATE
 
+    @in_one_line("lightgbm")
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose the rounds and return the out-of-fold scores."""
-        with in_one_line("lightgbm"):
-            return self._cross_fitted(data, run)
-
-    def _cross_fitted(self, data: Data, run: Run) -> Found:
         _, X = data.coded("trees")
         small = data.is_small(X)
         library, objective = self._library(data, 1 if small else run.n_threads), self._objective(data)
         folds: list[_Fold] = []
         n = 0
-        for some in data._stages():
+        for some in data.stages():
             folds += [self._begun(library, data, k, objective) for k in some]
             n = self._advanced(folds, n, data, run, library, small)
             best = _best(folds, n)
@@ -71,7 +68,7 @@ class Boosted:
         return data.found(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
 
     def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
-        """Make rounds until the mean over the folds gets no better; return how many all have."""
+        """Add rounds until the mean over the folds stops improving; return the number that all folds have."""
         objective = self._objective(data)
 
         def advance(fold: _Fold) -> None:
@@ -90,18 +87,18 @@ class Boosted:
             n = n if behind else min(n + _STEP, self.n_estimators)
             run.map(advance, folds, workers)
             run.told(n, self.n_estimators)
-            if run.left <= 0:  # of the first family, which is not given up
+            if run.left <= 0:  # only in the first family, which always finishes
                 return n
 
     def _begun(self, library: LightGBM, data: Data, k: int, objective: Any) -> _Fold:
-        """Return a fold before its first round; its bins are those of all rows."""
+        """Return a fold before its first round, with the bins of all rows."""
         parts = data.shared.setdefault("lightgbm folds", {})
         train, test = data.folds[k]
         if k not in parts:
             whole = self._whole(library, data)
             parts[k] = whole.subset(np.sort(train).tolist()), whole.subset(test.tolist())
             for part in parts[k]:
-                part.construct().set_init_score(np.full(part.num_data(), self._base(data, train)))
+                part.construct().set_init_score(np.full(part.num_data(), log_odds(data.samples(None, train))))
         params = library._params() | {"objective": "binary" if objective is None else "none"}
         booster = library.library.Booster(params, parts[k][0])
         booster.add_valid(parts[k][1], "held")
@@ -117,37 +114,30 @@ class Boosted:
             data.shared["lightgbm"] = made.construct()
         return data.shared["lightgbm"]
 
-    @staticmethod
-    def _base(data: Data, rows: Any = slice(None)) -> float:
-        """Return the log-odds of the positives' share."""
-        weight = (np.ones(data.n) if data.weight is None else data.weight)[rows]
-        positive = data.positive[rows]
-        return float(np.log(weight[positive].sum()) - np.log(weight[~positive].sum()))
-
     def _library(self, data: Data, n_threads: int) -> LightGBM:
         return LightGBM(self.params, self.learning_rate, data.seed, n_threads)
 
     def _objective(self, data: Data) -> PartialAUCObjective | None:
         return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
 
+    @in_one_line("lightgbm")
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
         library, objective = self._library(data, run.n_threads), self._objective(data)
         n = found.chosen["n_estimators"]
-        with in_one_line("lightgbm"):
-            whole = self._whole(library, data)
-            whole.set_init_score(np.full(data.n, self._base(data)))
-            params = library._params() | {"objective": "binary" if objective is None else "none"}
+        whole = self._whole(library, data)
+        whole.set_init_score(np.full(data.n, log_odds(data.samples(None))))
+        params = library._params() | {"objective": "binary" if objective is None else "none"}
 
-            def made(_: Any) -> Any:
-                booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
-                for _k in range(n):
-                    run.check()
-                    booster.update(fobj=None if objective is None else objective.lightgbm)
-                return library.first(booster, n)
+        def made(n: int) -> Any:
+            booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
+            for _ in range(n):
+                run.check()
+                booster.update(fobj=None if objective is None else objective.lightgbm)
+            return library.first(booster, n)
 
-            (booster,) = run.map(made, [None])
+        (booster,) = run.map(made, [n])
         model = PartialAUCBoostingClassifier(
             data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
             library_params=self.params or None, random_state=data.seed,
@@ -156,17 +146,14 @@ class Boosted:
         model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         here = np.isfinite(found.scores)
-        scores, positive = found.raw()[here], data.positive[here]
-        weight = None if data.weight is None else data.weight[here]
-        model.intercept_ = np.array([-choose_threshold(scores, positive, "auto", weight, data.fpr_range)])
-        model.calibration_ = sigmoid(scores, positive, weight)
+        model._calibrate(found.raw()[here], data.samples(None, here))
         gains = library.gains(booster, X.shape[1])
         model.feature_importances_ = gains / gains.sum() if gains.any() else gains
         return Pipeline([("table", coder), ("model", model)])
 
 
 def _silence(library: LightGBM) -> None:
-    """Make LightGBM silent in this thread, each of which has a level of its own, set when parameters are read."""
+    """Make LightGBM silent in this thread: each thread has its own level, which is set when parameters are read."""
     library.library.Dataset(np.zeros((2, 1)), np.zeros(2), params=library._params()).construct()
 
 
@@ -176,5 +163,5 @@ def _mean(folds: list[_Fold], n: int) -> F64:
 
 
 def _best(folds: list[_Fold], n: int) -> int:
-    """Return the number of rounds of the greatest mean, smoothed over neighbouring rounds."""
+    """Return the number of rounds with the greatest smoothed mean."""
     return best_round(_mean(folds, n))

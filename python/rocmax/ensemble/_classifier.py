@@ -12,23 +12,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from rocmax._checks.samples import names_of, rate_range
-from rocmax._checks.training import rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
-from rocmax._threads import blas_threads, n_threads
+from rocmax._runtime.threads import blas_threads, n_threads
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
-from rocmax.ensemble._folds import folds_of
-from rocmax.ensemble._report import board_text, estimate, leaderboard
+from rocmax.ensemble._report import board_text, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
+from rocmax.estimators._folds import folds_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.metrics import PartialAUC, infer
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75
@@ -44,7 +43,6 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
     families : "auto" or list, default="auto"
         Names of families, and (name, estimator) pairs for your own: any classifier with ``decision_function`` or
         ``predict_proba``. It receives X unchanged; put preprocessing into a pipeline. "auto" tries, in this order, the
@@ -97,11 +95,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     inference_ : Inference
         Estimate of the partial AUC on new rows, with its interval, from families selected without the rows they score;
         see Notes.
-    intercept_ : ndarray of shape (1,)
     calibration_ : tuple of float
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -171,18 +165,12 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples. In pandas and polars frames, text and categorical columns are categories; NaN, None and
             nulls are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
         groups : array-like of shape (n_samples,), default=None
             Clusters of dependent rows. Folds keep them whole; the standard errors of the selection account for them,
             and the interval of ``inference_`` too, unless there is a `sample_weight`.
         callback : callable, default=None
             Called after rounds and folds with a named tuple: `family`, `stage` ("folds", or "refit" to all rows),
             `done` of `total` rounds or folds, and `seconds` since the fit began.
-
-        Returns
-        -------
-        self : object
         """
         check_callback(callback, "EnsembleStep after some rounds or folds")
         fpr_range = rate_range(self.fpr_range, "fpr_range")
@@ -196,27 +184,25 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         data, rows = self._data(X, y, sample_weight, groups, fpr_range, seed, lead)
         with blas_threads(1):  # so that nothing depends on their number
             found, board = self._cross_fitted(data, families, run)
-            self._keep(data, found, board, run, rows, lead)
+            self._keep(data, found, board, run, rows)
         return self
 
     def _data(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fpr_range: tuple[float, float], seed: int, lead: float
     ) -> tuple[Data, AnyArray]:
         """Return the rows of positive weight and their indices; set ``classes_``."""
-        X, positive, weight = self._validated(X, y, sample_weight)
+        samples = self._validated(X, y, sample_weight)
         if groups is not None:
             groups = np.asarray(groups)
-            check_consistent_length(X, groups)
-            names_of(groups, len(positive), "groups")  # none is missing
-        rows = np.arange(len(positive))
-        self._n_rows = len(rows)
-        if weight is not None and not weight.all():
-            rows = np.flatnonzero(weight)
-            X, positive, weight = rows_of(X, rows), positive[rows], weight[rows]
-            groups = None if groups is None else groups[rows]
-        folds = folds_of(self.cv, X, positive, groups, seed, {})
-        named = self.classes_[positive.astype(int)]
-        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead), rows
+            check_consistent_length(samples.X, groups)
+            names_of(groups, len(groups), "groups")  # none is missing
+        self._n_rows = len(samples.positive)
+        rows = np.flatnonzero(samples.counted)
+        if len(rows) < self._n_rows:
+            samples, groups = samples.take(rows), None if groups is None else groups[rows]
+        y = samples.positive.astype(int)
+        folds, _ = folds_of(self.cv, samples.X, y, groups=groups, seed=seed)
+        return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead), rows
 
     def _cross_fitted(
         self, data: Data, families: list[Family] | None, run: Run
@@ -257,12 +243,11 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         board: dict[str, dict[str, Any]],
         run: Run,
         rows: AnyArray,
-        lead: float,
     ) -> None:
         """Select families, refit them to all rows, and set the fitted attributes."""
         scores = {name: one.scores for name, (_, one) in found.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
-        chosen = combination(data, scores, here, lead, run.n_threads)
+        chosen = combination(data, scores, here, run.n_threads)
         chosen, estimators = refitted(data, found, board, run, chosen)
         late = [name for name, row in board.items() if "time_limit" in row["note"]]
         if late:
@@ -273,17 +258,20 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
             )
         scores = {name: of for name, of in scores.items() if not board[name]["note"]}
         combined = chosen.of([scores[name][here] for name in chosen.kept])
-        positive, weight = data.positive[here], None if data.weight is None else data.weight[here]
+        samples = data.samples(None, here)
+        _, positive, weight = samples
         self.families_, self.estimators_ = chosen.kept, estimators
         self.curves_ = [
             composed(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
         ]
-        self._calibrate(combined, Samples(None, positive, weight))
+        self._calibrate(combined, samples)
         self.out_of_fold_ = np.full(self._n_rows, np.nan)
         self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
-        honest = held_out(data, scores, here, chosen, lead, run.n_threads)
+        honest = held_out(data, scores, here, chosen, run.n_threads)
         clusters = None if weight is not None or data.groups is None else data.groups[here]
-        self.inference_ = quietly(lambda: estimate(positive, honest, weight, clusters, data.fpr_range))
+        measure, kind = PartialAUC(data.fpr_range), "frequency" if weight is None else "sampling"
+        given: dict[str, Any] = {"sample_weight": weight, "weight_kind": kind, "groups": clusters, "n_jobs": 1}
+        self.inference_ = quietly(lambda: infer(positive, honest, measure, **given))
         self.leaderboard_ = leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
 

@@ -1,4 +1,4 @@
-"""The choice among families, and the mean of those that are kept."""
+"""The choice among families, and the mean of the families kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._families import Family
@@ -26,7 +25,7 @@ class Combination(NamedTuple):
     curves: list[Curve]
 
     def only(self, names: Container[str]) -> Combination:
-        """Return the same without the other families."""
+        """Return the combination of some of the families."""
         pairs = [(name, curve) for name, curve in zip(self.kept, self.curves, strict=True) if name in names]
         return self._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])
 
@@ -37,15 +36,11 @@ class Combination(NamedTuple):
         )
 
 
-def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float, n_threads: int) -> Combination:
-    """Return the choice by some rows, whose out-of-fold scores are all there."""
-    positive = data.positive[rows]
-    weight, groups = (None if of is None else of[rows] for of in (data.weight, data.groups))
+def combination(data: Data, scores: dict[str, F64], rows: AnyArray, n_threads: int) -> Combination:
+    """Choose by some rows, which have scores of all families."""
     held = {name: of[rows] for name, of in scores.items()}
-    found = standings(
-        positive, list(held.values()), data.fpr_range, lead=lead, weight=weight, groups=groups, n_threads=n_threads
-    )
-    of_family = dict(zip(held, found, strict=True))
+    of_family = dict(zip(held, data.standings(rows, list(held.values()), data.lead, n_threads), strict=True))
+    _, positive, weight = data.samples(None, rows)
     kept = [name for name, standing in of_family.items() if standing.kept]
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
 
@@ -53,7 +48,7 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float,
 def refitted(
     data: Data, found: dict[str, tuple[Family, Found]], board: dict[str, dict[str, Any]], run: Run, chosen: Combination
 ) -> tuple[Combination, list[Any]]:
-    """Fit the families kept to all rows, the best first; return those that are done in time, the first in any case."""
+    """Fit the families kept to all rows, the best first; return the first and those that finish in time."""
     run.stage, run.share = "refit", 1.0
     fitted: dict[str, Any] = {}
     for k, name in enumerate(sorted(chosen.kept, key=lambda name: -chosen.standings[name].partial_auc)):
@@ -70,22 +65,20 @@ def refitted(
     return chosen, [fitted[name] for name in chosen.kept]
 
 
-def held_out(
-    data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, lead: float, n_threads: int
-) -> F64:
-    """Return combined scores of which none is of a choice that has seen its row; of very few rows, those of `chosen`.
+def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
+    """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`.
 
-    The rows are parted anew: families and curves are chosen by four parts, and score the fifth.
+    Four of five new parts of the rows choose families and curves, which score the fifth part.
     """
     found = chosen.of([scores[name][rows] for name in chosen.kept])
     groups = None if data.groups is None else data.groups[rows]
     for part in parts_of(data.positive[rows], groups, data.seed):
         rest = np.setdiff1d(np.arange(len(rows)), part, assume_unique=True)
-        by_rest = combination(data, scores, rows[rest], lead, n_threads)
+        by_rest = combination(data, scores, rows[rest], n_threads)
         found[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
     return found
 
 
 def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
-    """Return the line that is one after another."""
+    """Return the line that applies `curve` after `first`."""
     return curve[0] * first[0], curve[0] * first[1] + curve[1]

@@ -1,4 +1,4 @@
-"""What all families learn from, and what they share."""
+"""The data that all families learn from and share."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rocmax._checks.training import rows_of
-from rocmax._selection import standings
+from rocmax._selection import Standing, smoothed, standings
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
 from rocmax.metrics import partial_auc_score
 
-# Folds after which a family that is hopelessly worse than the best so far is stopped, and by how many standard errors
-# beyond `lead` it has to be; of fewer rows every family is cheap.
+# The number of folds after which a hopeless family is stopped, the standard errors beyond `lead` by which it must be
+# worse than the best so far, and the number of rows from which on this is tried: with fewer, every family is cheap.
 _FIRST, _HOPELESS, _MANY = 2, 1.0, 2000
-# Log-odds of the shares of positives in folds that are as good as equal.
+# Differences of the log-odds of positives between folds that do not matter.
 _EQUAL = 0.01
 
 
 class HopelessError(Exception):
-    """A family is not to be kept, whatever its further folds show."""
+    """A family is too bad after the first folds to be kept."""
 
     def __init__(self, scores: F64) -> None:
         super().__init__()
@@ -36,11 +36,11 @@ class HopelessError(Exception):
 
 @dataclass(eq=False)
 class Found:
-    """What the folds say of a family."""
+    """The result of a family on the folds."""
 
-    scores: F64  # the out-of-fold score of each row, NaN where there is none
-    chosen: dict[str, Any] = field(default_factory=dict)  # what was chosen by them, for people
-    state: Any = None  # for the refit
+    scores: F64  # the out-of-fold score of each row; NaN if there is none
+    chosen: dict[str, Any] = field(default_factory=dict)  # the parameters selected by the folds
+    state: Any = None  # anything the refit needs
     curve: tuple[float, float] = (1.0, 0.0)  # (slope, offset) of `scores` as a function of those of the models
 
     def raw(self) -> F64:
@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(eq=False)
 class Data:
-    """Rows, labels, weights and folds, and the codings that families share."""
+    """Rows, labels, weights and folds, and the encodings that families share."""
 
     X: Any
     positive: Bool
@@ -64,10 +64,10 @@ class Data:
     lead: float
     best: F64 | None = None  # the out-of-fold scores of the best family so far
     _coded: dict[str, tuple[TableCoder, Any]] = field(default_factory=dict)
-    shared: dict[str, Any] = field(default_factory=dict)  # of the families of one library
+    shared: dict[str, Any] = field(default_factory=dict)  # objects of a library, for its families
 
     def coded(self, kind: str) -> tuple[TableCoder, Any]:
-        """Return the coding of the table for "trees" or for "linear" models, and what it makes of all rows."""
+        """Return the coder of the table for "trees" or "linear" models, and its encoding of all rows."""
         if kind not in self._coded:
             coder = TableCoder(kind)
             X = coder.fit_transform(self.X) if kind == "trees" else quietly(lambda: coder.fit_transform(self.X))
@@ -79,60 +79,79 @@ class Data:
         """The number of rows."""
         return len(self.positive)
 
-    def part(self, X: Any, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
-        """Return some rows."""
-        return rows_of(X, rows), self.positive[rows], None if self.weight is None else self.weight[rows]
+    def samples(self, X: Any, rows: Any = slice(None)) -> Samples:
+        """Return some rows, in an encoding X of the table."""
+        return Samples(X, self.positive, self.weight).take(rows)
 
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
-        """Return the partial AUC of the scores of some rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return float(partial_auc_score(self.positive[rows], scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+        """Return the partial AUC of some rows."""
+        _, positive, weight = self.samples(None, rows)
+        return float(partial_auc_score(positive, scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+
+    def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
+        """Compare scores of some rows."""
+        _, positive, weight = self.samples(None, rows)
+        groups = None if self.groups is None else self.groups[rows]
+        return standings(positive, scores, self.fpr_range, lead=lead, weight=weight, groups=groups, n_threads=n_threads)
 
     def over_folds(self, run: Run, function: Callable[[int], F64], *, small: bool) -> list[F64]:
-        """Return the function of each fold; raise HopelessError where the first ones are enough to leave a family."""
-        workers = run.n_threads if small else 1
-        done = [0]
+        """Return the function of each fold; raise HopelessError if the first ones suffice to drop the family."""
 
-        def told(k: int) -> F64:
+        def checked(k: int) -> F64:
             run.check()
-            found = function(k)
-            done[0] += 1
-            return found
+            return function(k)
 
         found: list[F64] = []
-        for some in self._stages():
-            found += run.map(told, some, workers)
+        for some in self.stages():
+            found += run.map(checked, some, run.n_threads if small else 1)
             run.told(len(found), len(self.folds))
             self.check_hope(found)
         return found
 
-    def _stages(self) -> list[range]:
-        """Return the folds at the end of which to see whether to go on."""
+    def best_of_path(self, run: Run, path: Callable[[int], list[F64]]) -> tuple[list[F64], int, float]:
+        """Return the scores of the folds at the best place of a path, the place, and its mean partial AUC.
+
+        `path` returns the held-out scores of a fold at each place.
+        """
+        scores: dict[int, list[F64]] = {}
+        values: dict[int, list[float]] = {}
+
+        def best_of_fold(k: int) -> F64:
+            scores[k] = path(k)
+            values[k] = [self.partial_auc(self.folds[k][1], one) for one in scores[k]]
+            return scores[k][int(np.argmax(values[k]))]
+
+        quietly(lambda: self.over_folds(run, best_of_fold, small=True))
+        folds = range(len(self.folds))
+        means = np.mean([values[k] for k in folds], axis=0)
+        best = int(np.argmax(smoothed(means) if len(means) > 2 else means))
+        return [scores[k][best] for k in folds], best, float(means[best])
+
+    def stages(self) -> list[range]:
+        """Return the first folds and the others, if it may be clear after the first that a family is hopeless."""
         n = len(self.folds)
-        if self.best is None or self.n < _MANY or n <= _FIRST:
-            return [range(n)]
-        return [range(_FIRST), range(_FIRST, n)]
+        return [range(n)] if self.best is None or not self._may_stop else [range(_FIRST), range(_FIRST, n)]
+
+    @property
+    def _may_stop(self) -> bool:
+        """Whether the first folds are to be looked at alone."""
+        return self.n >= _MANY and len(self.folds) > _FIRST
 
     def check_hope(self, scores: list[F64]) -> None:
-        """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
-        if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
+        """Raise HopelessError if a family is far worse on the first folds than the best so far."""
+        if self.best is None or not self._may_stop or len(scores) > _FIRST:
             return
-        own, _ = self._levelled(scores)  # models of two folds may differ in scale, more so with a C of their own
+        own, _ = self._levelled(scores)  # the scales of two folds may differ, more so if each chose its C
         rows = np.flatnonzero(np.isfinite(own))
-        weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
-        there = standings(
-            self.positive[rows], [self.best[rows], own[rows]], self.fpr_range, lead=self.lead + _HOPELESS,
-            weight=weight, groups=groups,
-        )  # fmt: skip
-        if not there[1].kept:
+        if not self.standings(rows, [self.best[rows], own[rows]], self.lead + _HOPELESS)[1].kept:
             raise HopelessError(own)
 
     def found(
         self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None, *, log_odds: bool = False
     ) -> Found:
-        """Return what the scores of the folds say: pooled as they are, or as logits where folds are not alike.
+        """Return the result of the folds: their scores pooled, or their logits if folds are not alike.
 
-        Log-odds are put on the share of positives among all rows.
+        Log-odds are adjusted to the share of positives among all rows.
         """
         if self.alike:
             if log_odds:
@@ -143,15 +162,15 @@ class Data:
 
     @property
     def alike(self) -> bool:
-        """Whether every row is scored equally often: not by folds in the order of time, whose models differ more."""
+        """Whether every row is scored equally often, unlike by folds in the order of time, whose models differ more."""
         counts = np.bincount(np.concatenate([rows for _, rows in self.folds]), minlength=self.n)
         return bool(np.all(counts == counts[0]))
 
     def _of_equal_shares(self, scores: list[F64]) -> list[F64]:
-        """Return log-odds as if every fold had trained on the share of positives that there is among all rows.
+        """Return log-odds as if every fold had been trained on the overall share of positives.
 
-        Stratified folds differ by a row. By weights or groups shares differ, and so do the scores: of strongly
-        penalised models, whose log-odds are near those of the share, pooled scores would tell folds, not classes.
+        With weights or groups, folds have different shares. The log-odds of strongly penalised models are close to
+        those of the share, so that pooled scores would rank folds instead of classes.
         """
         weight = np.ones(self.n) if self.weight is None else self.weight
         both = np.column_stack([weight * self.positive, weight * ~self.positive])
@@ -159,21 +178,21 @@ class Data:
         whole, *odds = np.log(sums[:, 0] / sums[:, 1])
         if np.ptp(odds) < _EQUAL:
             return scores
-        # Scores that are equal in every fold stay equal, whatever the last bits of a sum are.
+        # Rounded, so that scores that are equal in every fold stay equal.
         return [np.round(of - (own - whole), 12) for of, own in zip(scores, odds, strict=True)]
 
     def _levelled(self, scores: list[F64]) -> tuple[F64, tuple[float, float]]:
-        """Return the pooled logits of the folds, each by its own logistic curve, and the mean curve."""
+        """Return the pooled logits of the folds, each with its own logistic curve, and the mean curve."""
         curves = []
         for of, (_, held) in zip(scores, self.folds, strict=False):
-            curves.append(sigmoid(of, self.positive[held], None if self.weight is None else self.weight[held]))
+            curves.append(sigmoid(of, *self.samples(None, held)[1:]))
         level = [slope * of + offset for (slope, offset), of in zip(curves, scores, strict=True)]
         slope, offset = np.mean(curves, axis=0)
         return pooled(self.folds, level, self.n), (float(slope), float(offset))
 
     def first_folds(self) -> tuple[Data, Data | None]:
-        """Return the same with the folds that are enough to choose by, and with the others, None if there are none."""
-        if self.n < _MANY or len(self.folds) <= _FIRST:
+        """Return the data with the folds that suffice to choose by, and with the others, None if all are needed."""
+        if not self._may_stop:
             return self, None
         return replace(self, folds=self.folds[:_FIRST]), replace(self, folds=self.folds[_FIRST:])
 
@@ -183,7 +202,7 @@ class Data:
         return float(np.mean([self.partial_auc(held, of) for (_, held), of in pairs]))
 
     def once(self) -> Data:
-        """Return the same with as many of the first folds as score each row no more than once."""
+        """Return the data with the first folds that score each row at most once."""
         count = np.zeros(self.n, dtype=int)
         for k, (_, rows) in enumerate(self.folds):
             count[rows] += 1
@@ -192,14 +211,6 @@ class Data:
         return self
 
     def is_small(self, X: Any) -> bool:
-        """Whether folds side by side are faster than the threads of one."""
+        """Whether folds in parallel are faster than threads in each fold."""
         numbers: int = X.nnz if sparse.issparse(X) else X.shape[0] * X.shape[1]  # type: ignore[attr-defined]
         return numbers < SMALL
-
-
-def of_largest(means: F64, smooth: bool = True) -> int:
-    """Return where the mean over folds is largest, averaged with its neighbours (1/4, 1/2, 1/4)."""
-    if smooth and len(means) > 2:
-        padded = np.pad(means, 1, mode="edge")
-        means = (padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0
-    return int(np.argmax(means))

@@ -1,4 +1,4 @@
-"""Which families there are, and which of them suit a table."""
+"""The families, and those that suit a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocmax.ensemble._landmarks import LandmarkMachine
 from rocmax.ensemble._models import ExtraTrees, Logistic, Own, fits_memory
 from rocmax.ensemble._run import Run
 
-# Pairs of the range are learned from where there are so many rows; landmarks where there are no more rows and features.
+# The least number of rows for pairs of the range, and the largest numbers of rows and features for landmarks.
 _PAIRS, _LANDMARKS, _FEATURES = 20_000, 50_000, 500
 
 
@@ -25,16 +25,16 @@ class Family(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the family."""
 
     def cross_fit(self, data: Data, run: Run) -> Found:
-        """Choose by the folds, and return the out-of-fold scores."""
+        """Select parameters by the folds; return the out-of-fold scores."""
 
     def refit(self, data: Data, run: Run, found: Found) -> Any:
-        """Return the model of all rows, which scores tables as they were given."""
+        """Return the model of all rows, which accepts X unchanged."""
 
 
-# In the order in which they are tried: those first that are cheap for what they are worth.
+# In the order in which they are tried, the cheap and good ones first.
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
@@ -49,7 +49,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def families_of(families: Any) -> list[Family] | None:
-    """Return the families that were named or given, None for "auto"."""
+    """Return the given families, None for "auto"."""
     if isinstance(families, str) and families == "auto":
         return None
     if isinstance(families, str) or not isinstance(families, Sequence) or not len(families):
@@ -84,7 +84,7 @@ def families_of(families: Any) -> list[Family] | None:
 
 
 def suitable(data: Data) -> list[Family]:
-    """Return the families of "auto" for these rows."""
+    """Return the families that "auto" tries."""
     _, X = data.coded("linear")
     names = []
     if is_available("lightgbm"):

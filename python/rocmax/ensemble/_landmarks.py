@@ -12,34 +12,32 @@ from sklearn.pipeline import Pipeline
 from rocmax import _core
 from rocmax._typing import F64
 from rocmax.designs import Kernel, Landmarks, as_design
-from rocmax.ensemble._data import Data, Found, of_largest
+from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._run import Run, quietly
 from rocmax.estimators import PartialAUCSVC
-from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._landmarks import copied, first_of_both, ranks
 from rocmax.estimators._training import Training
 
 _N = 500
-# Values of C by surrogate. Those of "tight" beyond take nine tenths of its time; on mammography, whose best C is 1,000,
+# Values of C by surrogate. Larger ones for "tight" take nine tenths of its time; on mammography, whose best C is 1,000,
 # they are worse by 0.01 and more.
 _CS = {"logistic": (1e1, 1e2, 1e3, 1e4, 1e5, 1e6), "tight": (1e1, 1e2, 1e3, 1e4)}
-# Widths times 1 / (n_features * variance of X), and what chooses among them.
+# Multiples of 1 / (n_features * variance of X) to choose the width from, and the surrogate that chooses.
 _WIDTHS, _QUICK = (1.0, 0.3, 3.0), "logistic"
 _TOL, _MOST_STEPS = 1e-2, 150
 
 
 @dataclass(frozen=True)
 class LandmarkMachine:
-    """PartialAUCSVC on the features of 500 landmarks: width, surrogate and C by the mean over the folds.
+    """PartialAUCSVC with 500 landmarks in single precision: width, surrogate and C by the mean over the folds.
 
-    Where folds are drawn again and again, the width and the surrogate are chosen by the first ones; of many rows, the
-    width by two of them. The features are in single precision.
+    If folds are repeated, the first ones choose width and surrogate; with many rows, two folds choose the width.
     """
 
     name: str = "landmarks"
 
     def cross_fit(self, data: Data, run: Run) -> Found:
-        """Choose and return the out-of-fold scores."""
+        """Choose width, surrogate and C; return the out-of-fold scores."""
         X = self._features(data)
         place = ranks(data.positive, data.weight, data.seed)
         points = copied(X, first_of_both(data.positive, place, _N))
@@ -73,36 +71,22 @@ class LandmarkMachine:
     def _paths(
         self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str
     ) -> tuple[list[F64], float, float]:
-        """Return the out-of-fold scores of the best C, it, and its mean partial AUC."""
+        """Return the out-of-fold scores of the best C, this C, and its mean partial AUC."""
         (_, features), Cs = space, _CS[surrogate]
-        values: list[Any] = [None] * len(data.folds)
 
-        def path(k: int) -> F64:
+        def path(k: int) -> list[F64]:
             train, test = data.folds[k]
-            part, positive, weight = data.part(features, train)
+            part, positive, weight = data.samples(features, train)
             training = Training(as_design(part), _core.Problem(positive, weight), data.fpr_range, 1)
             held = as_design(features[test])
-
-            def step(*_: Any) -> None:
-                run.check()
-
             found = []
-            for result in training.path(surrogate, list(Cs), tol=_TOL, max_iter=_MOST_STEPS, callback=step):
+            for result in training.path(surrogate, list(Cs), **_stop(run)):
                 run.check()
                 found.append(np.asarray(held.scores(result.model.vector)))
-            values[k] = found
-            return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
+            return found
 
-        quietly(lambda: data.over_folds(run, path, small=True))
-        means = np.mean(
-            [
-                [data.partial_auc(test, one) for one in found]
-                for (_, test), found in zip(data.folds, values, strict=True)
-            ],
-            axis=0,
-        )
-        best = of_largest(means)
-        return [found[best] for found in values], Cs[best], float(means[best])
+        scores, best, value = data.best_of_path(run, path)
+        return scores, Cs[best], value
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the machine of all rows."""
@@ -110,17 +94,18 @@ class LandmarkMachine:
         landmarks, features = found.state
         surrogate, C = found.chosen["surrogate"], found.chosen["C"]
 
-        def made(_: Any) -> Any:
-            training = Training(
-                as_design(features), _core.Problem(data.positive, data.weight), data.fpr_range, run.n_threads
-            )
-            return training.fit(surrogate, C, tol=_TOL, max_iter=_MOST_STEPS, callback=lambda *_: run.check())
-
-        (result,) = quietly(lambda: run.map(made, [None]))
+        problem = _core.Problem(data.positive, data.weight)
+        training = Training(as_design(features), problem, data.fpr_range, run.n_threads)
+        (result,) = quietly(lambda: run.map(lambda C: training.fit(surrogate, C, **_stop(run)), [C]))
         model = PartialAUCSVC(
             data.fpr_range, kernel="rbf", gamma=found.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
-        model._store(result, surrogate, Samples(features, data.positive, data.weight), landmarks)
+        model._store(result, surrogate, data.samples(features), landmarks)
         model.intercept_ = model._intercept(result.model.scores, data.positive, data.weight)
         return Pipeline([("table", coder), ("model", model)])
+
+
+def _stop(run: Run) -> dict[str, Any]:
+    """Return the arguments that end a fit: tolerance, steps, or the end of the run."""
+    return {"tol": _TOL, "max_iter": _MOST_STEPS, "callback": lambda *_: run.check()}

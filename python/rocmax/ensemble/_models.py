@@ -1,4 +1,4 @@
-"""Families of scikit-learn's models, and of a user's own."""
+"""Families of scikit-learn's models and of the user's own."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from rocmax._memory import available_memory
-from rocmax._settings import settings
+from rocmax._checks.training import rows_of
+from rocmax._runtime.memory import available_memory
+from rocmax._runtime.settings import settings
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
-from rocmax.ensemble._data import Data, Found, of_largest
+from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
 
-# Rows of a leaf at least. Noisy classes need more than one: on a9a four are worth 0.1, on phoneme one is worth 0.1.
+# Candidates for the least number of rows per leaf. On a9a, with noisy classes, 4 gains 0.1; on phoneme 1 gains 0.1.
 _LEAVES = (1, 4)
-# Rows that are sorted into trees between two looks at the clock, unless ten trees have few more; bytes of a node.
+# Rows times trees between two checks of the clock, unless ten trees have only twice as many; bytes of a node.
 _ROWS, _NODE = 50_000, 96
-# The share of the memory at hand that a forest may take; beyond it its leaves hold more rows, up to so many.
+# The share of the available memory that a forest may take, and the most rows per leaf that keep it within.
 _SHARE, _LARGEST_LEAF = 0.3, 32
 _CS = tuple(np.logspace(-4, 2, 7))
-# Newton's method solves a system of so many features at most.
+# The largest number of features for Newton's method.
 _NEWTON = 500
 
 
 @dataclass(frozen=True)
 class ExtraTrees:
-    """Extremely randomised trees of scikit-learn, the rows of a leaf by the mean over the folds of the partial AUC.
+    """Extremely randomised trees of scikit-learn; the mean over the folds chooses the rows of a leaf.
 
-    Of many rows, by two of them.
+    With many rows, two folds choose.
     """
 
     name: str = "extra_trees"
@@ -50,7 +51,7 @@ class ExtraTrees:
         all_trees, fold_trees = settings().forest_trees
 
         first, rest = data.first_folds()
-        begun: dict[tuple[int, int], ExtraTreesClassifier] = {}  # of the first folds, by the rows of a leaf
+        begun: dict[tuple[int, int], ExtraTreesClassifier] = {}  # forests of the first folds, by rows of a leaf
 
         def scored(part: Data, leaf: int, n_trees: int) -> list[F64]:
             def held(k: int) -> F64:
@@ -92,7 +93,7 @@ class ExtraTrees:
         data: Data, X: Any, rows: AnyArray, run: Run, n_threads: int, n_trees: int, forest: ExtraTreesClassifier
     ) -> ExtraTreesClassifier:
         """Return a forest with so many trees, grown a few at a time."""
-        part, positive, weight = data.part(X, rows)
+        part, positive, weight = data.samples(X, rows)
         step = max(10 if len(rows) <= 2 * _ROWS else n_threads, _ROWS // len(rows))
         for n in range(forest.n_estimators + step, n_trees + step, step):
             run.check()
@@ -101,48 +102,38 @@ class ExtraTrees:
 
 
 def leaf_size(n_rows: int) -> int:
-    """Return the rows of a leaf at least, 1 unless the forest would be too large."""
+    """Return the least number of rows per leaf: 1 unless the forest would be too large."""
     most = _SHARE * available_memory()
     return int(min(_LARGEST_LEAF, max(1, np.ceil(settings().forest_trees[0] * 2 * n_rows * _NODE / max(most, 1)))))
 
 
 def fits_memory(n_rows: int) -> bool:
-    """Whether a forest of so many rows does."""
+    """Whether a forest of this many rows fits in memory."""
     return leaf_size(n_rows) < _LARGEST_LEAF
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """Logistic regression of scikit-learn, C by the mean over the folds of the partial AUC."""
+    """Logistic regression of scikit-learn; the mean partial AUC over the folds chooses C."""
 
     name: str = "logistic_regression"
 
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose C and return the out-of-fold scores."""
         _, X = data.coded("linear")
-        values: list[Any] = [None] * len(data.folds)
 
-        def path(k: int) -> F64:
+        def path(k: int) -> list[F64]:
             train, test = data.folds[k]
-            part, positive, weight = data.part(X, train)
+            part, positive, weight = data.samples(X, train)
             model, found = self._model(part), []
             for C in _CS:
                 run.check()
                 model.set_params(C=C).fit(part, positive, weight)
                 found.append(np.asarray(model.decision_function(X[test]), dtype=np.float64))
-            values[k] = found
-            return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
+            return found
 
-        quietly(lambda: data.over_folds(run, path, small=True))
-        means = np.mean(
-            [
-                [data.partial_auc(test, one) for one in found]
-                for (_, test), found in zip(data.folds, values, strict=True)
-            ],
-            axis=0,
-        )
-        best = of_largest(means)
-        return data.found([found[best] for found in values], {"C": float(_CS[best])}, log_odds=True)
+        scores, best, _ = data.best_of_path(run, path)
+        return data.found(scores, {"C": float(_CS[best])}, log_odds=True)
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the model of all rows."""
@@ -162,7 +153,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Own:
-    """A classifier of the user's, which is given X as it is."""
+    """A classifier of the user, which receives X unchanged."""
 
     name: str
     estimator: Any
@@ -171,14 +162,14 @@ class Own:
         """Return the out-of-fold scores."""
         if data.weight is not None and self._weights_as is None:
             warn(
-                f"the family {self.name!r} takes no sample_weight: it is trained without, and compared with weights",
+                f"the family {self.name!r} takes no sample_weight: it is trained without weights, compared with them",
                 UserWarning,
             )
 
         def held(k: int) -> F64:
             train, test = data.folds[k]
             model = self._fitted(data, train)
-            return raw_scores(model, data.part(data.X, test)[0])
+            return raw_scores(model, rows_of(data.X, test))
 
         return data.found(data.over_folds(run, held, small=False))
 
@@ -188,13 +179,13 @@ class Own:
         return model
 
     def _fitted(self, data: Data, rows: AnyArray) -> Any:
-        part, _, weight = data.part(data.X, rows)
+        part, _, weight = data.samples(data.X, rows)
         params = {} if weight is None else {self._weights_as: weight} if self._weights_as else {}
         return clone(self.estimator).fit(part, data.labels[rows], **params)
 
     @property
     def _weights_as(self) -> str | None:
-        """The argument of ``fit`` that takes weights, of a pipeline that of its last step; None if there is none."""
+        """The argument of ``fit``, or of the last step of a pipeline, that takes weights; None without one."""
         if has_fit_parameter(self.estimator, "sample_weight"):
             return "sample_weight"
         if isinstance(self.estimator, Pipeline):

@@ -1,4 +1,4 @@
-"""Leaderboard of an ensemble, and the estimate of its partial AUC."""
+"""The leaderboard of an ensemble."""
 
 from __future__ import annotations
 
@@ -6,39 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics import Inference, PartialAUC, infer
+from rocmax._selection import Standing
 
 
-def estimate(
-    positive: Bool, scores: F64, weight: F64 | None, groups: AnyArray | None, fpr_range: tuple[float, float]
-) -> Inference:
-    """Return the partial AUC of out-of-fold scores with its interval."""
-    kind = "frequency" if weight is None else "sampling"
-    return infer(
-        positive, scores, PartialAUC(fpr_range), sample_weight=weight, weight_kind=kind, groups=groups, n_jobs=1
-    )
-
-
-def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> list[dict[str, Any]]:
+def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Standing]) -> list[dict[str, Any]]:
     """Return a row for each family, best first."""
     found = []
     for name, row in board.items():
-        standing = standings.get(name)
-        value = row.get("partial_auc", np.nan) if standing is None else standing.partial_auc
-        found.append(
-            {
-                "family": name,
-                "partial_auc": value,
-                "standard_error": np.nan if standing is None else standing.standard_error,
-                "difference": np.nan if standing is None else standing.difference,
-                "kept": standing is not None and standing.kept and not row["note"],
-                "seconds": row["seconds"],
-                "difference_error": np.nan if standing is None else standing.difference_error,
-                "chosen": row.get("chosen", {}),
-                "note": row["note"],
-            }
-        )
+        unknown = Standing(row.get("partial_auc", np.nan), np.nan, np.nan, np.nan, False)
+        standing, note = standings.get(name, unknown), row["note"]
+        about = {"kept": standing.kept and not note, "seconds": row["seconds"], "chosen": row.get("chosen", {})}
+        found.append({"family": name, **standing._asdict(), **about, "note": note})
     return sorted(found, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))
 
 

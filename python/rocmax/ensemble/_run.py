@@ -1,4 +1,4 @@
-"""The course of a fit: its threads, its time, what it reports, and how it stops."""
+"""The course of a fit: threads, time limit, reports, and how it stops."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sklearn import config_context, get_config
 
 T = TypeVar("T")
 
-# Of fewer numbers than this every tree is grown by one thread, and folds side by side: threads of one tree would wait
-# for each other after each split.
+# With fewer numbers than this, folds run in parallel and one thread grows each tree: threads of one tree would wait for
+# each other after each split.
 SMALL = 1_000_000
 
 
@@ -26,11 +26,11 @@ class EnsembleStep(NamedTuple):
     family : str
         The family that is being fitted.
     stage : {"folds", "refit"}
-        Whether it is fitted to the folds, or to all rows.
+        Whether it is fitted to the folds or to all rows.
     done, total : int
-        The parts of this stage that are done, and all of them: rounds of boosted trees, folds of other families.
+        Finished parts of this stage, and all of them: rounds of boosted trees, folds of other families.
     seconds : float
-        Since the beginning of the fit.
+        Seconds since the fit began.
     """
 
     family: str
@@ -45,39 +45,29 @@ class OutOfTimeError(Exception):
 
 
 class Run:
-    """One fit.
-
-    Parameters
-    ----------
-    n_threads : int
-        Threads at most.
-    time_limit : float or None
-        Seconds in which the folds of all families are to end.
-    report : callable
-        Called with each EnsembleStep, in the thread that fits.
-    """
+    """One fit; `report` is called with each step, in the thread that fits."""
 
     def __init__(self, n_threads: int, time_limit: float | None, report: Callable[[EnsembleStep], None]) -> None:
         self.n_threads = n_threads
         self._began, self._report = time.monotonic(), report
         self._limit = time_limit
-        self.share = 1.0  # of the time limit that may be used
-        self.limited = False  # whether what is not done by then is given up
+        self.share = 1.0  # the usable share of the time limit
+        self.limited = False  # whether work that is not finished by then is dropped
         self._stop = threading.Event()
         self.family, self.stage = "", "folds"
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the fit began."""
         return time.monotonic() - self._began
 
     @property
     def left(self) -> float:
-        """Seconds that are left to the folds."""
+        """Seconds left."""
         return float("inf") if self._limit is None else self.share * self._limit - self.seconds
 
     def check(self) -> None:
-        """Raise where the fit has been stopped, or its time is up; called by whatever works, at least each second."""
+        """Raise if the fit was stopped or its time is up; all work calls this at least once a second."""
         if self._stop.is_set():
             raise InterruptedError
         if self.limited and self.left <= 0:
@@ -88,9 +78,9 @@ class Run:
         self._report(EnsembleStep(self.family, self.stage, done, total, self.seconds))
 
     def map(self, function: Callable[[Any], T], items: Iterable[Any], workers: int = 1) -> list[T]:
-        """Return the function of each item, worked out by other threads: Ctrl-C reaches the one that waits.
+        """Return the function of each item, computed in other threads, so that Ctrl-C reaches the waiting one.
 
-        What still works then is told by `check`, and ends with its step.
+        Threads that still work then stop at their next `check`.
         """
         settings = get_config()
 
@@ -112,7 +102,7 @@ class Run:
 
 
 def quietly(function: Callable[[], T]) -> T:
-    """Return what a function returns, without the warnings of parts that the user did not choose."""
+    """Call a function without the warnings of models that the user did not choose."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function()

@@ -1,4 +1,4 @@
-"""The scores of any classifier on one scale that curves can be fitted to."""
+"""The scores of any classifier, on a scale that logistic curves can be fitted to."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rocmax._parameters import shown
 from rocmax._typing import F64
 from rocmax.estimators._base import Ranker
 
-# Probabilities of others than forests are told apart to about this share.
+# The resolution of probabilities of classifiers other than forests.
 _FINEST = 1e4
 
 
 def raw_scores(model: Any, X: Any) -> F64:
-    """Return one score for each row, higher for the positive class.
+    """Return one score per row, higher for the positive class.
 
-    Those of ``decision_function``, of our own classifiers without the threshold, which differs from fold to fold; else
-    the log-odds of ``predict_proba``, whose 0 and 1 count as half a tree of a forest.
+    It is ``decision_function``, of rankers of this package without the threshold, which differs between folds; else
+    the log-odds of ``predict_proba``, where 0 and 1 are replaced by half a tree of a forest.
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(model, "decision_function"):

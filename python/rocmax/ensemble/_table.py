@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.ensemble._run import quietly
 
-# A text column with more distinct values than this share of the rows, and more than this number, is not a category.
+# A text column of at least _FEW values is not a category if more than this share of them are distinct.
 _DISTINCT, _FEW = 0.5, 50
 # Categories of fewer rows share a column in linear models.
 _RARE = 10
@@ -102,7 +102,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = self._names(X)
             codes = self.names_.transform(names)
             unseen = codes == -1.0
-            strange = unseen & (names == names)  # else missing, where training had no missing ones
+            strange = unseen & (names == names)  # the others are missing
             if tell and strange.any():
                 self._warn(names, strange)
             columns = self.columns_

@@ -1,20 +1,20 @@
-"""A fit changes the estimator as a whole or not at all."""
+"""A fit that changes the estimator as a whole or not at all."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from rocmax.estimators._docs import described
+from rocmax.estimators._docs import described_fit
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic(fit: Fit) -> Fit:
-    """Return a `fit` that works on a copy of the estimator and hands its attributes over at the end.
+    """Return a `fit` that works on a copy of the estimator and replaces its attributes at the end.
 
-    The handover is one assignment, which no signal, exception or thread divides; if `fit` raises, the estimator stays
-    as it was. The copy is shallow: it has parameters, callbacks and the user's own attributes, not those of an earlier
-    fit. With a warm start, the earlier estimator is the attribute ``_last`` until `last_fit` takes it.
+    One assignment replaces them, which no signal, exception or thread can interrupt; if `fit` raises, the estimator
+    stays unchanged. The copy is shallow: it has the parameters, callbacks and the user's own attributes, but none of an
+    earlier fit. With a warm start, the earlier estimator is the attribute ``_last`` until `last_fit` takes it.
     """
 
     @wraps(fit)
@@ -33,15 +33,15 @@ def atomic(fit: Fit) -> Fit:
         found["_fit_attributes"] = ("_fit_attributes", *(name for name in found if name not in kept))
         gone = {*replaced, *(kept.keys() - found.keys())}
         changed = {name: value for name, value in found.items() if name not in kept or value is not kept[name]}
-        # Attributes set on the estimator meanwhile, by a callback for example, stay.
+        # Attributes set on the estimator during the fit, for example by a callback, stay.
         self.__dict__ = {name: value for name, value in dict(vars(self)).items() if name not in gone} | changed
         return self
 
-    fitted.__doc__ = described(fit.__doc__)
+    fitted.__doc__ = described_fit(fit)
     return cast(Fit, fitted)
 
 
 def last_fit(copy: Any) -> Any:
-    """Return the estimator that a warm start continues, else None; once, so that callbacks do not hold it."""
+    """Return the estimator that a warm start continues, or None; only once, so that callbacks do not keep it alive."""
     last = vars(copy).pop("_last", None)
     return last if copy.warm_start else None

@@ -1,4 +1,4 @@
-"""What all rankers share: scores, thresholds, labels."""
+"""The base of all rankers: checked samples, scores, threshold, labels."""
 
 from typing import Any, NamedTuple
 
@@ -19,34 +19,38 @@ from rocmax._checks.training import (
     warn_of_positive_class,
 )
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part
 from rocmax.metrics import partial_auc_score
 
-# Rows on which the rounding of a kernel's scores is measured, and the factor allowed for the other rows.
+# The rounding of kernel scores is measured on about _SOME rows; other rows may have _ROUNDING times as much.
 _SOME, _ROUNDING = 256, 8.0
 
 
 class Data(NamedTuple):
-    """Checked samples: their features, which are positive, and their weights, None if all are 1."""
+    """Checked samples: features, which samples are positive, and weights (None if all are 1)."""
 
     X: Any
     positive: Bool
     weight: F64 | None
 
+    @property
+    def counted(self) -> Bool:
+        """Which samples have a weight above 0."""
+        return np.ones(len(self.positive), dtype=bool) if self.weight is None else self.weight > 0
+
     def take(self, rows: Any) -> "Data":
         """Return some of the samples."""
-        return Data(rows_of(self.X, rows), self.positive[rows], None if self.weight is None else self.weight[rows])
+        X = None if self.X is None else rows_of(self.X, rows)
+        return Data(X, self.positive[rows], None if self.weight is None else self.weight[rows])
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A two-class model that scores samples; higher scores for ``classes_[1]``."""
 
-    classes_: AnyArray
-    intercept_: F64
     n_features_in_: int
     threshold: Threshold
     # Whether the scales of features matter, and whether values may be missing (NaN).
@@ -54,27 +58,27 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = described(cls.__doc__, cls.__base__.__doc__)
+        cls.__doc__ = described(cls)
 
     def decision_function(self, X: Any) -> F64:
-        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
+        """Return the score of each sample plus ``intercept_``; it is positive where ``predict`` is.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, in any form that ``fit`` takes; with ``kernel="precomputed"`` their kernel values with the training
-            samples.
+            Samples in any form that ``fit`` accepts; with ``kernel="precomputed"``, their kernel values with the
+            training samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The scores, a column per label where ``fit`` was given several. Ranking measures see their order alone.
+            The scores; if ``fit`` was given several labels, a column for each. Ranking measures use only their order.
         """
         check_is_fitted(self)
         return np.asarray(self._scores(self._checked_features(X)) + self.intercept_[0])
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each sample, by the rule of ``threshold``.
+        """Return the class of each sample by the threshold that was chosen in ``fit``.
 
         Parameters
         ----------
@@ -84,15 +88,15 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of ``classes_``, a column per label where ``fit`` was given several.
+            Entries of ``classes_``; if ``fit`` was given several labels, a column for each.
         """
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the partial AUC on ``fpr_range``, or the AUC of an estimator without one (its mean over labels).
+        """Return the partial AUC on ``fpr_range``; the AUC if there is no range, its mean over several labels.
 
-        It is what ``fit`` maximises and what a parameter search should choose by, not the accuracy of ``predict``.
+        A parameter search should use it, as ``fit`` maximises it, and not the accuracy of ``predict``.
 
         Parameters
         ----------
@@ -119,7 +123,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y must have shape {scores.shape}, as many labels as X has samples, got {y.shape}")
         try:
             strange = y[~np.isin(y, self.classes_)]
-        except (TypeError, ValueError, ArithmeticError):  # no labels at all
+        except (TypeError, ValueError, ArithmeticError):  # not comparable with labels
             strange = y
         if len(strange):
             held = strange.ravel()[0]
@@ -138,25 +142,30 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _checked_features(self, X: Any) -> Any:
-        """Return features to be scored, checked."""
+        """Check and return the features of samples to score."""
         return check_features(self, X, reset=False)
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
-        """Return features and labels to be fitted, checked."""
+        """Check and return the features and labels to fit."""
         return check_training_data(self, X, y)
+
+    def _two_classes(self, y: AnyArray, weight: F64 | None) -> Bool:
+        """Set ``classes_``; return which labels are positive."""
+        self.classes_, positive = check_two_classes(y, weight)
+        return positive
 
     def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
         """Check the training data and set ``classes_``."""
         X, labels = self._checked_training(X, y)
         weight = check_sample_weight(sample_weight, X)
-        self.classes_, positive = check_two_classes(labels, weight)
+        positive = self._two_classes(labels, weight)
         warn_of_positive_class(self.classes_, y)
         if self._by_scale:
             warn_of_scales(self, X, weight)
         return Data(X, positive, weight)
 
     def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> None:
-        """Set ``intercept_`` by the scores of ``predict``, or by a solver's if these differ by harmless rounding."""
+        """Set ``intercept_`` by the scores of a solver; by those of ``predict`` if rounding makes them differ much."""
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))
@@ -168,7 +177,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _intercept(
         self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0, total: float | None = None
     ) -> F64:
-        """Return ``intercept_`` by these scores, of all training samples or of a part of `total`."""
+        """Return ``intercept_`` by the scores of all training samples, or of a part of `total`."""
         fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
         rule = self.threshold if total is None else rule_of_part(self.threshold, total)
         return np.array([-choose_threshold(scores, positive, rule, weight, fpr_range, noise)])
@@ -185,7 +194,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def warn_unconverged(model: Any) -> None:
-    """Warn of a relative gap above `tol`, and say whether more steps would help."""
+    """Warn of a relative gap above `tol` and advise whether to allow more steps."""
     if model.dual_gap_ > model.tol:
         steps = f"after {model.n_iter_} steps (max_iter={model.max_iter})"
         steps += f" at a relative gap of {model.dual_gap_:.2g}, above tol={float(model.tol):g}"

@@ -1,4 +1,4 @@
-"""Rankers of tables whose held-out scores give the threshold and calibrated probabilities."""
+"""Rankers of tables: threshold and calibrated probabilities from held-out scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocmax._checks.training import check_features_for_trees, check_labels
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._base import Data, Ranker
 
-# Scores whose range is at most so much of the greatest are equal but for rounding.
+# Scores whose range is a smaller share of the greatest are equal but for rounding.
 _EQUAL = 1e-12
 
 
@@ -34,8 +34,8 @@ class CalibratedRanker(Ranker):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            A logistic curve of the raw score, fitted to scores of samples that the model was not trained on; see
-            ``calibration_``. ``predict`` goes by `threshold`, not by these.
+            A logistic curve of the raw score, fitted to samples that the model was not trained on; see
+            ``calibration_``. ``predict`` uses `threshold`, not these probabilities.
         """
         check_is_fitted(self)
         slope, offset = self.calibration_
@@ -52,22 +52,20 @@ class CalibratedRanker(Ranker):
     def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
         """Set ``intercept_`` and ``calibration_`` by raw scores of samples that the model was not trained on.
 
-        A number of alerts in `threshold` is for all `training` samples, of which `data` may be a part.
+        A number of alerts in `threshold` is for all `training` samples; `data` may be a part of them.
         """
-        total = None if training is None else _total(training)
+        total = None
+        if training is not None:
+            total = float(len(training.positive) if training.weight is None else training.weight.sum())
         self.intercept_ = self._intercept(held_out, data.positive, data.weight, total=total)
         self.calibration_ = sigmoid(held_out, data.positive, data.weight)
 
 
-def _total(data: Data) -> float:
-    return float(len(data.positive) if data.weight is None else data.weight.sum())
-
-
 def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[float, float]:
-    """Return (slope, offset) of the logistic curve ``1 / (1 + exp(-(slope s + offset)))`` of the least log loss.
+    """Return (slope, offset) of the logistic curve ``1 / (1 + exp(-(slope s + offset)))`` with the least log loss.
 
-    Targets are (n_pos + 1) / (n_pos + 2) for positives and 1 / (n_neg + 2) for negatives, so that the curve is no step
-    if the classes separate; the slope is at least 0 (Platt, 1999). O(n) per step, a few dozen steps.
+    Targets are (n_pos + 1) / (n_pos + 2) for positives and 1 / (n_neg + 2) for negatives, so that separable classes do
+    not give a step; the slope is at least 0 (Platt, 1999). O(n) per step, a few dozen steps.
     """
     weight = np.ones(len(scores)) if weight is None else weight * (len(weight) / weight.sum())
     center, scale = float(scores.mean()), float(scores.std())

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (``sklearn.callback``, from 1.9 on) told of a fit, its parts and its steps."""
+"""Report a fit, its parts and its steps to scikit-learn's callbacks (``sklearn.callback``, from 1.9 on)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,26 +9,26 @@ from rocmax.solvers import Model, Progress
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # an older scikit-learn, which has none
+except ImportError:  # an older scikit-learn
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Support for nothing."""
+        """No support."""
 
     def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
 __all__ = ["CallbackSupportMixin", "StepReport", "Steps", "Task", "whole_fit"]
 
-# What users may pass to `fit`.
+# The type of callback that users pass to `fit`.
 StepReport = Callable[[Progress], None]
-# Fitted attributes, made only for callbacks that want a model.
+# Makes the fitted attributes, for callbacks that want a model.
 Attributes = Callable[[], dict[str, Any]]
 
 
 class Task:
-    """A part of a fit that callbacks are told of: its begin, here, and its end; nothing if no callback is set."""
+    """A part of a fit whose begin and end are reported to callbacks, if there are any."""
 
     def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
         self._estimator, self._context, self._data = estimator, context, data
@@ -44,7 +44,7 @@ class Task:
         number: int | None = None,
         data: Callable[[], dict[str, Any]] | None = None,
     ) -> "Task":
-        """Begin a part of this task, on its data unless others are given; `parallel` parts are numbered."""
+        """Begin a part of this task, on the same data unless `data` is given; `parallel` parts are numbered."""
         if self._context is None:
             return self
         context = self._context.subcontext(
@@ -53,7 +53,7 @@ class Task:
         return Task(self._estimator, context, self._data if data is None else data())
 
     def end(self, attributes: Attributes | None = None) -> None:
-        """End it, with the attributes of the model that there is then."""
+        """End the task, with the attributes of the current model."""
         if self._context is not None:
             model = {} if attributes is None else {"reconstruction_attributes": attributes}
             self._context.call_on_fit_task_end(estimator=self._estimator, **self._data, **model)
@@ -69,14 +69,14 @@ class Steps:
         self._step = task.subtask("step")
 
     def __call__(self, progress: Progress, model: Model) -> None:
-        """End a step, which has found this model, and begin the next."""
+        """End a step with its model and begin the next."""
         if self._report is not None:
             self._report(progress)
         self._step.end(lambda: self._attributes(model))
         self._step = self._task.subtask("step")
 
     def close(self) -> None:
-        """End the step that was begun last and will not be taken."""
+        """End the last step, which was begun but is not taken."""
         self._step.end()
 
 
@@ -84,7 +84,7 @@ class Steps:
 def whole_fit(
     estimator: Any, X: Any, positive: Bool, weight: F64 | None, *, n_subtasks: int | None = None
 ) -> Iterator[Task]:
-    """Enter the task of the whole fit, after which the estimator is fitted; `n_subtasks` None if not known."""
+    """Report the whole fit as a task; `n_subtasks` is None if not known."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield Task(estimator, None, {})
         return
@@ -96,4 +96,4 @@ def whole_fit(
         yield task
         task.end(dict)
     finally:
-        with_callbacks(lambda _: None)(estimator)  # lets go of what the context holds, as at the end of any method
+        with_callbacks(lambda _: None)(estimator)  # releases the context, as at the end of any method

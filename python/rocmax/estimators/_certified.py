@@ -1,11 +1,10 @@
-"""What the support vector machines share once they are solved: coefficients, certificate, warnings."""
+"""The result of a support vector machine: coefficients, certificate, warnings."""
 
 from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
+from rocmax._runtime.warn import warn
 from rocmax.designs import Landmarks
 from rocmax.estimators._base import Data, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
@@ -21,7 +20,7 @@ _AUTO_C = {"linear": 100.0, "kernel": 300.0}
 
 
 class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
-    """A ranker, linear or with a kernel, with the certificate of its fit."""
+    """A support vector machine, linear or with a kernel, with a certified gap."""
 
     fpr_range: tuple[float, float] = FULL
     structure: float = 0.0
@@ -29,21 +28,15 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     max_iter: int
     verbose: int
     C_: float
-    objective_: float
-    dual_gap_: float
-    n_iter_: int
-    history_: dict[str, AnyArray]
-    surrogate_: str
-    _coefs: F64
 
     def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
-        """Return what reports each step of the fit to all samples as a part of a task."""
+        """Return the solver's callback, for which each step is a part of `task`."""
         return Steps(task, lambda model: self._attributes(model, data, landmarks), report)
 
     def _keep(
         self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
     ) -> bool:
-        """Set the fitted attributes; return whether the zero model is within `tol` too."""
+        """Set the fitted attributes; return whether the zero model is also within `tol`."""
         steps.close()
         self._store(result, surrogate, data, landmarks)
         scores = None if "coef_" in vars(self) else result.model.scores
@@ -51,7 +44,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         return result.zero_will_do(self.tol)
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None) -> None:
-        """Set the fitted attributes, but for the threshold."""
+        """Set the fitted attributes except the threshold."""
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
         self.surrogate_ = surrogate if isinstance(surrogate, str) else own
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
@@ -63,7 +56,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
     @property
     def _is_dual(self) -> bool:
-        """Whether models without landmarks are coefficients over the samples, not over the features."""
+        """Whether models without landmarks have a coefficient per sample instead of per feature."""
         return False
 
     def _coefficients(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
@@ -87,22 +80,22 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         return found | support_of(self._kernel, X, dual_coef)
 
     def _attributes(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
-        """Return the attributes of a fitted ranker with this model: its coefficients and its threshold."""
+        """Return the fitted attributes of a model: coefficients and threshold."""
         intercept = self._intercept(model.scores, data.positive, data.weight)
         return {**self._coefficients(model, data, landmarks), "intercept_": intercept}
 
     def _resolved_C(self, C: Any) -> Any:
-        """Return the number that C="auto" stands for, others as they are."""
+        """Return C, with the default number for "auto"."""
         if isinstance(C, str) and C == "auto":
             return _AUTO_C["linear" if isinstance(self.kernel, str) and self.kernel == "linear" else "kernel"]
         return C
 
     def _warn(self, *, zero: bool, validated: bool = False) -> None:
-        """Warn of a gap above `tol`, and of a zero model that is nearly optimal."""
+        """Warn of a gap above `tol` and of a zero model that is nearly optimal."""
         warn_unconverged(self)
         low, high = self.fpr_range
-        # These fall along the difference of the class means: zero is near because C is small, which validation may
-        # prefer.
+        # These risks decrease along the difference of the class means: only a small C, which validation may prefer,
+        # keeps the model near zero.
         falls = (low, high) == FULL or self.surrogate_ in ("auc", "logistic")
         if not zero or (validated and falls):
             return

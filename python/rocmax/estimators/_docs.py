@@ -1,114 +1,156 @@
-"""Descriptions that the docstrings of several estimators share, each written once."""
+"""Docstrings of estimators: parameters, attributes and sections that several of them have are written once, here."""
 
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
+from typing import Any
 
-# What an entry of a docstring says if it has no description of its own.
+# The type and the description of an entry. An entry that stands in a docstring without a description receives this one;
+# a parameter that does not stand there, the whole entry and its default.
 SHARED = {
     # Data
-    "X": "Training samples.",
-    "y": "Labels of two classes; the second in sorted order is the positive class.",
-    "sample_weight": (
-        "Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and "
-        "samples of weight 0 are ignored."
+    "X": ("{array-like, sparse matrix} of shape (n_samples, n_features)", "Training samples."),
+    "y": (
+        "array-like of shape (n_samples,)",
+        "Labels of two classes; the second in sorted order is the positive class.",
     ),
-    "self": "The fitted model.",
+    "sample_weight": (
+        "array-like of shape (n_samples,)",
+        "Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and "
+        "samples of weight 0 are ignored.",
+    ),
+    "self": ("object", "The fitted model."),
     "ValueError": (
+        "",
         "If a parameter is outside its domain, features or weights are not finite, or the labels are not of two "
-        "classes. The message names the argument, its value and the fix."
+        "classes. The message names the argument, its value and the fix.",
     ),
     # Parameters
-    "fpr_range": "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.",
-    "kernel": (
-        '"linear", "rbf", "poly", "sigmoid" or "precomputed" as in ``sklearn.svm.SVC``, or a function of two matrices '
-        "that returns a matrix (or of two rows that returns a number)."
-    ),
-    "gamma": (
-        'Coefficient of "rbf", "poly" and "sigmoid"; "scale" is 1 / (n_features * X.var()), "auto" 1 / n_features.'
-    ),
-    "degree": 'Degree of "poly".',
-    "coef0": 'Constant term of "poly" and "sigmoid".',
-    "structure": (
-        "lambda >= 0: adds ``lambda/2 <f, Sigma f>`` to the objective. Sigma is the sum of the covariances of the two "
-        "classes, each divided by the size of its class."
-    ),
-    "kernel_dtype": (
-        'Precision of the stored kernel matrix; products accumulate in float64. With "float32" the certified gap is '
-        "that of the problem with the rounded matrix."
+    "fpr_range": (
+        "tuple of float",
+        "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.",
     ),
     "C": (
+        'float or "auto"',
         "Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM and "
-        "the references, is C / (number of pairs)."
+        'the references, is C / (number of pairs). "auto" is 100 for a linear kernel and 300 for others.',
     ),
-    "tol": "Stops once the relative gap ``(objective - lower bound) / objective`` is at most `tol`.",
-    "max_iter": "Largest number of steps.",
-    "warm_start": (
-        "Start from the model of the previous call of ``fit`` if it has as many features (with a kernel: as many "
-        "samples)."
+    "kernel": (
+        "str or callable",
+        '"linear", "rbf", "poly", "sigmoid" or "precomputed" as in ``sklearn.svm.SVC``, or a function of two matrices '
+        "that returns a matrix (or of two rows that returns a number).",
     ),
+    "gamma": (
+        '{"scale", "auto"} or float',
+        'Coefficient of "rbf", "poly" and "sigmoid"; "scale" is 1 / (n_features * X.var()), "auto" 1 / n_features.',
+    ),
+    "degree": ("float", 'Degree of "poly".'),
+    "coef0": ("float", 'Constant term of "poly" and "sigmoid".'),
+    "structure": (
+        "float",
+        "lambda >= 0: adds ``lambda/2 <f, Sigma f>`` to the objective, with Sigma the sum of the covariances of the "
+        "two classes in the space of the kernel, each divided by the size of its class (reference [2]_).",
+    ),
+    "kernel_dtype": (
+        '{"float64", "float32"}',
+        'Precision of the stored kernel matrix; products accumulate in float64. With "float32" the certified gap is '
+        "that of the problem with the rounded matrix.",
+    ),
+    "tol": ("float", "Stops once the relative gap ``(objective - lower bound) / objective`` is at most `tol`."),
+    "max_iter": ("int", "Largest number of steps."),
     "threshold": (
+        "str or tuple",
         'The threshold of ``predict``, chosen on the training scores: "auto" is ("fpr", high) on a partial range '
         '(low, high) and "eer" on the full one. "eer" equates the two error rates, "youden" maximises TPR - FPR, '
         '"closest" is nearest to the corner without errors, "midpoint" lies between the lowest positive and the '
         'highest negative; ("fpr", rate) keeps the false positive rate at most `rate`, ("specificity", rate) and '
         '("sensitivity", rate) at least; ("alerts", k) predicts at most k training samples (or a share k < 1) '
         'positive; with ("cost", c) a false positive costs as much as c false negatives. See '
-        ":func:`rocmax.metrics.operating_point`. The ranking does not depend on it."
+        ":func:`rocmax.metrics.operating_point`. The ranking does not depend on it.",
     ),
-    "n_jobs": "Number of threads; None and -1 use all. Results are the same to the last bit for any number.",
-    "verbose": "1 prints a line per fit, 2 also a line per step.",
-    "random_state": "Seed of all random draws; an integer makes fits repeatable.",
+    "n_jobs": ("int", "Number of threads; None and -1 use all. Results are the same to the last bit for any number."),
+    "verbose": ("int", "1 prints a line per fit, 2 also a line per step."),
     # Fitted attributes
+    "intercept_": ("ndarray of shape (1,)", "Minus the threshold of ``predict``."),
     "classes_": (
+        "ndarray of shape (2,)",
         "The labels, sorted; ``classes_[1]`` is the positive class. Labels other than {0, 1}, {-1, 1} and booleans "
-        "raise PositiveClassWarning; fit on ``y == label`` to choose the positive class."
+        "raise PositiveClassWarning; fit on ``y == label`` to choose the positive class.",
     ),
-    "intercept_": "Minus the threshold of ``predict``.",
-    "coef_": "The weights w of the features in the score w'x.",
-    "objective_": "The value of the minimised objective.",
-    "dual_gap_": "The certified relative gap ``(objective_ - lower bound) / objective_``.",
-    "n_iter_": "Number of steps.",
-    "n_features_in_": "Number of features.",
-    "feature_names_in_": "Names of the features, if X has any.",
-    "calibration_": "(slope, offset) of the probability ``1 / (1 + exp(-(slope s + offset)))`` of a raw score s.",
+    "C_": ("float", "The C that was used."),
+    "coef_": ("ndarray of shape (1, n_features)", "The weights w of the features in the score w'x."),
+    "objective_": ("float", "The value of the minimised objective."),
+    "dual_gap_": ("float", "The certified relative gap ``(objective_ - lower bound) / objective_``."),
+    "n_iter_": ("int", "Number of steps."),
+    "calibration_": (
+        "tuple of float",
+        "(slope, offset) of the probability ``1 / (1 + exp(-(slope s + offset)))`` of a raw score s.",
+    ),
+    "n_features_in_": ("int", "Number of features."),
+    "feature_names_in_": ("ndarray of shape (n_features,)", "Names of the features, if X has any."),
     # Warnings
-    "ConvergenceWarning": "The fit stopped at `max_iter` with a gap above `tol`; the message reports the gap.",
-    "PositiveClassWarning": "The labels do not say which class is positive.",
-    "FeatureScaleWarning": "The standard deviations of two features differ by a factor of more than 1,000.",
+    "ConvergenceWarning": ("", "The fit stopped at `max_iter` with a gap above `tol`; the message reports the gap."),
+    "PositiveClassWarning": ("", "The labels do not say which class is positive."),
+    "FeatureScaleWarning": ("", "The standard deviations of two features differ by a factor of more than 1,000."),
 }
-
-_ENTRY = re.compile(r"^(\w+)(?: : .*)?$")
-_SECTION = re.compile(r"(?m)^\w[\w ]*\n---+\n")
-_WIDTH = 116
-
-
-def described(docstring: str | None, base: str | None = None) -> str | None:
-    """Return a docstring whose entries without a description have the shared one of their name.
-
-    A docstring without the sections "Parameters" and "Attributes" has those of the base class.
-    """
-    if docstring is None:
-        return None
-    text = inspect.cleandoc(docstring)
-    inherited = [part for name in ("Parameters", "Attributes") if (part := _section(base or "", name))]
-    if inherited and not _section(text, "Parameters"):
-        first = _SECTION.search(text)
-        place = first.start() if first else len(text)
-        text = "".join([text[:place].rstrip(), "\n\n", *inherited, text[place:]])
-    lines = text.split("\n")
-    found = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        found.append(line)
-        entry = _ENTRY.match(line)
-        if entry and entry[1] in SHARED and not following.startswith((" ", "---")):
-            found += textwrap.wrap(
-                SHARED[entry[1]], _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
-            )
-    return "\n".join(found) + "\n"
+_HEADING = re.compile(r"(?m)^(\w[\w ]*)\n---+\n")
+_ENTRY = re.compile(r"(?m)^(?=\S)")
+_OF_ENTRIES = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
-def _section(text: str, name: str) -> str:
-    """Return a section of a docstring with its heading, "" if there is none."""
-    found = re.search(rf"(?ms)^{name}\n---+\n.*?(?=^\w[\w ]*\n---+\n|\Z)", text)
-    return found[0].rstrip() + "\n\n" if found else ""
+def described(cls: Any) -> str:
+    """Return the docstring of an estimator with its shared entries, and its base's where it has none of its own."""
+    inherited = _sections(cls.__base__.__doc__)
+    sections: dict[str, str] = {name: inherited[name] for name in ("Parameters", "Attributes") if name in inherited}
+    sections |= _sections(cls.__doc__)
+    if "Parameters" not in sections:  # of what estimators derive from
+        return _joined(sections, {})
+    defaults = {name: vars(cls)[name] for name in inspect.get_annotations(cls) if name in vars(cls) and name[0] != "_"}
+    every = ("intercept_", "classes_", "n_features_in_", "feature_names_in_")
+    warns = ("PositiveClassWarning", *(["FeatureScaleWarning"] if cls._by_scale else []))
+    return _joined(sections, defaults, Attributes=every, Warns=warns)
+
+
+def described_fit(fit: Callable[..., Any]) -> str:
+    """Return the docstring of a ``fit`` with its shared entries."""
+    parameters = list(inspect.signature(fit).parameters.values())[1:]
+    defaults = {one.name: one.default for one in parameters if one.kind is not one.VAR_KEYWORD}
+    return _joined(_sections(fit.__doc__), defaults, Returns=("self",), Raises=("ValueError",))
+
+
+def _sections(docstring: str | None) -> dict[str, str]:
+    """Return the sections of a docstring by name; the text before them has none."""
+    first, *rest = _HEADING.split(inspect.cleandoc(docstring or ""))
+    return {"": first, **dict(zip(rest[::2], rest[1::2], strict=True))}
+
+
+def _joined(sections: dict[str, str], defaults: dict[str, Any], **last: tuple[str, ...]) -> str:
+    """Return a docstring, with an entry for every parameter and for the names that sections end with."""
+    for section in _OF_ENTRIES:
+        found: dict[str, str] = {}
+        for entry in _ENTRY.split(sections.get(section, ""))[1:]:
+            found |= dict.fromkeys(re.sub(" : .*", "", entry.partition("\n")[0]).split(", "), entry.rstrip())
+        names = [*(defaults if section == "Parameters" else ()), *found, *last.get(section, ())]
+        if names:
+            entries = [_entry(name, found.get(name), defaults) for name in dict.fromkeys(names)]
+            sections[section] = "\n".join(dict.fromkeys(entries))
+    order = ["", *(name for name in _OF_ENTRIES if name in sections)]
+    order += [name for name in sections if name not in order]
+    headings = [f"{name}\n{'-' * len(name)}\n" if name else "" for name in order]
+    return "\n\n".join(heading + sections[name].rstrip() for heading, name in zip(headings, order, strict=True)) + "\n"
+
+
+def _entry(name: str, written: str | None, defaults: dict[str, Any]) -> str:
+    """Return an entry as it is written, with the shared type and description where these are not."""
+    kind, text = SHARED.get(name, ("", ""))
+    if written is None:
+        default = defaults.get(name, inspect.Parameter.empty)
+        if default is not inspect.Parameter.empty:
+            kind += f', default="{default}"' if isinstance(default, str) else f", default={default}"
+        written = f"{name} : {kind}" if kind else name
+    if "\n" in written or not text:
+        return written
+    return f"{written}\n" + textwrap.fill(
+        text, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+    )

@@ -1,4 +1,4 @@
-"""Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
+"""Folds, and paths that are fitted on the training part of each fold and scored on the rest, in parallel."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from rocmax import _core
 from rocmax._parameters import as_float, shown
-from rocmax._threads import blas_threads, one_at_a_time
+from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
 from rocmax.estimators._base import Data
@@ -27,63 +27,88 @@ from rocmax.solvers import Model
 
 Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 
-# Folds of fewer samples than _MANY are repeated, up to _MOST times: C is chosen by the luck of one split otherwise.
+# Folds of fewer than _MANY samples are repeated, up to _MOST times, so that no single split decides.
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
 # Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
-# 10,000: a third of the steps, and test partial AUCs that are higher as often as lower.
+# 10,000: a third of the steps; test partial AUCs are higher as often as lower.
 _ROUGHER = {"hinge": 10.0, "ramp": 10.0}
-# Steps for each C of a fold. Measured on letter, phoneme, mammography and sick, where the range is learnt: at most 99.
-# Samples fitted without error, because they are few or have more features, may take a thousand.
+# The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Data that
+# are fitted without error, as they are few or have more features, may take a thousand.
 _MOST_STEPS = 150
 
 
-def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[str, Any]) -> tuple[list[Fold], int]:
-    """Return the folds of scikit-learn's `cv`, and their number of repeats, above 1 only if `cv` is a number.
+def folds_of(
+    cv: Any,
+    X: Any,
+    y: AnyArray,
+    weight: F64 | None = None,
+    *,
+    groups: AnyArray | None = None,
+    seed: int | None = None,
+    params: dict[str, Any] | None = None,
+) -> tuple[list[Fold], int]:
+    """Return the folds of `cv` and how often they are repeated, which is once unless `cv` is a number.
 
-    A number splits the samples of positive weight alone; a splitter receives every sample.
+    A number means stratified folds of the samples of positive weight: random ones, repeated below 1,000 samples, which
+    from 1,000 on and without a `seed` are in the order of the samples. With `groups` they keep groups whole and are not
+    repeated. Otherwise `cv` is scikit-learn's: a splitter receives X, y, the groups and `params`.
     """
-    number = cv is None or isinstance(cv, Integral)
     if isinstance(cv, str | bytes | bytearray):
         raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test), got {shown(cv)}")
-    kept = np.arange(len(labels)) if weight is None or not number else np.flatnonzero(weight > 0)
-    labels = labels[kept]
+    repeats, counted = 1, np.ones(len(y), dtype=bool) if weight is None else weight > 0
     with one_at_a_time():
-        splitter = check_cv(cv, labels, classifier=True)
-    least = np.unique(labels, return_counts=True)[1].min()
-    if number and least < splitter.n_splits:
-        raise ValueError(
-            f"cv={shown(splitter.n_splits)} folds need {shown(splitter.n_splits)} samples of each class, got {least} "
-            "of one; use fewer folds"
-        )
-    repeats = min(_MOST, -(-_MANY // len(labels))) if number else 1
-    if repeats > 1:
-        splitter = RepeatedStratifiedKFold(n_splits=splitter.n_splits, n_repeats=repeats, random_state=0)
-    with one_at_a_time():
-        folds = list(splitter.split(labels, labels) if number else splitter.split(X, labels, **params))
-    if number:
-        folds = [(kept[train], kept[test]) for train, test in folds]
-    return check_folds(folds, X.shape[0], weight), repeats
+        if cv is None or isinstance(cv, Integral):
+            kept = np.flatnonzero(counted)
+            splitter, repeats = _stratified(5 if cv is None else cv, y[kept], groups, seed)
+            folds = ((kept[train], kept[test]) for train, test in splitter.split(y[kept], y[kept], groups))
+        else:
+            given = {} if groups is None else {"groups": groups}
+            folds = check_cv(cv, y, classifier=True).split(X, y, **given, **(params or {}))
+        return check_folds(folds, counted, y), repeats
 
 
-def check_folds(folds: Iterable[Any], n_samples: int, weight: F64 | None = None) -> list[Fold]:
-    """Return the folds of any splitter as indices; none may lack samples of positive weight."""
-    every = np.arange(n_samples)
+def _stratified(cv: Any, y: AnyArray, groups: AnyArray | None, seed: int | None) -> tuple[Any, int]:
+    """Return the splitter into a number of folds, and its number of repeats."""
+    n, text = int(cv), shown(cv)
+    if isinstance(cv, bool) or n < 2:
+        raise ValueError(f"cv must be at least 2 folds, a splitter or a list of (train, test), got {text}")
+    least = np.unique(y, return_counts=True)[1].min()
+    if least < n:
+        raise ValueError(f"cv={text} folds need {text} samples of each class, got {least} of one; use fewer folds")
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < n:
+            raise ValueError(f"cv={text} folds need as many groups, got {n_groups}; use fewer folds")
+        return StratifiedGroupKFold(n, shuffle=True, random_state=seed), 1
+    repeats = min(_MOST, -(-_MANY // len(y)))
+    if repeats == 1 and seed is None:
+        return StratifiedKFold(n), 1
+    return RepeatedStratifiedKFold(n_splits=n, n_repeats=repeats, random_state=seed or 0), repeats
+
+
+def check_folds(
+    folds: Iterable[Any], counted: Bool, y: AnyArray | None = None, *, name: str = "cv: fold"
+) -> list[Fold]:
+    """Return folds as indices. Both parts need samples that are `counted`, with labels `y` of both classes."""
+    every = np.arange(len(counted))
     found = []
     for k, fold in enumerate(folds):
         try:
             train, test = (every[_index(rows)] for rows in fold)
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
-                f"cv: fold {k} must be a pair, the rows to train on and those to score, each as indices below "
-                f"n_samples={n_samples} or as a mask: {error}"
+                f"{name} {k} must be a pair, the rows to train on and those to score, each as indices below "
+                f"n_samples={len(every)} or as a mask: {error}"
             ) from error
         for rows, use in ((train, "train on"), (test, "score")):
-            if not len(rows) or (weight is not None and not np.any(weight[rows] > 0)):
-                raise ValueError(f"cv: fold {k} has no sample of positive weight to {use}, got {len(rows)} rows")
+            if not counted[rows].any():
+                raise ValueError(f"{name} {k} has no sample of positive weight to {use}, got {len(rows)} rows")
+            if y is not None and len(np.unique(y[rows[counted[rows]]])) < 2:
+                raise ValueError(f"{name} {k} has one class only to {use}; use fewer folds or stratified ones")
         found.append((train, test))
     if not found:
-        raise ValueError("cv must yield at least one fold, got none")
+        raise ValueError(f"{name.partition(':')[0]} must yield at least one fold, got none")
     return found
 
 
@@ -101,47 +126,40 @@ def check_one_score(estimator: Any) -> None:
 
 
 class Validation:
-    """The folds of one data set: their models and scores.
+    """The models of all folds of one data set, and their scores.
 
-    `estimator` has fpr_range, scoring, tol, max_iter, threshold and classes_; of `score_params`, those with an entry
-    per sample are cut to the fold. With `landmarks` the models are linear in their features instead of X.
+    `estimator` has fpr_range, scoring, tol, max_iter, threshold and classes_. `score_params` are arguments of its
+    scorer; those with an entry per sample are cut to the fold. With `landmarks`, models are linear in their features.
     """
 
     def __init__(
         self,
         estimator: CertifiedRanker,
-        X: Any,
-        positive: Bool,
-        weight: F64 | None,
+        data: Data,
         *,
         folds: list[Fold],
         score_params: dict[str, Any],
         landmarks: Landmarks | None = None,
     ) -> None:
-        for k, fold in enumerate(folds):
-            for rows in fold:
-                counted = rows if weight is None else rows[weight[rows] > 0]
-                if len(np.unique(positive[counted])) < 2:
-                    raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
         self._estimator: Any = estimator
-        self._X, self._positive, self._weight = X, positive, weight
-        self._features = X if landmarks is None else landmarks.features(X)
+        self._X, self._positive, self._weight = data
+        self._features = data.X if landmarks is None else landmarks.features(data.X)
         self._landmarks = landmarks
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
 
     def scores(self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task) -> F64:
-        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); all folds are parts of `task`."""
+        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); each fold is a part of `task`."""
         workers = min(threads, len(self._folds))
         inner = max(1, threads // workers)
         self._stop.clear()
-        # Ctrl-C reaches the main thread only: the flag takes it to the folds.
+        # Ctrl-C reaches only the main thread; a flag passes it on to the folds.
         with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
             futures = [
                 pool.submit(self._fold, number, surrogates, Cs, inner, task) for number in range(len(self._folds))
             ]
             try:
-                # A scorer of the user's is called here: scikit-learn's change the warning filters of the process.
+                # Scorers run in this thread, as scikit-learn's change the warning filters of the process.
                 found = zip(futures, self._folds, strict=True)
                 return np.array([self._scored(future.result(), rows) for future, (_, rows) in found])
             except BaseException:
@@ -152,7 +170,7 @@ class Validation:
     def _fold(
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
     ) -> list[list[Any]]:
-        """Return the score of each surrogate and C; what makes a fitted ranker of it, where `scoring` is to say."""
+        """Return the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
         rows, rows_test = self._folds[number]
         design, positive, weight = self._part(rows)
         test = self._part(rows_test)
@@ -187,7 +205,7 @@ class Validation:
             raise InterruptedError
 
     def _part(self, rows: AnyArray) -> tuple[Design, Bool, F64 | None]:
-        """Return the features, which are positive, and the weights of some rows; features in a file stay there."""
+        """Return the features of some rows (those in a file stay there), which are positive, and their weights."""
         X = self._features
         design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
         return design, self._positive[rows], None if self._weight is None else self._weight[rows]
@@ -201,7 +219,7 @@ class Validation:
         return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
 
     def _scored(self, found: list[list[Any]], rows: AnyArray) -> list[list[float]]:
-        """Return the scores of what a fold has found, whose rows to score are given."""
+        """Return the scores of the models of a fold on its held-out rows."""
         if self._estimator.scoring is None:
             return found
         X, labels = self._X[rows], self._labels(self._positive[rows])
@@ -220,7 +238,7 @@ class Validation:
 
 
 def rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
-    """Return the given rows of a value that has one for each sample, others as they are."""
+    """Return the given rows of a value with an entry per sample; other values unchanged."""
     if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
         return np.asarray(value)[rows]
     return value

@@ -1,12 +1,11 @@
-"""What all kernel rankers share: the kernel, the training samples that it is taken with, scores of new samples."""
+"""Rankers with a kernel: its parameters, and the scores of new samples."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 
-from rocmax._interrupt import interruptible
-from rocmax._parameters import check_choice
+from rocmax._runtime.interrupt import interruptible
 from rocmax._typing import F64, Bool
 from rocmax.designs import (
     Design,
@@ -19,12 +18,12 @@ from rocmax.designs import (
     structured_gram,
 )
 from rocmax.designs._blocks import in_rows
-from rocmax.estimators._base import Ranker
+from rocmax.estimators._base import Data, Ranker
 from rocmax.solvers import Model
 
 
 class KernelRanker(Ranker):
-    """A ranker with scores sum_l ``dual_coef_``_l k(x_l, x)."""
+    """A ranker with scores sum_l ``dual_coef_``_l k(x_l, x), of one label or of many."""
 
     kernel: Any
     gamma: Any
@@ -60,24 +59,17 @@ class KernelRanker(Ranker):
 
 
 def support_of(kernel: Kernel, X: Any, dual_coef: F64) -> dict[str, Any]:
-    """Return what the scores of new samples are made of: the samples of coefficients other than 0, copied.
+    """Return the attributes that score new samples: copies of the samples whose coefficient is not 0.
 
-    Of a precomputed kernel these are columns of what is to be scored.
+    With a precomputed kernel they are columns of the kernel values to be scored.
     """
     support = np.flatnonzero(dual_coef.any(axis=0))
     return {"_support": support, "_samples": support if kernel.name == "precomputed" else in_rows(X[support])}
 
 
-def kernel_design(
-    kernel: Kernel,
-    X: Any,
-    positive: Bool,
-    structure: float,
-    *,
-    weight: F64 | None = None,
-    dtype: type = np.float64,
-) -> Design:
-    """Return the training samples in the space of the kernel: features of the linear one, else a kernel matrix."""
+def kernel_design(kernel: Kernel, data: Data, structure: float, dtype: type) -> Design:
+    """Return the features if the kernel is linear, else the kernel matrix in `dtype`."""
+    X, positive, weight = data
     if kernel.name == "linear":
         if not structure:
             return as_design(X)
@@ -87,8 +79,3 @@ def kernel_design(
     if structure:
         gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)
     return KernelDesign(gram)
-
-
-def check_kernel_dtype(value: Any) -> type:
-    """Return the type that the kernel matrix is stored in."""
-    return {"float64": np.float64, "float32": np.float32}[check_choice("kernel_dtype", value, ("float64", "float32"))]

@@ -1,21 +1,22 @@
-"""Which rows are landmarks, the models of them, and which rows choose among these."""
+"""The choice of landmarks, their features, and the rows that choose among models of them."""
 
 from typing import Any
 
 import numpy as np
 
-from rocmax._memory import require_memory
 from rocmax._parameters import check_count, shown
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import Design, LandmarkDesign, Landmarks, StructuredDesign, as_design, is_dask
+from rocmax.estimators._base import Data
 from rocmax.estimators._folds import Fold
 
-# The place of samples of weight 0.
+# The place of samples of weight 0, after all others.
 _LAST = np.iinfo(np.intp).max
 
 
 def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
-    """Return the number of landmarks, None if there are to be none."""
+    """Check and return the number of landmarks, None without landmarks."""
     if n_landmarks is None:
         return None
     n = check_count("n_landmarks", n_landmarks)
@@ -30,7 +31,7 @@ def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
 
 
 def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
-    """Return a random order of the samples of positive weight, as the place of each; those of weight 0 come last."""
+    """Return the place of each sample in a random order; samples of weight 0 come last."""
     place = np.full(len(positive), _LAST)
     counted = np.arange(len(positive)) if weight is None else np.flatnonzero(weight > 0)
     place[counted] = np.random.default_rng(seed).permutation(len(counted))
@@ -38,9 +39,9 @@ def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
 
 
 def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
-    """Return up to `n` rows, ascending: the first of either class by `place`, up to a third from the smaller class.
+    """Return `n` rows, ascending: the first of either class by `place`, a third of them from the smaller class.
 
-    More of it if the other has too few; every row of positive weight if there are no more.
+    A class with too few rows is replaced by the other; if there are at most `n` rows of positive weight, all are taken.
     """
     counted = place < _LAST
     small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
@@ -50,7 +51,7 @@ def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
 
 
 def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test: int) -> tuple[Rows, list[Fold]]:
-    """Return the rows that folds of at most so many rows to train on and to score need, and the folds over these."""
+    """Cut folds to at most `n_train` and `n_test` rows; return the rows they still need, and the folds of these."""
     kept = [
         tuple(
             rows[first_of_both(positive[rows], place[rows], n)] for rows, n in zip(fold, (n_train, n_test), strict=True)
@@ -67,10 +68,9 @@ def copied(X: Any, rows: Rows) -> Any:
     return found if hasattr(found, "tocsr") else np.array(found, order="C")
 
 
-def landmark_design(
-    landmarks: Landmarks, X: Any, positive: Bool, structure: float, weight: F64 | None = None
-) -> Design:
+def landmark_design(landmarks: Landmarks, data: Data, structure: float) -> Design:
     """Return the features of landmarks; if they do not fit in memory, every product recomputes them."""
+    X, positive, weight = data
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)

@@ -1,4 +1,4 @@
-"""What the least-squares rankers share: data, kernels, labels, the fit at given alphas, prediction."""
+"""The base of least-squares rankers: data, labels, the fit at given alphas, prediction."""
 
 from typing import Any, NamedTuple
 
@@ -8,22 +8,15 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._checks.training import (
-    check_sample_weight,
-    check_training_data,
-    check_two_classes,
-    warn_of_positive_class,
-)
-from rocmax._interrupt import interruptible
-from rocmax._memory import require_memory
-from rocmax._threads import one_at_a_time
-from rocmax._typing import F64, Bool
-from rocmax._warn import warn
-from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
+from rocmax._checks.training import check_training_data
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax.designs import as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
-from rocmax.estimators._base import Ranker
-from rocmax.estimators._scales import warn_of_scales
-from rocmax.estimators._thresholds import Threshold
+from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
@@ -36,13 +29,12 @@ from rocmax.solvers.least_squares import (
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
-# What takes less memory.
 _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 
 
 class Samples(NamedTuple):
-    """The training samples of positive weight, `kept` says which of all they are; or all those of a stored X."""
+    """The training samples, those `kept` for their positive weight; all of them if X is stored."""
 
     X: Any
     labels: Bool
@@ -50,22 +42,10 @@ class Samples(NamedTuple):
     kept: Bool
 
 
-class LeastSquares(Ranker):
-    """A ranker of one or many labels, linear or by a kernel, fitted by least squares."""
+class LeastSquares(KernelRanker):
+    """A ranker of one or many labels, linear or with a kernel, fitted by least squares."""
 
     _pairwise: bool
-    _kernel: Kernel
-    _support: Any
-    _samples: Any
-
-    kernel: Any
-    gamma: str | float
-    degree: float
-    coef0: float
-    threshold: Threshold
-    coef_: F64
-    dual_coef_: F64
-    n_iter_: int
 
     def decision_function(self, X: Any) -> F64:
         check_is_fitted(self)
@@ -75,7 +55,6 @@ class LeastSquares(Ranker):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
     def _scores(self, X: Any) -> F64:
@@ -92,7 +71,7 @@ class LeastSquares(Ranker):
         return scores
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
-        """Check the data; set classes_ and the kernel. `stored`: leave a file or dask array where it is."""
+        """Check the data; set classes_ and the kernel. With `stored`, a memmap or dask array stays where it is."""
         if is_dask(X) and not (stored and self.kernel == "linear"):
             what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
             raise ValueError(
@@ -101,15 +80,9 @@ class LeastSquares(Ranker):
         stored = stored and is_stored(X) and self.kernel == "linear"
         if is_stored(X) and not stored:
             X = np.asarray(X)
-        given = y
-        X, y = check_training_data(self, X, y, multi_output=True)
-        found = check_sample_weight(sample_weight, X)
-        labels = self._check_labels(y, found)
-        warn_of_positive_class(self.classes_, given)
-        warn_of_scales(self, X, found)
-        weight = np.ones(X.shape[0]) if found is None else found
-        kept = weight > 0
-        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
+        X, labels, found = data = self._validated(X, y, sample_weight)
+        weight, kept = np.ones(X.shape[0]) if found is None else found, data.counted
+        self._set_kernel(X, found)
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
             labels, weight = labels[kept], weight[kept]
@@ -124,16 +97,19 @@ class LeastSquares(Ranker):
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
         return Samples(X, labels, weight, np.ones_like(kept) if stored else kept)
 
-    def _check_labels(self, y: Any, weight: F64 | None) -> Bool:
+    def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        return check_training_data(self, X, y, multi_output=True)
+
+    def _two_classes(self, y: Any, weight: F64 | None) -> Bool:
+        """Set ``classes_``; return which labels are positive, of shape (n_samples, n_labels)."""
         y = y.toarray() if is_sparse(y) else np.asarray(y)
         self._multilabel = y.ndim == 2 and y.shape[1] > 1
         if not self._multilabel:
             if y.ndim != 1:
                 with one_at_a_time():
                     y = column_or_1d(y, warn=True)
-            # What is left out may be of a third class.
-            self.classes_, positive = check_two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)
-            return positive[:, None]
+            # Samples of weight 0 may be of a third class.
+            return super()._two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)[:, None]
         labels = in_rows(y == 1)
         if not np.all(labels | (y == 0)):
             raise ValueError(
@@ -146,11 +122,11 @@ class LeastSquares(Ranker):
         return self._kernel(X, X) if self._kernel.name == "precomputed" else self._kernel.gram(X, np.float64)
 
     def _in_features(self, X: Any) -> bool:
-        """Whether the d x d system is the smaller one."""
+        """Whether to solve the system of the features, as it is smaller or X is stored."""
         return bool(self.kernel == "linear" and (X.shape[1] <= X.shape[0] or is_stored(X)))
 
     def _features(self, X: Any, weight: F64, *, held_out: bool) -> Features:
-        """Return the samples as closed forms and held-out computations see them."""
+        """Return the samples in the form that closed forms and held-out scores need."""
         if self._in_features(X):
             self._require_features(X, held_out=held_out)
             return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=self._pairwise)
@@ -159,7 +135,7 @@ class LeastSquares(Ranker):
 
     @staticmethod
     def _require_features(X: Any, *, held_out: bool = False) -> None:
-        """Refuse more features than fit in memory: moments, a factor, and X V if samples are held out."""
+        """Refuse features that do not fit in memory: moments, a factor, and X V if samples are held out."""
         n_samples, dim = X.shape
         n_rows = 5 * dim + (3 * n_samples if held_out else 0)
         what = f"the closed form in {dim:,} features" + (f", {n_samples:,} samples held out," if held_out else "")
@@ -167,7 +143,7 @@ class LeastSquares(Ranker):
 
     @staticmethod
     def _require_kernel(n_samples: int, *, held_out: bool = False) -> None:
-        """Refuse more samples than fit in memory: the kernel matrix, what is derived from it, and factors."""
+        """Refuse samples that do not fit in memory: the kernel matrix, its copies and factors."""
         n_matrices = 5 if held_out else 4
         require_memory(8 * n_samples**2, f"the kernel matrix of {n_samples} samples in float64")
         what = f"the closed form in the kernel space of {n_samples:,} samples"
@@ -182,7 +158,7 @@ class LeastSquares(Ranker):
         max_iter: int = 2000,
         features: Features | None = None,
     ) -> None:
-        """Fit each label at its alpha and set the fitted attributes; `features` are those of `data`, if at hand."""
+        """Fit each label at its alpha and set the fitted attributes; `features` of `data` are made unless given."""
         X, labels, weight, kept = data
         if solver == "cg" and self.kernel != "linear":
             raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
@@ -221,7 +197,7 @@ class LeastSquares(Ranker):
             self._support = np.flatnonzero(kept)[rows]
             self._samples = self._support if self._kernel.name == "precomputed" else in_rows(X[rows])
         if self._kernel.name not in ("linear", "precomputed"):
-            scores = self._scores(X)  # what `predict` goes by, to the last bit
+            scores = self._scores(X)  # to the last bit those of `predict`
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
@@ -237,7 +213,7 @@ class LeastSquares(Ranker):
         worst = float(residual.max())
         if worst > 2 * tol:
             stopped = self.n_iter_ >= max_iter
-            what = "stopped" if stopped else "stalled, at the accuracy of the numbers,"
+            what = "stopped" if stopped else "stalled, at floating-point accuracy,"
             raised = "max_iter, tol or alpha" if stopped else "tol or alpha"
             warn(
                 f"conjugate gradients {what} after {self.n_iter_} iterations (max_iter={max_iter}) at a relative "
@@ -247,7 +223,7 @@ class LeastSquares(Ranker):
         return coef
 
     def _dual_of(self, scores: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
-        """Return c = L (y - f) / alpha; NaN where the feature weights leave it undetermined: alpha = 0, or too near."""
+        """Return c = L (y - f) / alpha; NaN if alpha is 0, or so small that c overflows."""
         dual = np.full(scores.T.shape, np.nan)
         for c, f, pos, alpha in zip(dual, scores.T, labels.T, alphas, strict=True):
             if alpha > 0:

@@ -1,18 +1,28 @@
-"""The support vector machine behind AUCSVC and PartialAUCSVC: one fit, whatever the kernel, pairs and surrogate."""
+"""The support vector machine behind AUCSVC and PartialAUCSVC: one fit for every kernel, pair list and surrogate."""
 
 from typing import Any, Self
 
+import numpy as np
+
 from rocmax import _core
 from rocmax._checks.samples import rate_range
-from rocmax._parameters import check_callback, check_count, check_flag, check_nonnegative, check_positive, check_verbose
-from rocmax._threads import n_threads
+from rocmax._parameters import (
+    check_callback,
+    check_choice,
+    check_count,
+    check_flag,
+    check_nonnegative,
+    check_positive,
+    check_verbose,
+)
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import Design, DualDesign, Landmarks
 from rocmax.estimators._atomic import atomic, last_fit
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
+from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks
 from rocmax.estimators._thresholds import check_threshold
 from rocmax.estimators._training import Surrogate, Training
@@ -38,43 +48,38 @@ class Machine(CertifiedRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples; their kernel matrix if ``kernel="precomputed"``. Linear machines multiply float32 in
-            single precision, and read a memmap in blocks and a dask array where its chunks are. Arrays that are not in
-            C order are copied once. Equal values give the same model to the bit, whatever their memory layout.
-        y : array-like of shape (n_samples,)
+            single precision, read a memmap in blocks, and multiply a dask array where its chunks are. Arrays not in C
+            order are copied once. Equal values give the same model to the bit in any memory layout.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and
-            samples of weight 0 are ignored. With other weights the range ends at exactly these shares of the total
-            weight of the negatives, where counts are rounded outwards.
+            samples of weight 0 are ignored. With other weights the range ends at exact shares of the total weight of
+            the negatives; without, its ends are rounded outwards to whole negatives.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
-            scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task, with the
-            model so far.
-
-        Returns
-        -------
-        self : object
+            ``set_callbacks`` sets scikit-learn's own callbacks (1.9 or later); each step is a task with the current
+            model.
 
         Raises
         ------
-        ValueError
         MemoryError
-            If the kernel matrix does not fit in memory; the message says how much it needs.
+            If the kernel matrix does not fit in memory; the message reports the memory it needs.
         """
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()
         C, structure = check_positive("C", self._resolved_C(self.C)), check_nonnegative("structure", self.structure)
         tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
-        dtype, threads, seed = check_kernel_dtype(self.kernel_dtype), n_threads(self.n_jobs), seed_of(self.random_state)
+        dtype = np.dtype(check_choice("kernel_dtype", self.kernel_dtype, ("float64", "float32"))).type
+        threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         data = self._validated(X, y, sample_weight)
         last = last_fit(self)
         landmarks = self._set_kernel_and_landmarks(last, data, seed)
         surrogate = self._on(data, surrogate, threads)
         if landmarks is None:
-            design = kernel_design(self._kernel, data.X, data.positive, structure, weight=data.weight, dtype=dtype)
+            design = kernel_design(self._kernel, data, structure, dtype)
             design = DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
         else:
-            design = landmark_design(landmarks, data.X, data.positive, structure, data.weight)
+            design = landmark_design(landmarks, data, structure)
         start = self._start(last, design, landmarks)
         with whole_fit(self, *data) as task:
             steps = self._steps(task, data, landmarks, self._report(callback))
@@ -89,11 +94,11 @@ class Machine(CertifiedRanker):
         return self
 
     def _checked_surrogate(self) -> Surrogate:
-        """Check the parameters that this machine alone has; return its surrogate."""
+        """Check the parameters of this machine alone and return its surrogate."""
         raise NotImplementedError
 
     def _on(self, data: Data, surrogate: Surrogate, threads: int) -> Surrogate:
-        """Return the surrogate over the pairs of these samples that count."""
+        """Return the surrogate over the pairs that count."""
         return surrogate
 
     def _solved(
@@ -102,20 +107,19 @@ class Machine(CertifiedRanker):
         surrogate: Surrogate,
         C: float,
         *,
-        tol: float,
-        max_iter: int,
         start: Model | None,
         callback: Callback,
+        **stop: Any,
     ) -> SolverResult:
-        """Minimise the objective."""
-        return training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, descend=True, callback=callback)
+        """Minimise the objective, to `tol` and in `max_iter` steps."""
+        return training.fit(surrogate, C, start=start, descend=True, callback=callback, **stop)
 
     @property
     def _is_dual(self) -> bool:
         return self._kernel.name != "linear"
 
     def _set_kernel_and_landmarks(self, last: Any, data: Data, seed: int) -> Landmarks | None:
-        """Resolve the kernel; return its landmarks, if there are any, those of the last fit with a warm start."""
+        """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
         X, positive, weight = data
         n = check_landmarks(self.n_landmarks, self.kernel, X)
         self._set_kernel(X, weight)
@@ -127,7 +131,7 @@ class Machine(CertifiedRanker):
         return Landmarks(self._kernel, points)
 
     def _start(self, last: Any, design: Design, landmarks: Landmarks | None) -> Model | None:
-        """Return the model of the last fit, None if there is none or it has other features, samples or landmarks."""
+        """Return the model of the last fit; None if its features, samples or landmarks are others."""
         coefs: F64 | None = getattr(last, "_coefs", None)
         if landmarks is not None:
             same = landmarks.points is getattr(last, "landmarks_", None) and self._kernel == last._kernel
@@ -141,7 +145,7 @@ class Machine(CertifiedRanker):
         return None if vector is None else Model.of(vector, design)
 
     def _report(self, callback: StepReport | None) -> StepReport | None:
-        """Return the user's callback, which prints each step too if `verbose` is 2."""
+        """Return the user's callback, which also prints each step if `verbose` is 2."""
         if self.verbose < 2:
             return callback
 

@@ -1,6 +1,6 @@
-"""The dual variables of single pairs, told from the few numbers that a solver ends with."""
+"""The multipliers of pairs (i, j), i a positive and j a negative training row, from the result of a solver."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,14 @@ from rocmax import _core
 from rocmax._typing import F64, Bool
 
 
-class Multipliers(Protocol):
-    """The multiplier of every pair (i, j), i a positive and j a negative row of the training samples."""
-
-    def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
-        """Return those of pairs given by two arrays of one shape."""
-        ...
-
-
 class CutMultipliers:
     """Multipliers over all pairs from those of the cuts: al_ij = 1 / (m n) sum_k weight_k 1[cut k counts (i, j)].
 
-    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score these make a staircase, which its row
-    sums determine: cut k counts (i, j) if fewer than r_i negatives have a larger column sum than j, r_i the row sum of
-    i. The coefficients of the cuts are these sums. With weights, numbers are sums of weights, 1 / (m n) is w_i w_j over
-    those of the classes, and half of w_j on top keeps rounding from deciding. Memory O(cuts N).
+    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score, these pairs form a staircase, which its
+    row sums determine: with r_i the row sum of i, cut k counts (i, j) if fewer than r_i negatives have a larger column
+    sum than j. The coefficients of the cuts are these sums. With weights, numbers become sums of weights and 1 / (m n)
+    becomes w_i w_j over the totals of the classes; half of w_j is added so that rounding does not decide. Memory
+    O(cuts N).
     """
 
     def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:
@@ -42,7 +35,7 @@ class CutMultipliers:
         self._steps[:, positive] = sums[:, positive]
         negatives = -sums[:, ~positive]
         for row, found in zip(negatives, self._steps, strict=True):
-            # How many columns are longer, or what they weigh.
+            # The number of larger column sums, or their total weight.
             place = np.searchsorted(np.sort(row), row, side="left")
             if own is not None:
                 ahead = np.concatenate([[0.0], np.cumsum(own[~positive][np.argsort(row, kind="stable")])])
@@ -58,7 +51,7 @@ class CutMultipliers:
 
 
 class ListedMultipliers:
-    """Multipliers of listed pairs; all others have none."""
+    """Multipliers of listed pairs; others are 0."""
 
     def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp], values: F64, n_samples: int) -> None:
         kept = values > 0
@@ -69,7 +62,7 @@ class ListedMultipliers:
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The pairs with a multiplier above zero, shape (k, 2), by positive, then by negative."""
+        """The pairs with a multiplier above 0, of shape (k, 2), sorted by positive, then by negative."""
         return np.column_stack([self._keys // self._n_samples, self._keys % self._n_samples]).astype(np.intp)
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
@@ -81,7 +74,7 @@ class ListedMultipliers:
 
 
 def check_pairs(i: Any, j: Any, positive: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the two index arrays, broadcast; i must name positive rows, j negative ones."""
+    """Check and broadcast the indices i of positive and j of negative rows."""
     checked = []
     for name, rows, label, kind in (("i", i, True, "positive"), ("j", j, False, "negative")):
         array = np.asarray(rows)

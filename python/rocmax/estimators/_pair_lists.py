@@ -1,4 +1,4 @@
-"""Which pairs of a positive and a negative a machine looks at."""
+"""The pairs of a positive and a negative that a machine is trained on."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -20,11 +20,9 @@ def every_pair(positive: Bool) -> Pairs:
 
 
 def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_threads: int) -> Pairs:
-    """Return the rows (i, j) of positives and negatives that lie close together, sorted, each pair once.
+    """Return the rows (i, j) of neighbouring positives and negatives by the rule of :class:`AUCSVC`, sorted, each once.
 
-    Distances are Euclidean; of equal ones the lower row is nearer. "two-step" (Rakotomamonjy, 2004): the positives
-    among the k nearest of any negative, each with its own k nearest negatives. "symmetric" (Wang, Chen and Xue, 2010):
-    every sample with its k nearest of the other class. A class with fewer than k samples counts whole.
+    Distances are Euclidean; of equal ones the lower row is nearer. All of a class with fewer than k samples are near.
     """
     rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
     X = _dense(X)
@@ -39,7 +37,7 @@ def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_thread
 
 
 def kernel_pairs(gram: AnyArray, positive: Bool, n_neighbors: int, rule: str) -> Pairs:
-    """Return the same for a kernel matrix, distances taken in its space."""
+    """Return the same pairs by distances in the space of a kernel matrix."""
     rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
     diagonal = np.diag(gram)
     squared = diagonal[rows][:, None] + diagonal[columns] - 2.0 * gram[np.ix_(rows, columns)]

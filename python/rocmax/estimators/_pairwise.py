@@ -1,4 +1,4 @@
-"""AUCSVC: the kernel machine for the whole AUC, over every pair or over listed ones."""
+"""AUCSVC: the kernel machine for the whole AUC, over all pairs or over listed ones."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -23,27 +23,17 @@ class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
     Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
-    m n pairs count and none is formed: sums over pairs are taken along sorted scores in O(N log N), and every fit ends
-    with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
-    It is the machine of :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
+    m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
+    ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
+    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the MEAN pair loss, so that one value suits any number of samples. The C of references [1]_ and [2]_
-        is per pair: C = C_pair * (number of pairs). "auto" is 100 for a linear kernel and 300 for others.
     margin : float, default=1.0
-        rho, the difference of scores from which a pair costs nothing. Only a unit: (C, margin) gives margin times the
-        scores of (C / margin, 1).
-    kernel : str or callable, default="rbf"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
-    structure : float, default=0.0
-        lambda >= 0 of reference [2]_: adds ``lambda/2 <f, Sigma f>`` to the objective, with Sigma the sum of the
-        covariances of the two classes in the space of the kernel, each divided by the size of its class.
+        rho, the score difference above which a pair costs nothing. It is only a unit: (C, margin) gives margin times
+        the scores of (C / margin, 1).
     pairs : {"all", "neighbors"}, default="all"
-        The pairs that count: all m n, or those of near samples, by which the references reduce their programs.
+        The pairs that count: all m n, or those of neighbouring samples, as in the references.
     n_neighbors : int, default=10
         k of ``pairs="neighbors"``.
     neighbor_rule : {"two-step", "symmetric"}, default="two-step"
@@ -53,15 +43,10 @@ class AUCSVC(Machine):
     solver : {"auto", "cvxopt"}, default="auto"
         "cvxopt" forms the dual with a variable for each pair, O(pairs^3): the reference for small problems. Needs the
         extra ``rocmax[cvxopt]``.
-    tol : float, default=1e-3
     max_iter : int, default=2000
         Largest number of steps, each one product of two vectors with the kernel matrix.
     warm_start : bool, default=False
         Start from the model of the previous call of ``fit`` if it has as many samples, which may save steps.
-    kernel_dtype : {"float64", "float32"}, default="float64"
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -69,31 +54,23 @@ class AUCSVC(Machine):
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too.
     coef_ : ndarray of shape (1, n_features)
         w in f(x) = w'x, for kernel="linear".
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
     C_ : float
-        The C that was used.
     objective_ : float
     dual_gap_ : float
     n_pairs_ : int
-        Number of pairs that the mean is over.
+        Number of pairs in the mean.
     support_pairs_ : ndarray of shape (k, 2)
-        The pairs (i, j) with a positive multiplier, if pairs were listed (``pairs="neighbors"`` or
-        ``solver="cvxopt"``).
+        The pairs (i, j) with a positive multiplier, with ``pairs="neighbors"`` or ``solver="cvxopt"``.
     n_iter_ : int
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step, and its
         kind "step", as in :class:`PartialAUCSVC`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----
     ConvergenceWarning
     ZeroModelWarning
         The zero model is within `tol` of optimal: C is too small for the kernel.
-    PositiveClassWarning
-    FeatureScaleWarning
 
     Notes
     -----
@@ -158,7 +135,7 @@ class AUCSVC(Machine):
                 f" solver={self.solver!r}"
             )
         if self.pairs == "all":
-            counted = positive if weight is None else positive[weight > 0]
+            counted = positive[data.counted]
             self.n_pairs_ = int(counted.sum() * (~counted).sum())
             return surrogate
         if self._kernel.name == "precomputed":
@@ -178,29 +155,28 @@ class AUCSVC(Machine):
         surrogate: Surrogate,
         C: float,
         *,
-        tol: float,
-        max_iter: int,
         start: Model | None,
         callback: Callback,
+        **stop: Any,
     ) -> SolverResult:
-        """Minimise the objective, and keep the multipliers of the pairs."""
+        """Minimise the objective and keep the multipliers of the pairs."""
         margin, design, problem = self._margin, training.design, training.problem
-        C = C / margin  # rho is a unit: solve for margin 1, then scale
+        C = C / margin  # solve for margin 1, then scale
         oracle, bundle = training.bound(surrogate)
-        assert isinstance(oracle, Oracle)  # all of them are convex
+        assert isinstance(oracle, Oracle)  # its surrogates are convex
 
         def scaled_callback(progress: Progress, model: Model) -> None:
             callback(progress, model.scaled(margin))
 
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
-            result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
+            result, values = minimise_pairs(oracle, design, C, i, j, **stop)
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             start = None if start is None else start.scaled(1.0 / margin)
-            result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=scaled_callback)
-            # The augmented Lagrangian method does not set the weights of the planes.
-            bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
+            result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
+            # The augmented Lagrangian method leaves the weights of the planes unset.
+            bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):
                 values = oracle.multipliers(bundle.weights, coefs)
@@ -214,11 +190,10 @@ class AUCSVC(Machine):
     def pair_dual(self, i: Any, j: Any) -> F64:
         """Return the multipliers al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
 
-        To the accuracy of the fit, al_ij is 0 where f(x_i) - f(x_j) > margin, C / (number of pairs) where it is below,
-        and anything between where it is equal (the first reference of the class, Proposition 3.2.1). With sample
-        weights the upper limit is C times the share of w_i w_j in the sum over all pairs. sum_j al_ij are the
-        coefficients of the positives in the space of the kernel (under the metric of `structure`), sum_i al_ij minus
-        those of the negatives.
+        To the accuracy of the fit, al_ij is 0 if f(x_i) - f(x_j) > margin, C / (number of pairs) if it is below, and
+        between the two if it is equal (the first reference of the class, Proposition 3.2.1). With sample weights the
+        upper limit is C times the share of w_i w_j in the sum over all pairs. In the space of the kernel (under the
+        metric of `structure`), sum_j al_ij are the coefficients of the positives, minus sum_i al_ij of the negatives.
 
         Parameters
         ----------

@@ -19,31 +19,20 @@ class PartialAUCSVC(Machine):
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"} or callable, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18).
           Equals the pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero
           model (see Notes).
         - "naive": convex; the same over orderings of all negatives (reference [1]_, eq. 11), so that pairs beyond the
-          range cost too. Never below "tight", and equal to it if the range ends at 1.
+          range cost too. It is at least "tight", and equal to it if the range ends at 1.
         - "hinge": the mean of (1 - s_i + t_j)_+ over the pairs of the range. Equals "tight" if the range starts at 0;
           otherwise not convex, minimised by the convex-concave procedure (reference [1]_, Algorithm 4).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), so that hopeless pairs cannot dominate. Not convex:
-          minimised by the convex-concave procedure from the full-range model, to a stationary point.
+          minimised to a stationary point by the convex-concave procedure, from the full-range model.
         - "auto": "tight" on the full range, "ramp" on any other.
-        - A function ``surrogate(scores, positive, sample_weight)``, convex and non-negative, that returns its value and
-          a subgradient (one number per sample), given the scores of all samples, a boolean array, and the weights (None
-          if all are 1). Of the range only the reported partial AUC depends then.
-    C : float or "auto", default="auto"
-        Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM, is
-        C / (number of pairs in the range). "auto" is 100 for a linear kernel and 300 for others.
-    kernel : str or callable, default="linear"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
-    structure : float, default=0.0
-        lambda >= 0: adds ``lambda/2 <w, Sigma w>`` to the objective, with Sigma the sum of the covariances of the two
-        classes, each divided by the size of its class (reference [2]_, there for the full AUC).
+        - A convex, non-negative function ``surrogate(scores, positive, sample_weight)`` of the scores of all samples, a
+          boolean array, and the weights (None if all are 1). It returns its value and a subgradient (one number per
+          sample). The range then only affects the reported partial AUC.
     n_landmarks : int, default=None
         Replaces the kernel by features of this many training samples, the landmarks (see Notes). None uses the kernel
         itself, whose matrix over all samples must fit in memory.
@@ -53,17 +42,13 @@ class PartialAUCSVC(Machine):
         Stops once the relative gap ``(objective - lower bound) / objective`` is at most `tol`; for a surrogate that is
         not convex, the gap of its last convex step.
     max_iter : int, default=2000
-        Largest number of steps of cutting planes, or of the augmented Lagrangian method that takes over where planes
-        converge slowly and the range starts at 0. A step is two products with X; the latter also takes up to a hundred
-        with the samples that decide.
+        Largest number of steps: cutting planes, or the augmented Lagrangian method that takes over if planes converge
+        slowly and the range starts at 0. A step is two products with X; of that method, also up to a hundred products
+        with the deciding samples.
     warm_start : bool, default=False
         Start from the model of the previous call of ``fit`` if it has as many features (with a kernel: as many samples;
         with landmarks, which are kept: the same kernel). This saves steps; if the surrogate is not convex it also
         selects the stationary point.
-    kernel_dtype : {"float64", "float32"}, default="float64"
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -73,10 +58,7 @@ class PartialAUCSVC(Machine):
         c in s(x) = sum_l c_l k(x_l, x), for other kernels.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer if X has fewer rows.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
     C_ : float
-        The C that was used.
     objective_ : float
     dual_gap_ : float
         The certified relative gap ``(objective_ - lower bound) / objective_``; for a surrogate that is not convex, the
@@ -85,27 +67,23 @@ class PartialAUCSVC(Machine):
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step, and its kind "step":
         "start", "newton", "plane", "augmented", "descent" or "pairs". If the surrogate is not convex, "bound" is 0
-        during the descent, then the bound of the current convex step.
+        during the descent and then the bound of the current convex step.
     surrogate_ : str
         The surrogate that was used.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----
     ConvergenceWarning
     ZeroModelWarning
         The zero model is within `tol` of optimal; see Notes.
-    PositiveClassWarning
-    FeatureScaleWarning
 
     Notes
     -----
     If the fit warns of the zero model, use surrogate="ramp" or a wider range: the convex surrogates of a range are
-    unbounded, and the model returned is then, of those within `tol`, the one with the best training ranking. With fewer
-    than 1,000 training negatives choose a ("fpr", rate) threshold on held-out scores: new samples have a higher rate
-    than training samples. Scale the features to one unit, as by ``StandardScaler``. The guide explains both, and the
-    landmarks (reference [3]_), under "What is minimised".
+    unbounded. The fit then returns the model with the best training ranking among those within `tol`. With fewer than
+    1,000 training negatives, choose a ("fpr", rate) threshold on held-out scores, as the rate is higher on new samples.
+    Scale the features to one unit, as by ``StandardScaler``. The guide explains both, and the landmarks (reference
+    [3]_), under "What is minimised".
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
     125 bytes per sample, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2)

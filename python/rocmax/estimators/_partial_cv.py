@@ -12,17 +12,17 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
-from rocmax._selection import correction_of_folds, error_over_folds, is_better
-from rocmax._settings import settings
-from rocmax._threads import n_threads
+from rocmax._runtime.settings import settings
+from rocmax._runtime.threads import n_threads
+from rocmax._selection import correction_of_folds, error_over_folds, is_better, smoothed
 from rocmax._ties import SAME, first_best
-from rocmax._typing import F64, Bool, Rows
+from rocmax._typing import F64, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
+from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, rows_of
 from rocmax.estimators._landmarks import (
     check_landmarks,
     copied,
@@ -37,22 +37,22 @@ from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
-# The candidates of "auto" on a partial range, and by how many standard errors each must be better than the one chosen
-# before it. The first two learn from all samples and vary little from sample to sample. Measured on the test thirds of
-# 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
+# The candidates of "auto" on a partial range, and the number of standard errors by which each must be better than the
+# one chosen before it. The first two learn from all samples and vary little between samples. Measured on test thirds
+# of 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
 _LEADS = {"logistic": 0.0, "auc": 0.5, "tight": 1.0, "ramp": 1.0}
 _STEADY = ("logistic", "auc")
-# Values of C within so many standard errors of the best are compared by means smoothed over C; others are not picked
-# for their neighbours (on dud that cost 0.013 on test). The errors are pooled over C: those of three folds vary too
-# much.
+# Values of C within this number of standard errors of the best are compared by means smoothed over C; others are not
+# chosen for their neighbours (which cost 0.013 on the test part of dud). The errors are pooled over C: those of three
+# folds vary too much.
 _OPEN = 0.25
-# With landmarks, whose features have length at most 1: values of C, and widths times 1 / (n_features * variance of X).
+# With landmarks, whose features have length at most 1: values of C, and multiples of 1 / (n_features * variance of X).
 _LANDMARK_CS = (1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 _WIDTHS = (0.3, 1.0, 3.0)
 # The ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of letter, covtype, phoneme and
 # mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
 _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
-# With fewer negatives in the range "auto" leaves out the surrogates that learn from them.
+# With fewer negatives in the range, "auto" skips the surrogates that learn from them.
 _FEWEST_NEGATIVES = 10
 
 
@@ -60,34 +60,32 @@ _FEWEST_NEGATIVES = 10
 class PartialAUCSVCCV(CertifiedRanker):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
-    Each fold fits one path over C per surrogate, whose values of C share their cuts; folds run in parallel. The best
-    mean validation score wins (with "auto", after the comparison described there), and that model is fitted to all
-    samples.
+    Each fold fits one path over C per surrogate, with shared cuts; folds run in parallel. The C (and with "auto" the
+    surrogate, see there) with the best mean validation score is fitted to all samples.
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     Cs : sequence of float or "auto", default="auto"
         Values of C to choose from, in any order. "auto" is 1e-2, 1e-1 to 1e5, and with landmarks, whose features are
         short, 1 to 1e6.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
-        "auto" lets the validation choose. On a partial range its candidates are logistic regression ("logistic", where
+        "auto" lets the validation choose. On a partial range the candidates are logistic regression ("logistic", where
         C weighs the mean log loss) and training on the full range ("auc"), which learn from all samples; and "tight"
-        and "ramp" (with landmarks "tight" alone), which learn from the negatives of the range and are tried if there
-        are at least ten. Each must be better than those before it: "auc" by half a standard error of the difference
-        over the folds [1]_, "tight" and "ramp" by one. For the first two, values of C within a quarter of such errors
-        of the best are compared by scores averaged with those of the neighbouring values of C, with weights 1/4, 1/2,
-        1/4. On the full range "auto" is "tight".
+        and "ramp" (with landmarks only "tight"), which learn from the negatives of the range and are tried if there are
+        at least ten. Each must be better than those before it: "auc" by half a standard error of the difference over
+        the folds [1]_, "tight" and "ramp" by one. For the first two, values of C within a quarter of such an error of
+        the best are compared by scores averaged over neighbouring values of C, with weights 1/4, 1/2, 1/4. On the full
+        range "auto" is "tight".
     kernel : str or callable, default="linear"
-        As in :class:`PartialAUCSVC`; one other than "linear" needs `n_landmarks`.
+        As in :class:`PartialAUCSVC`; kernels other than "linear" need `n_landmarks`.
     gamma : "auto", "scale", float or sequence of float, default="auto"
         Widths of the kernel to choose from; "auto" is 0.3, 1 and 3 times 1 / (n_features * variance of X).
     degree, coef0, n_landmarks, random_state
-        As in :class:`PartialAUCSVC`; all widths have the same landmarks.
+        As in :class:`PartialAUCSVC`; all widths use the same landmarks.
     cv : int, cross-validation generator or iterable, default=5
-        A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random ones,
-        repeated up to four times, whose scores are averaged. Otherwise a splitter of scikit-learn, or pairs of the rows
-        to train on and those to score, as indices or masks: ``GroupKFold(5).split(X, y, groups)``.
+        A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random folds that
+        are repeated up to four times. Otherwise a splitter of scikit-learn, or pairs (training rows, test rows) of
+        indices or masks, such as ``GroupKFold(5).split(X, y, groups)``.
     scoring : str or callable, default=None
         A scikit-learn scorer of one measure, higher for better models; by default the partial AUC on `fpr_range` (area
         under the curve over its width).
@@ -105,7 +103,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     surrogate_ : str
         The chosen surrogate.
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
-        Validation scores by surrogate (at the chosen width), averaged over repeated folds.
+        Validation scores by surrogate (at the chosen width), averaged over repeats.
     Cs_ : ndarray of shape (n_Cs,)
         The distinct values of C, ascending: the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
@@ -114,12 +112,11 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved to ten times `tol` there. With
-    landmarks, widths and candidates are compared on at most 6,000,000 feature values per fold (6,000 rows for 1,000
-    landmarks, at least 2,000) and 4,000 rows to score, a third of them from the smaller class if it has as many, which
-    changes neither a mean over pairs nor an ROC curve. With "auto" the width is the best one for full-range training,
-    and the other candidates are tried at that width. The landmarks come from all folds, their weights from training
-    rows alone.
+    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. With
+    landmarks, a fold compares widths and candidates on at most 6,000,000 feature values (6,000 rows for 1,000
+    landmarks, at least 2,000) and scores 4,000 rows. A third of the rows come from the smaller class if it has as many,
+    which changes neither a mean over pairs nor an ROC curve. With "auto", full-range training chooses the width, and
+    the other candidates are tried at that width. Landmarks come from all folds, their weights only from training rows.
 
     References
     ----------
@@ -162,18 +159,13 @@ class PartialAUCSVCCV(CertifiedRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
-            Training samples. The rows of each fold are copied, except those of a memmap, which every product reads in
-            full.
-        y : array-like of shape (n_samples,)
+            Training samples. The rows of each fold are copied; a memmap is not copied but read in full by every
+            product.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights as in ``PartialAUCSVC.fit``, passed to `scoring` too; with metadata routing, to a scorer of your own
-            only if it requests them.
+            Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
+            scorer requests them.
         **params : dict
-            With scikit-learn's metadata routing enabled: what the splitter and the scorer request, such as `groups`.
-
-        Returns
-        -------
-        self : object
+            With scikit-learn's metadata routing enabled, what the splitter and the scorer request, such as `groups`.
 
         Raises
         ------
@@ -191,13 +183,13 @@ class PartialAUCSVCCV(CertifiedRanker):
         Cs = self._some_Cs()
         X, positive, weight = data = self._validated(X, y, sample_weight)
         place = ranks(positive, weight, seed)
-        spaces = self._spaces(X, positive, weight, place)
+        spaces = self._spaces(data, place)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
-        surrogates = self._candidates(surrogate, fpr_range, positive, weight)
-        folds, repeats = split(self.cv, X, labels, weight, split_params)
-        of_weight = np.ones(len(positive), dtype=bool) if weight is None else weight > 0
-        correction = correction_of_folds([(of_weight[train].sum(), of_weight[test].sum()) for train, test in folds])
+        surrogates = self._candidates(surrogate, fpr_range, data)
+        folds, repeats = folds_of(self.cv, X, labels, weight, params=split_params)
+        counted = data.counted
+        correction = correction_of_folds([(counted[train].sum(), counted[test].sum()) for train, test in folds])
         self.Cs_ = np.array(Cs)
         first, rest = _stages(surrogates, len(spaces))
 
@@ -222,7 +214,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             chosen, column = _choose(scores, surrogates, selection, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            design = as_design(X) if space is None else landmark_design(space, X, positive, 0.0, weight)
+            design = as_design(X) if space is None else landmark_design(space, data, 0.0)
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
@@ -237,14 +229,11 @@ class PartialAUCSVCCV(CertifiedRanker):
             print(f"{type(self).__name__}: {found}")
         return self
 
-    def _candidates(
-        self, surrogate: str, fpr_range: tuple[float, float], positive: Bool, weight: F64 | None
-    ) -> tuple[str, ...]:
-        """Return the surrogates to choose from; where the range has few negatives, those that rank all."""
+    def _candidates(self, surrogate: str, fpr_range: tuple[float, float], data: Data) -> tuple[str, ...]:
+        """Return the surrogates to choose from; if the range has few negatives, those that learn from all samples."""
         if self.surrogate != "auto" or fpr_range == FULL:
             return (surrogate,)
-        negative = ~positive if weight is None else ~positive & (weight > 0)
-        in_range = np.count_nonzero(negative) * (fpr_range[1] - fpr_range[0])
+        in_range = np.count_nonzero(~data.positive & data.counted) * (fpr_range[1] - fpr_range[0])
         candidates = tuple(_LEADS) if self.n_landmarks is None else _LANDMARK_CANDIDATES
         return candidates if in_range >= _FEWEST_NEGATIVES else _STEADY
 
@@ -254,8 +243,9 @@ class PartialAUCSVCCV(CertifiedRanker):
             return list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
         return check_Cs(self.Cs)
 
-    def _spaces(self, X: Any, positive: Bool, weight: F64 | None, place: Rows) -> list[Landmarks | None]:
-        """Return the same landmarks with every width to choose from; None where the model is to be linear in X."""
+    def _spaces(self, data: Data, place: Rows) -> list[Landmarks | None]:
+        """Return the landmarks with every width to choose from; None for a model linear in X."""
+        X, positive, weight = data
         n = check_landmarks(self.n_landmarks, self.kernel, X)
         if n is None:
             if not (isinstance(self.kernel, str) and self.kernel == "linear"):
@@ -285,16 +275,15 @@ class PartialAUCSVCCV(CertifiedRanker):
     def _validation(
         self, data: Data, space: Landmarks | None, folds: list[Fold], place: Rows, score_params: dict[str, Any]
     ) -> Validation:
-        """Return the folds, of features of landmarks with no more rows than choosing needs."""
-        X, positive, weight = data
+        """Return the folds; with landmarks, with only as many rows as the choice needs."""
         if space is None:
-            return Validation(self, X, positive, weight, folds=folds, score_params=score_params)
+            return Validation(self, data, folds=folds, score_params=score_params)
         limits = settings()
         n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
-        some, folds = thinned(folds, positive, place, n_train, limits.landmark_scored)
-        params = {name: rows_of(value, some, len(positive)) for name, value in score_params.items()}
-        X, weight = copied(X, some), None if weight is None else weight[some]
-        return Validation(self, X, positive[some], weight, folds=folds, score_params=params, landmarks=space)
+        some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
+        params = {name: rows_of(value, some, len(data.positive)) for name, value in score_params.items()}
+        data = data.take(some)._replace(X=copied(data.X, some))
+        return Validation(self, data, folds=folds, score_params=params, landmarks=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.
@@ -328,7 +317,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
 
 def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the surrogates that choose the width (full-range training, the fastest), and those tried at it only."""
+    """Return the surrogates that choose the width (full-range training is fastest), and those tried only there."""
     if n_widths == 1 or len(surrogates) == 1:
         return surrogates, ()
     return ("auc",), tuple(name for name in surrogates if name != "auc")
@@ -344,7 +333,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         behind = scores[:, k, columns[k], None] - scores[:, k]
         error = np.sqrt(np.mean(error_over_folds(behind, correction) ** 2))
         settled = (len(scores) > 1) & (behind.mean(axis=0) > _OPEN * error)
-        means[k] = _smoothed(means[k])
+        means[k] = smoothed(means[k])
         columns[k] = first_best(np.where(settled, -np.inf, means[k]))
     best = np.take_along_axis(means, columns[:, None], axis=1)[:, 0]
     least = [_LEADS.get(name, 0.0) for name in surrogates]
@@ -360,9 +349,3 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         error = scores[:, chosen, column].std(ddof=1) / np.sqrt(len(scores))
         column = np.flatnonzero(means[chosen] >= means[chosen, column] - error - SAME)[0]
     return chosen, int(column)
-
-
-def _smoothed(means: F64) -> F64:
-    """Return the means, each averaged with those of the neighbouring values of C."""
-    padded = np.pad(means, 1, mode="edge")
-    return np.asarray((padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0)

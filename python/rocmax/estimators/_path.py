@@ -1,4 +1,4 @@
-"""Models for many values of C at little more than the price of the hardest."""
+"""PartialAUCSVC for many values of C, at little more than the cost of the largest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count, check_positive, shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._partial import PartialAUCSVC
@@ -50,16 +50,10 @@ class PartialAUCPath(Result):
     surrogate: str = "tight"
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = {
-            "C": self.Cs,
-            "objective": self.objectives,
-            "dual_gap": self.dual_gaps,
-            "partial_auc": self.partial_aucs,
-            "n_iter": self.n_iters,
-        }
-        return [
-            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
-        ]
+        names = ("C", "objective", "dual_gap", "partial_auc", "n_iter")
+        columns = (self.Cs, self.objectives, self.dual_gaps, self.partial_aucs, self.n_iters)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _lines(self) -> list[str]:
         best, (low, high) = int(np.argmax(self.partial_aucs)), self.fpr_range
@@ -101,9 +95,9 @@ def partial_auc_path(
 ) -> PartialAUCPath:
     """Fit :class:`PartialAUCSVC` for many values of C.
 
-    Cuts of a surrogate do not depend on C: each value starts from the cuts and the model of the value below. With a
-    convex surrogate ten values cost about as much as the largest alone. Other surrogates start anew at each value,
-    unless the model of the value below leaves nothing to gain; then it is kept, in 0 steps.
+    Cuts do not depend on C, so that each value starts from the cuts and the model of the value below. With a convex
+    surrogate, ten values cost about as much as the largest alone. Other surrogates start anew at each value, unless the
+    model of the lower value is already optimal; then it is kept, in 0 steps.
 
     Parameters
     ----------
@@ -121,8 +115,7 @@ def partial_auc_path(
     Returns
     -------
     PartialAUCPath
-        Models and certificates by ascending C. A gap above `tol`, for which nothing is warned, needs more than
-        `max_iter` steps.
+        Models and certificates by ascending C. A gap above `tol`, which gives no warning, needs a larger `max_iter`.
 
     Raises
     ------
@@ -145,14 +138,10 @@ def partial_auc_path(
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
     training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
-    # Results hold scores, models of the path their vectors alone.
-    coefs, numbers = zip(
-        *(
-            (result.model.vector, (result.objective, result.gap, result.partial_auc, result.n_iter))
-            for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
-        ),
-        strict=True,
-    )
-    objectives, gaps, partial_aucs, n_iters = map(np.array, zip(*numbers, strict=True))
-    found = (np.array(ascending), np.array(coefs), objectives, gaps, partial_aucs, n_iters)
-    return PartialAUCPath(*found, fpr_range, surrogate)
+    # Only the vectors of the models are kept, not their scores.
+    rows = [
+        (result.model.vector, result.objective, result.gap, result.partial_auc, result.n_iter)
+        for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
+    ]
+    coefs, objectives, gaps, areas, n_iters = map(np.array, zip(*rows, strict=True))
+    return PartialAUCPath(np.array(ascending), coefs, objectives, gaps, areas, n_iters, fpr_range, surrogate)

@@ -1,20 +1,19 @@
-"""AUCRLS: least squares over all pairs; and RLS, the same over the samples."""
+"""AUCRLS, least squares over all pairs, and RLS, least squares over the samples."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from rocmax._interrupt import interruptible
-from rocmax._memory import require_memory
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.solvers.least_squares import pair_scores
 
-# What takes less memory than leaving out all pairs.
 _FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"
 
 
@@ -24,19 +23,16 @@ class AUCRLS(LeastSquares):
 
     Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
     the space of the kernel (linear: f = Xw, ``|f| = |w|``). This quadratic surrogate of the AUC needs no list of pairs
-    and no iteration. If positives are rare it ranks better than :class:`RLS`.
+    and no iteration. It ranks better than :class:`RLS` if positives are rare.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Regularisation, the paper's lambda, relative to a SUM over pairs (in RLS: over samples), so that its scale is
-        ``m n |x|^2`` (``N |x|^2``). 0 is allowed if the solution is unique: features independent up to shifts, or a
-        kernel that separates all samples.
+        Regularisation, lambda in the paper, for a SUM over pairs (in RLS: over samples), so that its scale is
+        ``m n |x|^2`` (``N |x|^2``). 0 is allowed if the solution is unique: features that are independent up to shifts,
+        or a kernel that separates all samples.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     solver : {"auto", "direct", "cg"}, default="auto"
         - "direct": one dense factorisation by LAPACK;
         - "cg": conjugate gradients with products of X only, all labels at once (kernel="linear", alpha > 0);
@@ -45,21 +41,17 @@ class AUCRLS(LeastSquares):
         Relative residual at which "cg" stops.
     max_iter : int, default=2000
         Largest number of iterations of "cg".
-    threshold : str or tuple, default="auto"
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
         Feature weights; kernel="linear" only.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
-        Weights c of the training samples in f(x) = sum_k c_k k(x, x_k); with the pair loss they sum to 0. NaN for
-        alpha=0 and d <= N features, where they are not unique.
+        Weights c of the training samples in f(x) = sum_k c_k k(x, x_k); with the pair loss they sum to 0. NaN if they
+        are not unique: for alpha=0 and d <= N features.
     intercept_ : ndarray of shape (1,) or (n_labels,)
-    classes_ : ndarray of shape (2,)
     n_iter_ : int
         Iterations of "cg"; 1 for "direct".
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----
@@ -68,9 +60,9 @@ class AUCRLS(LeastSquares):
 
     Notes
     -----
-    Cost: with a kernel N^3 / 3 multiplications a label, or for many labels one O(N^3) spectrum for all and O(N p^2)
-    for each, p the size of its smaller class; d <= N features d^2 N for all labels and d^2 p + d^3 / 3 for each; "cg"
-    O(nnz) per label and iteration. Every form is symmetric and exact for singular kernels.
+    Cost, multiplications: with a kernel N^3 / 3 per label, or for many labels one O(N^3) spectrum for all and O(N p^2)
+    for each, with p the size of its smaller class; with d <= N features, d^2 N for all labels and d^2 p + d^3 / 3 for
+    each; with "cg", O(nnz) per label and iteration. Every form is symmetric and exact for singular kernels.
 
     References
     ----------
@@ -108,19 +100,9 @@ class AUCRLS(LeastSquares):
         ----------
         X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
             Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples). With
-            kernel="linear" a memmap is read in blocks and a dask array is multiplied where its chunks are.
+            kernel="linear", a memmap is read in blocks and a dask array is multiplied where its chunks are.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix with a
-            problem for each column.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
+            Labels of two classes, the second in sorted order positive; or a 0/1 matrix with one problem per column.
         """
         alpha = check_nonnegative("alpha", self.alpha)
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))
@@ -131,10 +113,10 @@ class AUCRLS(LeastSquares):
         return self
 
     def leave_pair_out(self, X: Any, y: Any, *, pairs: Any = None, sample_weight: Any = None) -> tuple[AnyArray, F64]:
-        """Return the exact scores of pairs of samples by models trained without both; this model is not fitted.
+        """Return the exact scores of pairs of samples by models trained without them; this model is not fitted.
 
-        One factorisation for all pairs, O(N^3) (O(d^2 N) for d < N features), then O(N^2) per sample in a pair. For the
-        leave-pair-out AUC over a grid of alphas use :class:`AUCRLSCV`, which keeps no scores.
+        One factorisation for all pairs costs O(N^3) (O(d^2 N) for d < N features), then each sample in a pair O(N^2).
+        For the leave-pair-out AUC of a grid of alphas use :class:`AUCRLSCV`, which keeps no scores.
 
         Parameters
         ----------
@@ -185,10 +167,10 @@ class AUCRLS(LeastSquares):
 
 
 class RLS(AUCRLS):
-    """Regularised least squares on the labels +1 and -1: :class:`AUCRLS` with the loss of samples instead of pairs.
+    """Regularised least squares on the labels +1 and -1: :class:`AUCRLS` with a loss of samples instead of pairs.
 
     Minimises ``sum_k w_k (y_k - f_k)^2 + alpha |f|^2`` without an intercept, so that c = (K + alpha W^-1)^-1 y.
-    "direct" solves all labels with one factor.
+    "direct" solves all labels with one factorisation.
 
     References
     ----------

@@ -10,9 +10,9 @@ from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
 from rocmax._checks.samples import is_one_of
-from rocmax._interrupt import interruptible
 from rocmax._parameters import shown
-from rocmax._threads import n_threads, one_at_a_time
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._ties import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic
@@ -24,43 +24,38 @@ from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_o
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
-# The default grid spans this many powers of ten below the trace of L K, a bound of its largest eigenvalue.
+# The default grid spans this many powers of ten below the trace of L K, an upper bound of its largest eigenvalue.
 _DECADES = 9
 
 
 @dataclass(eq=False, repr=False)
 class AUCRLSCV(LeastSquares):
-    """AUC-RLS with alpha chosen by exact cross-validation, the whole grid from one factorisation.
+    """AUC-RLS with alpha chosen by exact cross-validation: one factorisation for the whole grid.
 
     The models are those of :class:`AUCRLS`. Leave-pair-out holds out every pair of a positive and a negative in turn
-    and checks that the model trained on all others ranks the two correctly. This estimates the AUC almost without bias,
-    even with few positives, unlike the AUC of pooled folds. No model is retrained, and no pair is skipped.
+    and checks whether the model trained on all others ranks the pair correctly. Unlike the AUC of pooled folds, this
+    estimates the AUC almost without bias even with few positives. No model is retrained, and no pair is skipped.
 
     Parameters
     ----------
     alphas : int or array-like of float, default=50
-        The grid, or its size: then geometric from 1e-9 to 1 times the trace of L K, the sum over pairs of
-        ``w_i w_j |x_i - x_j|^2`` (in RLSCV the trace of W K), for each label.
+        The grid, or its size. Then it is geometric, for each label from 1e-9 to 1 times the trace of L K, the sum over
+        pairs of ``w_i w_j |x_i - x_j|^2`` (in RLSCV the trace of W K).
     cv : {"leave-pair-out", "leave-one-out"}, int, splitter or iterable, default="leave-pair-out"
         - "leave-pair-out": the mean over all pairs, ties counting one half;
-        - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) in which
-          each sample is tested once: the AUC of the pooled held-out scores, relative (in AUCRLSCV) to the midpoint
-          between the class means of their model.
+        - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) that tests
+          each sample once: the AUC of the pooled held-out scores, in AUCRLSCV relative to the midpoint between the
+          class means of their model.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     confidence_level : float, default=0.95
         Confidence level of ``leave_pair_out_interval_``.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_labels,)
-        The alpha with the highest cross-validated AUC; among equals the largest.
+        The alpha with the highest cross-validated AUC; the largest if several are equal.
     leave_pair_out_auc_ : float or ndarray of shape (n_labels,)
-        The leave-pair-out AUC of ``alpha_``; only with cv="leave-pair-out".
+        The leave-pair-out AUC of ``alpha_``, with cv="leave-pair-out".
     leave_pair_out_interval_ : ndarray of shape (2,) or (n_labels, 2)
         Its normal confidence interval with DeLong's standard error over the held-out pairs. It ignores the choice of
         alpha and the dependence between the models.
@@ -73,17 +68,14 @@ class AUCRLSCV(LeastSquares):
     dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
         Weights of the training samples.
     intercept_ : ndarray of shape (1,) or (n_labels,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
     Cost of leave-pair-out: one spectrum per label, O(N^3) (d < N features: O(d^2 N + d^3)), then per alpha one matrix
     product of m n N (m n d) multiplications and O(m n) comparisons. Memory: a few N x N (N x d) arrays; the m n pairs
-    are formed in tiles. Stratified folds need at most four spectra, leave-one-out two. With sample weights,
-    leave-pair-out needs a spectrum for each pair of distinct weights, at most 64. Values of alpha above 1e6 times the
-    largest eigenvalue rank as that value does, by the difference of the class means.
+    are formed in tiles. Stratified folds need at most four spectra, leave-one-out two; with sample weights,
+    leave-pair-out needs one for each pair of distinct weights, at most 64. An alpha above 1e6 times the largest
+    eigenvalue ranks like that value, by the difference of the class means.
 
     References
     ----------
@@ -126,15 +118,9 @@ class AUCRLSCV(LeastSquares):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples).
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix with a
-            problem for each column.
+            Labels of two classes, the second in sorted order positive; or a 0/1 matrix with one problem per column.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a pair has the product of its two weights. A sample is held out whole, whatever its
-            weight.
-
-        Returns
-        -------
-        self : object
+            Non-negative weights; a pair has the product of its two weights. A sample is held out with its full weight.
 
         Raises
         ------
@@ -148,7 +134,7 @@ class AUCRLSCV(LeastSquares):
             raise ValueError(f"confidence_level must lie between 0 and 1, got {shown(self.confidence_level)}")
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
-        # In features this is the smaller matrix; else the kernel, formed once for all labels, folds and the fit.
+        # The smaller of the matrices of features and of samples, formed once for all labels, folds and the fit.
         features = self._features(data.X, data.weight, held_out=True)
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
@@ -173,13 +159,13 @@ class AUCRLSCV(LeastSquares):
         setattr(self, name, np.array(values) if self._multilabel else values[0])
 
     def _check_cv(self) -> None:
-        if isinstance(self.cv, str):
-            if self.cv in (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT):
-                return
-        elif isinstance(self.cv, Integral) and not isinstance(self.cv, bool):
-            if int(self.cv) >= 2:
-                return
-        elif not isinstance(self.cv, bytes | bytearray) and (hasattr(self.cv, "split") or np.iterable(self.cv)):
+        if isinstance(self.cv, str | bytes | bytearray):
+            known = is_one_of(self.cv, (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT))
+        elif isinstance(self.cv, Integral):
+            known = int(self.cv) >= 2
+        else:
+            known = hasattr(self.cv, "split") or np.iterable(self.cv)
+        if known:
             return
         raise ValueError(
             f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
@@ -189,7 +175,7 @@ class AUCRLSCV(LeastSquares):
     def _validate_label(
         self, features: Features, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
     ) -> tuple[F64, F64, F64]:
-        """Return the alphas of one label, the cross-validated AUC of each and its standard error (NaN for folds)."""
+        """Return the alphas of one label, their cross-validated AUCs and standard errors (NaN for folds)."""
         alphas = scale(features, pos) * np.logspace(-_DECADES, 0, grid) if isinstance(grid, int) else grid
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)
@@ -199,7 +185,7 @@ class AUCRLSCV(LeastSquares):
         return alphas, auc, np.full(len(alphas), np.nan)
 
     def _folds(self, cv: Any, X: Any, pos: Bool, kept: Bool) -> Iterator[AnyArray]:
-        """Yield the samples that each fold holds out, of those `kept`; X is that of all samples, for a splitter."""
+        """Yield the samples that each fold holds out, numbered among those `kept`; a splitter sees all samples X."""
         if isinstance(cv, str):
             yield from np.arange(len(pos))[:, None]
             return
@@ -209,7 +195,7 @@ class AUCRLSCV(LeastSquares):
         every = np.zeros(len(kept), dtype=bool)
         every[kept] = pos
         with one_at_a_time():
-            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), len(kept))
+            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), np.ones_like(kept))
         place = np.cumsum(kept) - 1
         tests, seen = [], np.zeros(len(pos), dtype=np.int64)
         for k, fold in enumerate(splits):
@@ -232,8 +218,8 @@ class AUCRLSCV(LeastSquares):
 class RLSCV(AUCRLSCV):
     """Regularised least squares with alpha chosen by exact cross-validation for the AUC.
 
-    The models are those of :class:`RLS`; cross-validation is that of :class:`AUCRLSCV`, with held-out scores pooled as
-    they are.
+    The models are those of :class:`RLS`, the cross-validation is that of :class:`AUCRLSCV`; held-out scores are pooled
+    unchanged.
 
     References
     ----------
@@ -253,7 +239,7 @@ class RLSCV(AUCRLSCV):
 
 
 def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
-    """Yield the test samples of ``StratifiedKFold(k)``; fewer of one class than folds do, as scores are pooled."""
+    """Yield the test samples of ``StratifiedKFold(k)``, where one class may have fewer samples than folds."""
     n_pos = int(pos.sum())
     if k > max(n_pos, len(pos) - n_pos):
         raise ValueError(
@@ -286,5 +272,5 @@ def _check_alphas(alphas: Any) -> F64 | int:
 
 
 def _best(alphas: F64, auc: F64) -> int:
-    """Return the position of the highest AUC; of equals, that of the largest alpha."""
+    """Return the position of the highest AUC; of several, the one with the largest alpha."""
     return int(np.where(are_best(auc), alphas, -np.inf).argmax())

@@ -1,21 +1,23 @@
-"""Features whose scales differ so much that a model of some of them is all that can come out."""
+"""A warning about features whose scales differ so much that only some of them have an effect."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64
-from rocmax._warn import warn
-from rocmax.designs import is_dask, is_stored, some_rows
+from rocmax.designs import is_dask, is_sparse, is_stored, some_rows
 from rocmax.designs._blocks import row_blocks
 from rocmax.exceptions import FeatureScaleWarning
 
-# Standard deviations further apart are warned of.
+# The ratio of two standard deviations above which to warn.
 _RATIO = 1000.0
-# Rows that are looked at; all are before anything is said.
+# The number of rows that are looked at first, and the rows per block when all are.
 _SOME, _BLOCK = 10_000, 1 << 14
-# A column that varies less than this share of its largest value is constant but for rounding.
+# A column whose standard deviation is a smaller share of its mean is constant but for rounding.
 _CONSTANT = 1e-13
 
 
@@ -41,7 +43,7 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
         return
     low, high, deviation = found
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    scaler = "StandardScaler(with_mean=False)" if hasattr(X, "tocsr") else "StandardScaler()"
+    scaler = "StandardScaler(with_mean=False)" if is_sparse(X) else "StandardScaler()"
     warn(
         f"the standard deviations of the features reach from {deviation[low]:.2g} (column {names[low]!r}) to "
         f"{deviation[high]:.2g} (column {names[high]!r}): the smaller ones have little effect; scale them, for "
@@ -64,32 +66,14 @@ def _deviations(X: Any) -> F64:
     if is_dask(X):
         import dask
 
-        peak, deviation = dask.compute(abs(X).max(axis=0), X.std(axis=0))
-        return np.where(deviation > _CONSTANT * peak, deviation, 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
-        total, squares, peak, count = _sums(X)
-        # About the first row, so only what varies is left to cancel.
-        deviation = np.sqrt(np.maximum(squares / count - (total / count) ** 2, 0.0))
-    return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * peak), deviation, 0.0)
-
-
-def _sums(X: Any) -> tuple[F64, F64, F64, int]:
-    """Return the sums of each column and of its squares about the first row, its largest value and the rows' number."""
-    dim = X.shape[1]
-    if hasattr(X, "tocsr"):
-        values, columns, n = np.asarray(X.data, dtype=np.float64), X.indices, X.shape[0]
-        mean: Any = np.bincount(columns, values, dim) / n
-        rest: Any = np.bincount(columns, (values - mean[columns]) ** 2, dim).astype(np.float64)  # integers of no entry
-        rest += (n - np.bincount(columns, minlength=dim)) * mean**2
-        return np.zeros(dim), rest, np.asarray(np.abs(mean), dtype=np.float64), int(n)
-    total, squares, peak = np.zeros((3, dim))
-    first = np.asarray(X[0], dtype=np.float64)
-    for block in _blocks(X):
-        np.maximum(peak, np.abs(block).max(axis=0), out=peak)
-        rows = block - first
-        total += rows.sum(axis=0)
-        squares += np.einsum("ij,ij->j", rows, rows)
-    return total, squares, peak, X.shape[0]
+        mean, deviation = dask.compute(X.mean(axis=0), X.std(axis=0))
+    else:
+        scaler = StandardScaler(with_mean=not is_sparse(X))
+        with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
+            for rows in [X] if is_sparse(X) else _blocks(X):
+                scaler.partial_fit(rows)
+            mean, deviation = scaler.mean_, np.sqrt(scaler.var_)
+    return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean)), deviation, 0.0)
 
 
 def _blocks(X: Any) -> Iterator[F64]:

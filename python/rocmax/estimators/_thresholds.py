@@ -1,4 +1,4 @@
-"""Decision thresholds: a ranker has none, so one is chosen on the training scores."""
+"""The threshold of ``predict``, chosen on the training scores."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from rocmax.metrics.thresholds._rules import CHOICES, Rule, check_budget, chosen
 Threshold = str | tuple[str, float]
 
 _FULL = (0.0, 1.0)
-# Scores of a sample may differ in their last bits from one call to another, by how many rows are multiplied at once. No
-# cut is made between neighbours so many roundings apart, or so small a share of their mean distance if that is less.
+# The last bits of a score depend on how many rows are multiplied at once. So no cut is made between neighbours that are
+# at most _ROUNDINGS roundings, or if less _CLOSE times the mean distance of neighbours, apart.
 _ROUNDINGS, _CLOSE = 32, 0.01
 
 
@@ -25,7 +25,7 @@ def check_threshold(threshold: Any) -> Rule | None:
 
 
 def rule_of_part(threshold: Any, total: float) -> Any:
-    """Return the rule for a part of `total` training samples: a number of alerts is for all of them, so a share."""
+    """Return the rule for a part of `total` training samples: a number of alerts becomes a share."""
     rule = check_threshold(threshold)
     if rule is None or rule.name != "alerts" or rule.number < 1:
         return threshold
@@ -43,10 +43,9 @@ def choose_threshold(
 ) -> float:
     """Return t such that predicting positive for score > t follows the rule on these scores; O(N log N).
 
-    Every rule but "midpoint" picks a cut between two neighbouring distinct scores and returns their middle, or a cut
-    outside all scores. Scores that differ by rounding, or by `noise`, fall on the same side. The rules are those of
-    :func:`rocmax.metrics.operating_point`; "auto" is "eer" on the full range, else ("fpr", high). Samples of weight 0
-    are ignored.
+    The rules are those of :func:`rocmax.metrics.operating_point`; "auto" is "eer" on the full range, else ("fpr",
+    high). All but "midpoint" return the middle of two neighbouring distinct scores, or a threshold beyond all scores.
+    Scores that differ by rounding, or by `noise`, fall on the same side. Samples of weight 0 are ignored.
     """
     rule = check_threshold(threshold) or (Rule("eer") if fpr_range == _FULL else Rule("fpr", fpr_range[1]))
     if weight is not None:
@@ -57,7 +56,7 @@ def choose_threshold(
     rounding = max(noise, _ROUNDINGS * float(np.finfo(np.float64).eps * np.abs(scores).max()))
     tie = min(rounding, close(scores))
     lower, upper = _ends(scores, scores, positive, rule, weight)
-    if 0.0 < upper - lower <= tie:  # else ties within rounding, if there are any, are on one side
+    if 0.0 < upper - lower <= tie:  # otherwise scores within rounding are already on one side
         lower, upper = _ends(scores, _merged(scores, tie), positive, rule, weight)
     if lower == -np.inf:
         return float(np.nextafter(upper - rounding, -np.inf))
@@ -68,18 +67,18 @@ def choose_threshold(
 
 
 def _ends(scores: F64, merged: F64, positive: Bool, rule: Rule, weight: F64 | None) -> tuple[float, float]:
-    """Return the highest score that is predicted negative and the lowest above it, by a cut of the merged scores."""
+    """Return the highest score predicted negative and the lowest predicted positive, by a cut of merged scores."""
     above = merged >= chosen(rule, merged, positive, weight)
     return float(scores[~above].max(initial=-np.inf)), float(scores[above].min(initial=np.inf))
 
 
 def close(scores: F64) -> float:
-    """Return a distance between neighbours that few of these scores are within."""
+    """Return a distance that few neighbouring scores are within."""
     return _CLOSE * float(scores.max() / len(scores) - scores.min() / len(scores))
 
 
 def _merged(scores: F64, noise: float) -> F64:
-    """Return the scores, those no further than `noise` from the next lower one as low as that."""
+    """Lower each score that is within `noise` of the next lower score to that score."""
     ascending = np.sort(scores)
     gaps = np.diff(ascending)
     if not np.any((gaps > 0) & (gaps <= noise)):

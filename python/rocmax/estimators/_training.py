@@ -1,4 +1,4 @@
-"""Fits on one data set and range, for any surrogate and C, that share what does not depend on them."""
+"""Fits on one data set and range: any surrogate and C, with shared cuts and starts."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_choice
-from rocmax._settings import settings
-from rocmax._typing import F64
+from rocmax._runtime.settings import settings
+from rocmax._typing import F64, Rows
 from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
@@ -36,24 +36,22 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "auc": lambda _: Tight(FULL),  # full-range training
     "logistic": Logistic,  # logistic regression
 }
-# The full-range model only starts the descent on a risk that is not convex: a rough one does.
+# The tolerance of a full-range model that only starts the descent on a risk that is not convex.
 _START_TOL = 1e-2
 _MULTIPLES = tuple(2.0**k for k in range(-3, 5))
-# On many rows a descent starts from its result on at most one of so many (see the settings).
+# On many rows a descent starts from its result on a sample of at most 1/_SHARE of them (see the settings).
 _SHARE = 8
-# If so many planes do not solve "tight" on a range that does not start at 0, the next ones see the positives and so
-# many times the negatives of the range, the top ones, if these are at most one of so many samples. Their problem is
-# solved to this share of the tolerance, at most so often. Measured on 100,000 x 50, [0.02, 0.05] (`bench_fit.py --only
-# dense`): half of the time.
+# If _TOP_AFTER planes do not solve "tight" on a range that does not start at 0, the next planes use only the positives
+# and the top negatives: _TOP times those of the range, if these are at most 1/_TOP_SHARE of the samples. The problem is
+# solved to _TOP_TOL times the tolerance, at most _TOP_ROUNDS times. Measured on 100,000 x 50, [0.02, 0.05]
+# (`bench_fit.py --only dense`): half of the time.
 _TOP_AFTER, _TOP, _TOP_SHARE, _TOP_TOL, _TOP_ROUNDS = 6, 2.0, 3, 0.8, 3
-# A smooth risk is solved to this share of the tolerance: one plane certifies it then.
+# A smooth risk is solved to this share of the tolerance, so that one plane certifies it.
 _SMOOTH_TOL = 0.1
-# A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
-# 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
-# less than half of the time. With a kernel, whose matrix each step multiplies whatever the C, it took 15 to 50 % more
-# steps ("tight" on 2,000 samples, C = 300 to 10,000).
+# A C above _DIRECT_C is reached in steps of _STEP_C: cuts found at a smaller C are cheaper and remain valid. Measured
+# on 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
+# less than half of the time. Not with a kernel: 15 to 50 % more steps ("tight" on 2,000 samples, C = 300 to 10,000).
 _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
-
 
 # A name of _RISKS, listed pairs, or a user's own function.
 Surrogate = str | Listed | RiskFunction
@@ -69,7 +67,7 @@ def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
 
 @contextmanager
 def _blaming_features() -> Iterator[None]:
-    """Turn errors about scores that overflow into advice for users, and silence numpy's warnings."""
+    """Turn errors about overflowing scores into advice, and silence numpy's warnings."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
@@ -83,7 +81,7 @@ def _blaming_features() -> Iterator[None]:
 
 
 class Training:
-    """Fits on one data set and range that share their cuts: these depend on the surrogate alone, not on C."""
+    """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C."""
 
     def __init__(
         self,
@@ -94,13 +92,13 @@ class Training:
     ) -> None:
         self.design, self.problem = design, problem
         self._fpr_range, self._n_threads = fpr_range, n_threads
-        self._full: F64 | None = None  # the model of the full range, made last
+        self._full: F64 | None = None  # the last full-range model
         self._known: dict[Surrogate, tuple[Oracle | Difference, Bundle]] = {}
 
     def path(
         self, surrogate: Surrogate, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
     ) -> Iterator[SolverResult]:
-        """Fit for every C of an ascending list, each from the model of the one before."""
+        """Fit for every C of an ascending list, starting from the model of the previous one."""
         risk, _ = self.bound(surrogate)
         last: SolverResult | None = None
         for C in Cs:
@@ -110,10 +108,10 @@ class Training:
             yield last
 
     def _kept(self, risk: Difference, C: float, found: SolverResult, tol: float) -> SolverResult | None:
-        """Return the result of a lower C, of a risk that is not convex, if it costs at most `tol` more at this C.
+        """Return the result of a lower C if it costs at most `tol` more at this C; for a risk that is not convex.
 
-        That is so if its risk is next to nothing, for the model or for one a little longer: no larger C can change
-        that, and as the objective grows with C, no minimum near it is lower.
+        Then the risk of the model, or of a slightly longer one, is nearly 0. As the objective grows with C, no minimum
+        near it is lower at a larger C.
         """
         objective = Objective(risk.whole, self.design, C)
         for length in (1.0, 1.0 + tol / 4.0):
@@ -135,29 +133,24 @@ class Training:
         descend: bool = False,
         callback: Callback | None = None,
     ) -> SolverResult:
-        """Fit one model; `start`, such as the model of a lower C, is for convex risks, and with `descend` for all.
+        """Fit one model from `start`, such as the model of a lower C; risks that are not convex use it with `descend`.
 
-        Other risks start anew at every C: on letter, a descent that continues from a lower C ends in a poorer minimum
-        (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
+        Otherwise these start anew at every C: on letter, a descent that continues from a lower C ends in a poorer
+        minimum (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
         """
         design, (risk, bundle) = self.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
         with _blaming_features():
             if isinstance(risk, Oracle):
                 Cs, n_iter = [C], 0
-                if suits_newton(objective):  # solved but for the certificate
+                if suits_newton(objective):  # only the certificate is missing then
                     start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
                 while start is None and Cs[0] > _DIRECT_C and not design.dual:
                     Cs.insert(0, Cs[0] / _STEP_C)
                 if start is None and surrogate == "tight" and risk.hinges is None and self._few_in_range():
+                    few = min(_TOP_AFTER, max_iter)
                     found = minimise_convex(
-                        risk,
-                        design,
-                        Cs[0],
-                        tol=tol,
-                        max_iter=min(_TOP_AFTER, max_iter),
-                        bundle=bundle,
-                        callback=callback,
+                        risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback
                     )
                     start, n_iter = found.model, found.n_iter
                     if found.gap > tol and start.norm > 0:
@@ -171,7 +164,7 @@ class Training:
                 return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
             if not descend or start is None or start.norm == 0:
                 start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
-            # What matters of a start is its direction.
+            # Only the direction of a start matters.
             start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
             while True:
                 found = minimise_difference(
@@ -180,10 +173,10 @@ class Training:
                 result = leave_zero(found, objective, self.problem, tol)
                 if found.model.norm > 0 or result.objective >= (1.0 - tol) * found.objective:
                     return result
-                start = result.model  # below zero: the descent cannot end there again
+                start = result.model  # it is better than zero, so that the descent cannot end at zero again
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
-        """Return a model to descend from: of full-range training or, with many rows, of this risk on a sample."""
+        """Return a model to descend from: the full-range model or, with many rows, the model of a sample."""
         sample = self._sample()
         if sample is not None:
             return Model.of(sample.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)
@@ -195,16 +188,16 @@ class Training:
         return found.model
 
     def _few_in_range(self) -> bool:
-        """Whether fits of the top negatives alone are much cheaper than those of all."""
+        """Whether fits with only the top negatives are much cheaper."""
         least = settings().sample_rows[0] * _TOP_SHARE
         few = _TOP * self._fpr_range[1] * _TOP_SHARE < 1.0
         return few and self.design.divisible and len(self.problem.labels) >= least
 
     def _of_top_negatives(self, model: Model, C: float, tol: float, max_iter: int) -> Model:
-        """Return the model of the positives and the top negatives of a model, whose cuts join those of "tight".
+        """Return a model of the positives and the top negatives, and add its cuts to those of "tight".
 
-        Without the other negatives the risk is lower or the same, so that its cuts hold for all samples; where they
-        hold all negatives of the range, it is the same, and the cuts certify the model.
+        The risk without the other negatives is at most the risk of all samples, so that its cuts hold for all. They
+        certify the model if the top negatives include all negatives of the range.
         """
         labels, weight = self.problem.labels, self.problem.sample_weight
         of_range, most = _TOP * self._fpr_range[1], len(labels) // _TOP_SHARE
@@ -220,14 +213,10 @@ class Training:
             count = 1 + int(np.searchsorted(np.cumsum(own[top]), of_range * own.sum()))
             taken[top[:count]] = True
             rows = np.flatnonzero(taken)
-            design = self.design.rows(rows) if count <= most and len(rows) <= most else None
-            if design is None:
-                break
-            problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
             longer = own.sum() / own[rows].sum()
-            part = Training(
-                design, problem, (longer * self._fpr_range[0], longer * self._fpr_range[1]), self._n_threads
-            )
+            part = self._part(rows, longer) if count <= most and len(rows) <= most else None
+            if part is None:
+                break
             part._known["tight"] = part.bound("tight")[0], cuts
             found = part.fit("tight", C, tol=_TOP_TOL * tol, max_iter=max_iter)
             model = Model.of(found.model.vector, self.design)
@@ -238,7 +227,7 @@ class Training:
         return model
 
     def _sample(self) -> "Training | None":
-        """Return the fits of a sample of both classes, or None if that is not much less than all."""
+        """Return the fits of a sample of both classes; None if it is not much smaller than the data."""
         limits, (least, most) = settings(), settings().sample_rows
         for_features = limits.sample_rows_per_feature * self.design.dim
         labels, weight = self.problem.labels, self.problem.sample_weight
@@ -249,14 +238,20 @@ class Training:
         counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
         classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
         rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
+        return self._part(rows)
+
+    def _part(self, rows: Rows, longer: float = 1.0) -> "Training | None":
+        """Return the fits of some rows, on a range `longer` by this factor; None if these rows are not at hand."""
         design = self.design.rows(rows)
         if design is None:
             return None
+        labels, weight = self.problem.labels, self.problem.sample_weight
         problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
-        return Training(design, problem, self._fpr_range, self._n_threads)
+        low, high = self._fpr_range
+        return Training(design, problem, (longer * low, longer * high), self._n_threads)
 
     def bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
-        """Return the risk of a surrogate, bound to the labels, and its cuts so far."""
+        """Return the oracle of a surrogate and its cuts so far."""
         if surrogate not in self._known:
             risk: Risk
             if isinstance(surrogate, str):

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import complete, directions
-from rocmax._checks.samples import DROP, F64, all_in_memory, check_level, choice, named_columns, require_weights
-from rocmax._parameters import shown
-from rocmax.metrics._infer import read_classes, warn_below_chance
-from rocmax.metrics._multiclass import Classes
-from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
+from rocmax._checks.samples import F64, check_level, choice, require_weights
+from rocmax.metrics._asked import Asked
+from rocmax.metrics._infer import warn_below_chance
+from rocmax.metrics._multiclass import Classes, classes
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.intervals._pair_tests import pair_tests
@@ -26,7 +25,7 @@ from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model, sample
+from rocmax.metrics.samples._sample import Given, Sample, check_variance, explain
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import variance_parts
@@ -64,15 +63,14 @@ def compare(
     Each pair is tested by ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
     :func:`infer`, all models together by ``(L A)' (L S L')^+ (L A)``, chi-square with rank(L S L') degrees of freedom:
     A the estimates, S their covariance and L the differences of neighbours. Paired models scored the same samples, and
-    the statistic of a pair is normal; those of independent samples have no covariance, and the statistic follows
-    Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N counting all
-    samples of either, with sampling weights the effective number of them.
+    the statistic of a pair is normal. Models of independent samples have no covariance, and the statistic follows
+    Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of
+    samples of a model, or the effective number with sampling weights.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or mapping
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-        tells which is positive. A mapping from names of models to labels compares models of independent samples.
+        Labels as in :func:`infer`. A mapping from names of models to labels compares models of independent samples.
     y_score : mapping, or array-like of shape (n_samples, n_models)
         Finite scores of two models or more: a mapping from names of models to scores, a data frame, or an array with
         one column per model. With several classes, a mapping to scores of shape (n_samples, n_classes). For dask
@@ -80,33 +78,33 @@ def compare(
     measure : Measure or str, default="auc"
         What is measured, as in :func:`infer`.
     method : Method or str, default=None
-        Where the covariance comes from: "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a
-        permutation test that two ROC curves are equal everywhere, not only their areas), or a value with options, such
-        as ``Bootstrap(500)``. None selects "delong", and "bootstrap" for measures without components and where fewer
-        than five samples are in the range of a partial AUC or beyond the threshold of a rate (unless there are groups):
-        there its measured coverage is better (``benches/python/coverage_metrics.py``). Intervals of a bootstrap are
-        percentiles, and its p-value is the share of replicates beyond the null difference.
+        Source of the covariance: "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation
+        test that two ROC curves are equal everywhere, not only their areas), or a value with options, such as
+        ``Bootstrap(500)``. None selects "delong", but "bootstrap" for measures without components, and where fewer than
+        five samples are in the range of a partial AUC or beyond the threshold of a rate (without clusters): there its
+        measured coverage is better (``benches/python/coverage_metrics.py``). The interval of a bootstrap consists of
+        percentiles; its p-value is the share of replicates beyond the null difference.
     null_difference : float, default=0.0
-        What the difference of a pair is tested against.
+        The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Whether the difference of a pair, the first minus the second, differs from the null difference, is less or is
-        greater; "equivalence" is that it lies within `equivalence_margin` of it, by two one-sided tests (Schuirmann,
-        1987). Non-inferiority of the first is "greater" than minus the margin.
+        Whether the difference of a pair, the first minus the second, differs from the null difference, is less or
+        greater, or lies within `equivalence_margin` of it, by two one-sided tests (Schuirmann, 1987). To test
+        non-inferiority of the first, test "greater" than minus the margin.
     equivalence_margin : float, default=None
-        The largest difference that does not matter, above 0, for "equivalence". The test at level p is the interval
-        of confidence 1 - 2p that ends inside the margin.
+        For "equivalence": the largest difference that does not matter, above 0. The test at level p rejects if the
+        interval of confidence 1 - 2p lies inside the margin.
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        How the p-values of the pairs are adjusted for their number.
+        Adjustment of the p-values for the number of pairs.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
         Non-negative weights; a mapping where `y_true` is one.
     weight_kind, groups, pos_label, higher_is_better, missing, random_state, n_jobs : optional
-        As in :func:`infer`; groups take paired models. Paired models are compared on the samples that all have scored.
+        As in :func:`infer`; groups need paired models. Paired models are compared on samples with scores of all.
     by : array-like of shape (n_samples,), default=None
-        Subgroups, such as the site of each patient (`groups` are clusters). The result is a
+        Subgroups, such as the site of each patient, for two classes and paired models. The result is a
         :class:`SubgroupComparison`: the comparison in every subgroup, that of the means weighted by pairs, and the test
-        that differences of models are the same in all subgroups. For two classes and paired models.
+        that differences of models are the same in all subgroups.
 
     Returns
     -------
@@ -140,65 +138,65 @@ def compare(
     measure, chosen = as_measure(measure), as_method(method)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     kind = kind_of(weight_kind)
-    level = check_level(confidence_level)
+    question = Question(check_level(confidence_level), hypothesis)
     choice(adjust, ADJUSTED, "adjust")
     check_seed(random_state)
-    data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
-    test = Asked(measure, chosen, hypothesis, level, data, random_state)
-    test.check()
-    if by is not None and (data.classes or isinstance(y_true, Mapping) or isinstance(chosen, Venkatraman)):
+    known = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    asked = Asked(measure, chosen, question, known, random_state, adjust)
+    _check(asked)
+    independent = isinstance(y_true, Mapping)
+    if by is not None and (known.classes or independent or isinstance(chosen, Venkatraman)):
         raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
-    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "weight_kind": kind}
-    reading |= {"higher_is_better": higher_is_better, "missing": missing}
-    read: Any
-    if isinstance(y_true, Mapping):
-        names, read = _independent(y_true, y_score, sample_weight, groups, reading)
-        found = _of_independent(test, read)
+    arrays = y_true, y_score, sample_weight, groups, by
+    given = Given(*arrays, pos_label, higher_is_better, missing, n_jobs, kind)
+    read: list[Any]
+    if independent:
+        read = given.independent()
+        _require_models(len(read))
+        found = _of_independent(asked, read)
+    elif known.classes:
+        if not isinstance(y_score, Mapping):
+            raise ValueError("several classes take y_score as a mapping from models to (n_samples, n_classes) scores")
+        _require_models(len(y_score))
+        given = given.complete()
+        read = [classes(given, measure, name) for name in y_score]
+        found = _of_paired(asked, read)
     else:
-        names, models, by = _of_same_samples(test, y_true, y_score, sample_weight, groups, by, reading)
-        if by is not None and isinstance(models, Sample):
-            warn_unless_counts(weight_kind, models.weight)
-            return _in_subgroups(test, models, by, names, adjust)
-        read = [models] if isinstance(models, Sample) else models
-        found = _of_paired(test, models)
-    warn_of_worse(test, found, read, names)
+        given = given.complete()
+        read = [_of_models(given.sample())]
+        if by is not None:
+            warn_unless_counts(weight_kind, read[0].weight)
+            return _in_subgroups(asked, read[0], given.by)
+        found = _of_paired(asked, read)
+    warn_of_worse(asked, found, read)
     warn_unless_counts(weight_kind, *(one.weight for one in read))
-    return result_of(test, found, names, read, adjust, paired=not isinstance(y_true, Mapping))
+    return result_of(asked, found, read)
 
 
-class Asked(NamedTuple):
-    """What is tested, and how, whatever the samples are."""
+def _of_models(data: Sample) -> Sample:
+    """Return paired models with a name for each."""
+    _require_models(data.n_models)
+    return data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))
 
-    measure: Measure
-    method: Method | None
-    hypothesis: Hypothesis
-    level: float
-    data: Data
-    random_state: Any
 
-    def check(self) -> None:
-        """Check that the options go together."""
-        usual = DeLong() if Trait.COMPONENTS in self.measure.traits else Bootstrap()
-        if isinstance(self.method, Venkatraman):
-            plain = not (self.data.grouped or self.data.classes) and self.data.weight_kind == "frequency"
-            if Trait.AUC not in self.measure.traits or self.hypothesis != Hypothesis() or not plain:
-                raise ValueError(_WHOLE_CURVES)
-            return
-        if self.method is not None and type(self.method).covariance is Method.covariance:
-            self.method.covariance([], self.measure)
-        checked(self.method or usual, self.measure, self.data)
-        if self.data.classes and self.measure.average is None:
-            raise ValueError(f"compare takes one average of all classes, got measure={self.measure!r}")
+def _require_models(count: int) -> None:
+    if count < 2:
+        raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
 
-    def chosen(self, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
-        """Return the method that was asked for or the default, and the least sizes of the classes."""
-        if isinstance(samples[0], Classes):
-            return self.method or DeLong(), samples[0].sizes
-        for one in samples:
-            require_weights(one.weight, one.weight_name)
-        held = [one.effective for one in samples]
-        sizes = min(n_pos for n_pos, _ in held), min(n_neg for _, n_neg in held)
-        return self.method or default_comparison(self.measure, sizes, self.data), sizes
+
+def _check(asked: Asked) -> None:
+    """Check that the options go together."""
+    measure, method, known = asked.measure, asked.method, asked.known
+    if isinstance(method, Venkatraman):
+        plain = not (known.grouped or known.classes) and known.weight_kind == "frequency"
+        if Trait.AUC not in measure.traits or asked.question.hypothesis != Hypothesis() or not plain:
+            raise ValueError(_WHOLE_CURVES)
+        return
+    if method is not None and type(method).covariance is Method.covariance:
+        method.covariance([], measure)
+    checked(method or (DeLong() if Trait.COMPONENTS in measure.traits else Bootstrap()), measure, known)
+    if known.classes and measure.average is None:
+        raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
 
 class Found(NamedTuple):
@@ -210,156 +208,121 @@ class Found(NamedTuple):
     curves: tuple[float, float] | None = None
 
 
-def _independent(
-    y_true: Mapping[str, Any], y_score: Any, sample_weight: Any, groups: Any, reading: dict[str, Any]
-) -> tuple[tuple[str, ...], list[Sample]]:
-    """Return the names and the samples of models of independent samples."""
-    if groups is not None:
-        raise ValueError("groups take paired models: one y_true for all of them")
-    for name, given in (("y_score", y_score), ("sample_weight", sample_weight)):
-        fits = isinstance(given, Mapping) and set(given) == set(y_true)
-        if not fits and (name == "y_score" or given is not None):
-            raise ValueError(f"{name} must be a mapping with the names of y_true, {list(y_true)}, got {shown(given)}")
-    found, lower = [], directions(reading.pop("higher_is_better"), list(map(str, y_true)), len(y_true))
-    for name, turned in zip(y_true, np.broadcast_to(lower, len(y_true)).tolist(), strict=True):
-        reading["higher_is_better"] = not turned
-        weight = None if sample_weight is None else sample_weight[name]
-        data = sample(y_true[name], y_score[name], weight, names=(f"y_true[{name!r}]", f"y_score[{name!r}]"), **reading)
-        found.append(one_model(data))
-    _require_models(len(found))
-    return tuple(map(str, y_true)), found
+def _chosen(asked: Asked, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
+    """Return the method that was requested or the default, and the least sizes of the classes."""
+    if isinstance(samples[0], Classes):
+        return asked.method or DeLong(), samples[0].sizes
+    for one in samples:
+        require_weights(one.weight, one.weight_name)
+    n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
+    return asked.method or default_comparison(asked.measure, (n_pos, n_neg), asked.known), (n_pos, n_neg)
 
 
-def _of_same_samples(
-    test: Asked, y_true: Any, y_score: Any, sample_weight: Any, groups: Any, by: Any, reading: dict[str, Any]
-) -> tuple[tuple[str, ...], Sample | list[Classes], Any]:
-    """Return the names and the samples of paired models, and the subgroups of these samples."""
-    if test.data.classes:
-        if not isinstance(y_score, Mapping):
-            raise ValueError("several classes take y_score as a mapping from models to (n_samples, n_classes) scores")
-        _require_models(len(y_score))
-    given = all_in_memory(y_true, y_score, sample_weight, groups)
-    held = dict(zip(("y_true", "y_score", "sample_weight", "groups"), given, strict=True))
-    (y, s, w, g, by), reading["n_dropped"] = complete(reading["missing"], **held, by=by)
-    if test.data.classes:
-        return (
-            tuple(map(str, s)),
-            [
-                read_classes(test.measure, y, each, w, g, name=f"y_score[{name!r}]", **reading)
-                for name, each in s.items()
-            ],
-            None,
-        )
-    columns, names = named_columns(s, DROP)
-    data = sample(y, columns, w, groups=g, models=names, **reading)
-    _require_models(data.n_models if data.many else 1)
-    return names or tuple(f"model {j + 1}" for j in range(data.n_models)), data, by
-
-
-def _require_models(count: int) -> None:
-    if count < 2:
-        raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
-
-
-def _of_paired(test: Asked, models: Sample | list[Classes]) -> Found:
-    """Compare models of the same samples."""
-    method, sizes = test.chosen([models] if isinstance(models, Sample) else models)
+def _of_paired(asked: Asked, models: list[Any]) -> Found:
+    """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
+    method, sizes = _chosen(asked, models)
+    binary = isinstance(models[0], Sample)
     if isinstance(method, Venkatraman):
-        assert isinstance(models, Sample)
-        explain(models)
-        return _of_curves(test, method, list(models.models()), paired=True)
-    found = method.covariance(models, test.measure, test.random_state)
+        explain(models[0])
+        return _of_curves(asked, method, list(models[0].models()), paired=True)
+    found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
     check_variance(found.matrix)
-    if isinstance(models, Sample):
-        warn_of_few_compared(method.name, test.measure, sizes, test.data)
+    if binary:
+        warn_of_few_compared(method.name, asked.measure, sizes, asked.known)
     return Found(method, found)
 
 
-def _in_subgroups(test: Asked, models: Sample, by: Any, names: tuple[str, ...], adjust: str | None) -> Comparison:
+def _in_subgroups(asked: Asked, data: Sample, by: Any) -> Comparison:
     """Compare models in every subgroup, and their means over subgroups."""
-    seed = seed_of(test.random_state)
+    seed = seed_of(asked.seed)
 
     def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
-        found = _of_paired(test._replace(random_state=(seed + k) % 2**64), data)
-        return result_of(test, found, names, [data], adjust, paired=True), found.covariance
+        found = _of_paired(asked._replace(seed=(seed + k) % 2**64), [data])
+        return result_of(asked, found, [data]), found.covariance
 
     def pooled(found: Covariance, data: Sample) -> Comparison:
-        method = (test.method or Bootstrap()) if found.replicates is not None else DeLong()
-        return result_of(test, Found(method, found), names, [data], adjust, paired=True)
+        method = (asked.method or Bootstrap()) if found.replicates is not None else DeLong()
+        return result_of(asked, Found(method, found), [data])
 
-    return compare_subgroups(models, by, test.measure, estimate, pooled)
+    return compare_subgroups(data, by, asked.measure, estimate, pooled)
 
 
-def _of_independent(test: Asked, samples: list[Sample]) -> Found:
+def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
     """Compare models of independent samples."""
-    method, sizes = test.chosen(samples)
+    method, sizes = _chosen(asked, samples)
     if isinstance(method, Venkatraman):
-        return _of_curves(test, method, samples, paired=False)
+        return _of_curves(asked, method, samples, paired=False)
     if method.name == "obuchowski":
         raise ValueError("method='obuchowski' needs paired models: one y_true for all of them")
-    measure, freedom = test.measure, None
+    measure, freedom = asked.measure, None
     if isinstance(method, Bootstrap):
-        seed = seed_of(test.random_state)
+        seed = seed_of(asked.seed)
         each = [method.estimate(data, measure, (seed + k) % 2**64) for k, data in enumerate(samples)]
         replicates = np.column_stack([one.replicates for one in each if one.replicates is not None])
-        estimate, variance = np.concatenate([one.estimate for one in each]), variance_of(replicates)
-        found = Covariance(estimate, np.diag(variance), replicates)
+        variance = variance_of(replicates)
+        found = Covariance(np.concatenate([one.estimate for one in each]), np.diag(variance), replicates)
     else:
         parts = [variance_parts(data, measure) for data in samples]
         variance = np.array([np.sum(part[1], axis=0)[0] for part in parts])
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([sum(part[2]) for part in parts]) - 1)
     check_variance(found.matrix)
-    warn_of_few_compared(method.name, measure, sizes, test.data)
+    warn_of_few_compared(method.name, measure, sizes, asked.known)
     return Found(method, found, freedom)
 
 
-def _of_curves(test: Asked, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
+def _of_curves(asked: Asked, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
     """Test by permutations whether two ROC curves are the same."""
     if any(one.weight is not None for one in models):
         raise ValueError(_WHOLE_CURVES)
     if len(models) != 2:
         raise ValueError(f"method='venkatraman' compares two models, got {len(models)}")
-    first, second = models
-    curves = method.distance(first, second, paired=paired, seed=seed_of(test.random_state))
-    estimate = np.concatenate([test.measure.estimates(one) for one in models])
+    curves = method.distance(*models, paired=paired, seed=seed_of(asked.seed))
+    estimate = np.concatenate([asked.measure.estimates(one) for one in models])
     return Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def warn_of_worse(test: Asked, found: Found, read: list[Any], names: tuple[str, ...]) -> None:
-    """Warn of a model whose interval lies on the worse side of chance."""
-    if isinstance(read[0], Classes) or found.curves is not None:
+def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
+    """Warn of a model whose interval lies on the worse side of the value of a constant score."""
+    if found.curves is not None:
         return
     estimate, matrix, _ = found.covariance
-    reach = critical(test.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    data = read[0] if len(read) == 1 else read[0]._replace(lower=np.array([one.lower for one in read]))
-    warn_below_chance(test.measure, data, (estimate - reach, estimate + reach), names, stacklevel=4)
+    reach = critical(asked.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    data = samples[0]
+    if len(samples) > 1 and isinstance(data, Sample):
+        lower = np.array([one.lower for one in samples])
+        data = data._replace(lower=lower, model_names=_names(samples))
+    warn_below_chance(asked.measure, data, (estimate - reach, estimate + reach), stacklevel=4)
 
 
-def result_of(
-    test: Asked, found: Found, names: tuple[str, ...], samples: list[Any], adjust: str | None, *, paired: bool
-) -> Comparison:
-    estimate, matrix, _ = found.covariance
-    if found.curves is not None:
-        pairs = _of_equal_curves(found, names)
+def _names(samples: list[Any]) -> tuple[str, ...]:
+    return tuple(name for one in samples for name in one.model_names)
+
+
+def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
+    """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
+    (level, hypothesis), (estimate, matrix, _) = asked.question, found.covariance
+    assert hypothesis is not None
+    names, joint = _names(samples), None
+    pairs: tuple[PairComparison, ...]
+    if found.curves is not None:  # which have no standard error and no interval
+        (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
+        pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     else:
-        how = test.hypothesis, test.level, test.measure.bounds
-        pairs = pair_tests(found.covariance, found.freedom, names, *how, adjust)
-    joint = None
-    if found.curves is None:
+        how = hypothesis, level, asked.measure.bounds
+        pairs = pair_tests(found.covariance, found.freedom, names, *how, asked.adjust)
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
         if np.isinf(joint.statistic) and not any(p.difference != 0 and p.standard_error == 0 for p in pairs):
             warn_of_no_variance()
-    first = samples[0]
-    sizes = [one.sizes if isinstance(one, Classes) else one.totals for one in samples]
+    first, made = samples[0], of_samples(samples[0])
+    several = isinstance(first, Classes)
+    paired = several or len(samples) == 1
+    sizes = [one.sizes if several else one.totals for one in samples]
     n_pos, n_neg = sizes[0] if paired else map(tuple, zip(*sizes, strict=True))
-    made = of_samples(first)
     if not paired:
-        made["n_samples"] = sum(one.n_counted for one in samples)
-        made["n_dropped"] = sum(one.n_dropped for one in samples)
-        lower = np.array([one.lower for one in samples])
-        made["higher_is_better"] = higher_of(lower)
-        made["weight_kind"] = next((of_samples(one)["weight_kind"] for one in samples if one.weight is not None), None)
+        made |= {name: sum(of_samples(one)[name] for one in samples) for name in ("n_samples", "n_dropped")}
+        made["higher_is_better"] = higher_of(np.array([one.lower for one in samples]))
+        made["weight_kind"] = next((one.weight_kind for one in samples if one.weight is not None), None)
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
         covariance=None if found.curves is not None else matrix,
@@ -367,23 +330,15 @@ def result_of(
         joint=joint,
         method=found.method.name,
         paired=paired,
-        alternative=test.hypothesis.alternative,
-        null_difference=test.hypothesis.null,
-        equivalence_margin=test.hypothesis.margin,
-        adjust=adjust,
-        confidence_level=test.level,
+        alternative=hypothesis.alternative,
+        null_difference=hypothesis.null,
+        equivalence_margin=hypothesis.margin,
+        adjust=asked.adjust,
+        confidence_level=level,
         n_pos=n_pos,
         n_neg=n_neg,
-        pos_label=None if isinstance(first, Classes) else first.pos_label,
-        measure=test.measure,
+        pos_label=None if several else first.pos_label,
+        measure=asked.measure,
         resampling=found.method.resampling,
         **made,
     )
-
-
-def _of_equal_curves(found: Found, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
-    """Return the one pair of a test that two curves are equal, which has no standard error and no interval."""
-    assert found.curves is not None
-    statistic, pvalue = found.curves
-    difference = float(found.covariance.estimate[0] - found.covariance.estimate[1])
-    return (PairComparison(names[0], names[1], difference, np.nan, None, statistic, np.inf, pvalue, pvalue),)

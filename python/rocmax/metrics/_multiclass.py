@@ -1,29 +1,29 @@
-"""Measures of many classes: means over binary ones, with the summed influence of every sample as their variance."""
+"""Measures of several classes: means over binary comparisons, and their variances by the influence of every sample."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._groups import numbered, require_clusters
-from rocmax.metrics.samples._sample import Sample, no_counts
+from rocmax.metrics.samples._sample import Given, Sample, no_counts
 from rocmax.metrics.variances._components import correction, influence_of
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
 class Classes(NamedTuple):
-    """Samples of several classes, a column of scores for each class in sorted order."""
+    """Samples of several classes, with a column of scores for each class in sorted order."""
 
     names: NDArray[Any]
     of: NDArray[np.intp]
@@ -32,12 +32,13 @@ class Classes(NamedTuple):
     threads: int
     weight_kind: str = "frequency"
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample
-    lower: bool = False  # whether low scores are for a class: `score` has them negated
+    lower: bool = False  # whether low scores are for a class: `score` holds them negated
     n_dropped: int = 0
+    model_names: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """What the smallest class weighs, and all others."""
+        """Weight of the smallest class, and of all others."""
         return float(self.totals.min()), float(self.totals.sum() - self.totals.min())
 
     @property
@@ -47,38 +48,35 @@ class Classes(NamedTuple):
 
     @property
     def n_counted(self) -> int:
-        """Number of samples of weights other than 0."""
+        """Number of samples with weight."""
         return len(self.of) if self.weight is None else int(np.count_nonzero(self.weight))
 
     @property
     def totals(self) -> F64:
-        """What every class weighs, its number of samples without weights."""
+        """Weight of every class; without weights its number of samples."""
         return np.bincount(self.of, self.weight, len(self.names)).astype(float)
 
 
 class Influence(NamedTuple):
-    """Values of the measure, and what every sample adds to each, scaled so that the sum of squares is a variance."""
+    """Values of the measure, and the influence of every sample, scaled so that the sum of squares is a variance."""
 
     value: F64
     of_sample: F64  # (n_values, n_samples)
 
 
-def classes(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    labels: ArrayLike | None,
-    n_jobs: int | None,
-    weight_kind: str = "frequency",
-    groups: ArrayLike | None = None,
-    name: str = "y_score",
-    lower: bool = False,
-    missing: str | None = None,
-    n_dropped: int = 0,
-) -> Classes:
-    """Check labels and scores of several classes."""
-    advice = "" if missing is None else DROP
-    y, s = unmasked(y_true, "y_true", advice or "leave those samples out"), scores(y_score, name, advice)
+def classes(given: Given, measure: Any, model: str | None = None) -> Classes:
+    """Check labels and scores of several classes, those of one model of a mapping if it is named."""
+    if given.pos_label is not None:
+        raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(given.pos_label)}")
+    if not isinstance(given.higher_is_better, (bool, np.bool_)):
+        higher = shown(given.higher_is_better)
+        raise ValueError(f"higher_is_better must be True or False for several classes, got {higher}")
+    lower = not given.higher_is_better
+    name = "y_score" if model is None else f"y_score[{model!r}]"
+    y_score = given.y_score if model is None else given.y_score[model]
+    advice = "" if given.missing is None else DROP
+    y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
+    s = scores(y_score, name, advice)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
@@ -87,42 +85,36 @@ def classes(
             f" and {s.shape}"
         )
     found, of = names_of(y, len(y), "y_true", advice)
-    if labels is not None:
-        given, place = _among(labels, found)
-        found, of = given, place[of]
+    if measure.labels is not None:
+        found, place = _among(measure.labels, found)
+        of = place[of]
     if len(found) != s.shape[1]:
         raise ValueError(
-            f"{name} has {s.shape[1]} columns, one a class, and y_true {len(found)} classes; give labels= where"
+            f"{name} has {s.shape[1]} columns, one per class, and y_true {len(found)} classes; give labels= if some"
             " classes do not occur"
         )
     require_finite(s, name, advice)
-    weight = None if sample_weight is None else weights(sample_weight, len(y), remedy=advice)
-    data = Classes(found, of, oriented(s, lower), weight, n_threads(n_jobs), weight_kind)
-    data = data._replace(lower=lower, n_dropped=n_dropped)
-    require_weights(data.weight, remedy=advice)
-    # Weights that are inverse probabilities count no samples, whatever they add up to.
-    counts = data.totals
-    if data.weight is not None and data.weight_kind == "sampling":
-        counts = data._replace(weight=(data.weight > 0).astype(float)).totals
-    few = counts <= 1
-    if len(found) < 2 or few.any():
-        count = counts[np.argmax(few)] if len(found) > 1 else len(y)
-        name_of = found[np.argmax(few)] if len(found) > 1 else found[0]
+    weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
+    require_weights(weight, remedy=advice)
+    # Inverse sampling probabilities do not count samples, whatever they add up to.
+    counted = weight > 0 if weight is not None and given.weight_kind == "sampling" else weight
+    counts = np.bincount(of, counted, len(found))
+    if len(found) < 2 or (counts <= 1).any():
+        k = int(np.argmax(counts <= 1))
         raise ValueError(
-            f"y_true has {count:g} samples of class {name_of}: there must be two classes or more, of two samples or"
-            " more each" + no_counts(float(count))
+            f"y_true has {counts[k]:g} samples of class {found[k]}: there must be at least two classes, of at least two"
+            " samples each" + no_counts(float(counts[k]))
         )
-    if groups is None:
-        return data
-    if weight is not None:
+    if given.groups is not None and weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    group = numbered(groups, len(y), advice)
+    group = None if given.groups is None else numbered(given.groups, len(y), advice)
     require_clusters(group, "multi_class")
-    return data._replace(group=group)
+    held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), given.weight_kind, group, lower
+    return Classes(*held, n_dropped=given.n_dropped or 0, model_names=(str(model),))
 
 
 def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Check the labels that were given, and return them with the places of those that were found."""
+    """Check the labels that were given, and return them with the places of the labels that occur."""
     given = unmasked(labels, "labels")
     try:
         ordered = given.ndim == 1 and len(np.unique(given)) == len(given) and np.array_equal(given, np.sort(given))
@@ -138,16 +130,25 @@ def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.i
 
 
 def class_estimates(data: Classes, measure: Measure) -> F64:
-    """Values of the measure: one, or one a class where they are not averaged."""
-    found = np.array([measure.estimates(part)[0] for _, _, part in comparisons(data, measure)])
-    return found if measure.average is None else np.atleast_1d(shares(data, measure) @ found)
+    """Return the values of the measure: one, or one per class without an average."""
+    return _averaged(data, measure, np.array([measure.estimates(part)[0] for _, _, part in comparisons(data, measure)]))
+
+
+def _averaged(data: Classes, measure: Measure, values: F64) -> F64:
+    """Average the values of the comparisons as `roc_auc_score` does, in the order of scikit-learn's sums."""
+    if measure.average is None:
+        return values
+    masses = comparison_masses(data, measure)
+    if measure.multi_class == "ovo":  # the two of a pair first
+        values, masses = (values[::2] + values[1::2]) / 2, masses[::2] / data.totals.sum()
+    return np.atleast_1d(np.average(values, weights=masses if measure.average == "weighted" else None))
 
 
 def influence(data: Classes, measure: Measure) -> Influence:
-    """Values of the measure and the influence of every sample on them.
+    """Return the values of the measure and the influence of every sample on them.
 
-    Of a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))``, n_c
-    the size of its class there. With average="weighted" the shares of the classes are estimates as well.
+    In a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))`` with
+    n_c the size of the sample's class there. With average="weighted" the shares of the classes are estimates as well.
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
@@ -157,10 +158,10 @@ def influence(data: Classes, measure: Measure) -> Influence:
 
 
 def influence_curve(fold: Classes, measure: Measure, frequency: F64) -> Influence:
-    """Values of the measure in a fold, and the influence curve there: its mean square over n is a variance.
+    """Return the values of the measure in a fold, and the influence curve there: its mean square over n is a variance.
 
-    A component counts as one over the `frequency` of its classes in all folds (LeDell et al., 2015), the share of a
-    class in the average as one of the fold.
+    A component counts as one over the `frequency` of its classes in all folds (LeDell et al., 2015); the share of a
+    class in the average is that in the fold.
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
@@ -175,29 +176,28 @@ def _summed(
     factor: Callable[[Any, NDArray[np.bool_], Sample], float],
     of_share: float = 1.0,
 ) -> Influence:
-    """Sum the influences of every sample on the comparisons, those of a class there times `factor`."""
+    """Sum the influences of every sample on the comparisons, each times the `factor` of the sample's class there."""
     share = shares(data, measure)
-    values = []
+    values = np.empty(len(share))
     total = np.zeros((len(share) if measure.average is None else 1, len(data.of)))
     for k, (rows, positive, part) in enumerate(comparisons(data, measure)):
-        values.append(measure.estimates(part)[0])
+        values[k] = measure.estimates(part)[0]
         own = influence_of(part, measure)
         for members in (positive, ~positive):
             own[members] *= factor(rows, members, part)
         total[k if measure.average is None else 0, rows] += own if measure.average is None else share[k] * own
     if measure.average == "weighted":
-        total[0] += of_share * _of_shares(data, measure, np.array(values))
-    found = np.array(values)
-    return Influence(found if measure.average is None else np.atleast_1d(share @ found), total)
+        total[0] += of_share * _of_shares(data, measure, values)
+    return Influence(_averaged(data, measure, values), total)
 
 
 def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
-    """Return the values, the parts in their variances of every class of samples, and the size of each part."""
+    """Return the values, the part of every class of samples in their variances, and the size of each part."""
     found = influence(data, measure)
     if data.group is not None:
         return found.value, [_clustered(data, found.of_sample)], [float(data.group.max() + 1)]
     parts, sizes = _parts(data, found.of_sample)
-    if measure.average is None:  # a class stands against the rest, as if these were one
+    if measure.average is None:  # a class against the rest, as if these were one class
         own = np.diagonal(parts)
         return found.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
     return found.value, list(parts.T), list(sizes)
@@ -207,7 +207,7 @@ def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
     """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
     with np.errstate(over="ignore"):  # what overflows is refused as a variance
         squares = of_sample**2
-    if data.weight is not None and data.weight_kind == "frequency":  # so many samples share the influence
+    if data.weight is not None and data.weight_kind == "frequency":  # w equal samples share the influence
         squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
     parts = np.array([np.bincount(data.of, row, len(data.names)) for row in squares])
     sizes = data.totals
@@ -218,16 +218,14 @@ def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
 
 def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
-    draws = masses(data.of, data.weight, stratified, seed, data.weight_kind)
-    each = zip(range(n_resamples), draws, strict=False)
-
-    def value(drawn: F64) -> F64:
-        if isinstance(measure, CoreMeasure):
-            return class_estimates(data._replace(weight=drawn), measure)
-        rows, weight = drawn_rows(drawn, data.weight)
-        return class_estimates(data._replace(of=data.of[rows], score=data.score[rows], weight=weight), measure)
-
-    return np.array([value(drawn) for _, drawn in each])
+    found = []
+    for drawn in islice(masses(data.of, data.weight, stratified, seed, data.weight_kind), n_resamples):
+        part = data._replace(weight=drawn)
+        if not isinstance(measure, CoreMeasure):
+            rows, weight = drawn_rows(drawn, data.weight)
+            part = data._replace(of=data.of[rows], score=data.score[rows], weight=weight)
+        found.append(class_estimates(part, measure))
+    return np.array(found)
 
 
 def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64]:
@@ -248,9 +246,9 @@ def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64,
 
 
 def comparisons(data: Classes, measure: Measure) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
-    """Yield for every binary measure its rows, which of these are positive, and its samples.
+    """Yield the rows of every binary comparison, which of these are positive, and its samples.
 
-    One versus the rest has one a class; one versus one has two a pair, each of which ranks by its own column.
+    "ovr" has one comparison per class, "ovo" two per pair of classes, one by the column of each.
     """
 
     def part(rows: Any, k: int) -> tuple[Any, NDArray[np.bool_], Sample]:
@@ -271,7 +269,7 @@ def comparisons(data: Classes, measure: Measure) -> Iterator[tuple[Any, NDArray[
 
 
 def _members(data: Classes, measure: Measure) -> F64:
-    """Mark which classes (columns) a comparison (row) gets its share from."""
+    """Mark the classes (columns) that set the share of each comparison (row)."""
     n = len(data.names)
     if measure.multi_class == "ovr":
         return np.eye(n)
@@ -280,19 +278,19 @@ def _members(data: Classes, measure: Measure) -> F64:
 
 
 def shares(data: Classes, measure: Measure) -> F64:
-    """Return the share of every comparison in the average: all alike, or as their classes weigh."""
+    """Return the share of every comparison in the average: equal, or by the weights of their classes."""
     masses = comparison_masses(data, measure)
     weights = masses if measure.average == "weighted" else np.ones(len(masses))
     return np.asarray(weights / weights.sum())
 
 
 def comparison_masses(data: Classes, measure: Measure) -> F64:
-    """Return what the classes weigh that a comparison gets its share from."""
+    """Return the weight of the classes that set the share of each comparison."""
     return np.asarray(_members(data, measure) @ data.totals)
 
 
 def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
-    """Return what every sample adds to a weighted average by adding to the share of its class."""
+    """Return the influence of every sample on a weighted average through the share of its class."""
     members, totals = _members(data, measure), data.totals
     # The average is values' M t / 1' M t for members M and totals t.
     slope = (values - shares(data, measure) @ values) @ members / (members @ totals).sum()
@@ -301,7 +299,7 @@ def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
 
 
 def _clustered(data: Classes, of_sample: F64) -> F64:
-    """Return the variance of sums over groups, as Obuchowski's of two classes."""
+    """Return the variance of sums over groups, as Obuchowski's for two classes."""
     group = data.group
     assert group is not None
     n_groups = int(group.max()) + 1
@@ -311,7 +309,7 @@ def _clustered(data: Classes, of_sample: F64) -> F64:
         held, size = len(np.unique(group[rows])), np.count_nonzero(rows)
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
-        # The factors of classes of samples give way to those of groups.
+        # The correction of groups replaces that of samples.
         of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
         sums.append((held, of_group * np.sqrt((size - 1) / size)))
     total = sum(held / (held - 1) * (of_group**2).sum(axis=1) for held, of_group in sums)

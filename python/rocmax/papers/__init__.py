@@ -1,4 +1,4 @@
-"""The machines that the papers compare with: to rerun their tables, and to be beaten."""
+"""The models that the papers compare with, to reproduce their tables."""
 
 from rocmax.papers._auc_split_tree import AUCSplitTree
 from rocmax.papers._greedy_pauc import GreedyPAUC

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_count, check_positive
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
@@ -16,15 +16,15 @@ from rocmax.papers._columns import PaperRanker, by_column, in_memory
 
 @dataclass(eq=False, repr=False)
 class AUCSplitTree(PaperRanker):
-    """Decision tree grown by AUCsplit: each split has the best ROC curve of its own.
+    """Decision tree grown by AUCsplit: each split maximises the area under its own ROC curve.
 
-    A split of a node with P positives and N negatives, p and n of them on one side, is worth the area under the curve
-    through its two leaves, ordered by positive share:
+    A split of a node with P positives and N negatives puts p and n of them on one side. Its value is the area under the
+    curve through its two leaves, ordered by their share of positives:
 
         ``1/2 (1 + |p / P - n / N|)``.
 
-    The best split over all features and thresholds is made while it is worth more than 1/2, the node has both classes
-    and the parameters allow it; nothing is pruned. A leaf's score is its Laplace-corrected share (p + 1) / (p + n + 2).
+    The best split over all features and thresholds is made while its value exceeds 1/2, the node has both classes and
+    the parameters allow it; nothing is pruned. A leaf scores its Laplace-corrected share (p + 1) / (p + n + 2).
 
     Parameters
     ----------
@@ -32,27 +32,21 @@ class AUCSplitTree(PaperRanker):
         Smallest number of samples in a leaf; with weights, their smallest total weight.
     max_depth : int, default=None
         Largest number of splits between the root and a leaf; None means no limit.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
     pos_, neg_ : ndarray of shape (n_nodes,)
         Total weights of the positives and of the negatives in each node; the root is the first.
     feature_ : ndarray of shape (n_nodes,)
-        The feature that splits each node, -1 for a leaf.
+        The feature that splits each node; -1 for a leaf.
     threshold_ : ndarray of shape (n_nodes,)
         Samples whose value exceeds it go right.
     left_, right_ : ndarray of shape (n_nodes,)
-        The children, 0 for a leaf.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
+        The children; 0 for a leaf.
 
     Notes
     -----
-    Ties: among splits that are equally good to within rounding, the lowest feature wins, then the lowest threshold.
+    Ties: among splits that are equal to within rounding, the lowest feature wins, then the lowest threshold.
     Encode nominal features as indicators. Cost: values are sorted once, O(N d log N); each level of the tree is O(N d),
     and a tree may have as many levels as samples. About 30 bytes per value.
 

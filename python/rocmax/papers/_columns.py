@@ -1,4 +1,4 @@
-"""What the rankers of the papers share: their fit, features column by column, and sums of stumps."""
+"""The base of the papers' rankers: their fit, features by column, and sums of stumps."""
 
 from typing import Any, Self
 
@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse, is_stored
 from rocmax.estimators._atomic import atomic
@@ -15,7 +15,7 @@ from rocmax.estimators._thresholds import check_threshold
 
 
 class PaperRanker(Ranker):
-    """A ranker with a `fit` that only differs by the parameters it checks and what it learns."""
+    """A ranker whose `fit` checks its parameters, learns, and sets the threshold."""
 
     # Whether sparse features are accepted.
     _sparse = True
@@ -27,19 +27,12 @@ class PaperRanker(Ranker):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training samples, also sparse except for AUCSplitTree and PAUCBoost. NaN is a missing value for RankBoost.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
+            Training samples; AUCSplitTree and PAUCBoost do not accept sparse X. RankBoost treats NaN as missing.
 
         Raises
         ------
         TypeError
             If X is sparse and the model needs dense features.
-        ValueError
         """
         parameters = self._checked()
         check_threshold(self.threshold)
@@ -50,11 +43,11 @@ class PaperRanker(Ranker):
         return self
 
     def _checked(self) -> tuple[Any, ...]:
-        """Return the parameters, checked."""
+        """Check and return the parameters."""
         raise NotImplementedError
 
     def _learn(self, data: Data, *parameters: Any) -> None:
-        """Set the fitted attributes but the threshold."""
+        """Set the fitted attributes except the threshold."""
         raise NotImplementedError
 
     def _checked_features(self, X: Any) -> Any:
@@ -72,7 +65,7 @@ class PaperRanker(Ranker):
 
 
 def in_memory(data: Data, n_bytes: int) -> Data:
-    """Return the samples of positive weight, in memory; they and a fit take `n_bytes` per value."""
+    """Return the samples of positive weight in memory, which with a fit take `n_bytes` per value."""
     X = data.X
     n_values = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
     require_memory(n_bytes * n_values, "the features by column", "fewer samples or features need less")
@@ -81,23 +74,23 @@ def in_memory(data: Data, n_bytes: int) -> Data:
 
 
 def by_column(X: Any) -> F64:
-    """Return all values, the first column first."""
+    """Return all values, column by column."""
     return np.asarray(X, dtype=np.float64).ravel(order="F")
 
 
 def columns_of(X: Any) -> Any:
-    """Return X in a form whose columns are cheap."""
+    """Return X in a form with cheap columns."""
     return sp.csc_array(X) if is_sparse(X) else X
 
 
 def column(X: Any, k: int) -> F64:
-    """Return a column of what `columns_of` returns, dense."""
+    """Return a column of `columns_of`, dense."""
     values = X[:, [k]].toarray()[:, 0] if is_sparse(X) else X[:, k]
     return np.asarray(values, dtype=np.float64)
 
 
 def sum_of_stumps(X: Any, feature: NDArray[np.int64], threshold: F64, coef: F64, missing: Bool) -> F64:
-    """Return sum_t coef_t 1[x > threshold_t] over the stumps' features, missing_t in place of the 1 for a NaN.
+    """Return sum_t coef_t 1[x > threshold_t], where the indicator of a NaN is missing_t.
 
     O(N log T) for each feature with T stumps.
     """

@@ -1,4 +1,4 @@
-"""GreedyPAUC: features added one by one by the partial AUC of the sum."""
+"""GreedyPAUC: features added one by one, by the partial AUC of the sum."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
 from rocmax.estimators._base import Data
@@ -15,11 +15,11 @@ from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.papers._columns import PaperRanker, column, columns_of, in_memory
 
-# Partial areas that differ by no more than this are equal: rounding must not choose.
+# Partial areas that differ by no more are equal, so that rounding does not choose.
 _TIE = 1e-12
-# Steps of the grid, at most.
+# The largest number of steps of the grid.
 _MOST = 1_000_000
-# Columns of scores that are measured at once.
+# The number of score columns that are measured at once.
 _AT_ONCE = 8
 
 
@@ -27,40 +27,33 @@ _AT_ONCE = 8
 class GreedyPAUC(PaperRanker):
     """A linear combination of features, found one feature at a time by the partial AUC of the training samples.
 
-    Features come in the order of their own partial AUC, the best first. The combination so far f and the next feature
-    g become the best of
+    Features are added in the order of their own partial AUC, the best first. The combination f so far and the next
+    feature g are replaced by the best of
 
         f + lambda g   and   lambda f + g,   lambda in a grid of equal steps of [-1, 1],
 
-    until all have been. The partial AUC is the area under the ROC curve over the range, divided by its width.
+    until all features are in. The partial AUC is the area under the ROC curve on the range, divided by its width.
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     n_steps : int, default=100
-        Equal steps of the grid, at most a million.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
+        Number of steps of the grid, at most a million.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         The weights of the features.
     order_ : ndarray of shape (n_features,)
-        The features in the order in which they came.
+        The features in the order in which they were added.
     partial_auc_ : ndarray of shape (n_features,)
-        The training partial AUC after each.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
+        The training partial AUC after each feature.
 
     Notes
     -----
-    Ties: tied pairs count one half, as the curve does; of features and of combinations equally good to within rounding
-    it is the first, f + lambda g before lambda f + g, small lambda before large. Weights: those of the partial AUC.
-    Features should be on one scale, for the grid is the same for all. Cost: 2 d (n_steps + 1) partial AUCs of N
-    samples, O(N) to O(N log N) each.
+    Ties: tied pairs count one half. Of features or combinations that are equal to within rounding, the first is taken:
+    f + lambda g before lambda f + g, small lambda before large. Weights: those of the partial AUC. Features should be
+    on one scale, as the grid is the same for all. Cost: 2 d (n_steps + 1) partial AUCs of N samples, O(N) to O(N log N)
+    each.
 
     References
     ----------
@@ -90,7 +83,7 @@ class GreedyPAUC(PaperRanker):
     def _learn(self, data: Data, fpr_range: tuple[float, float], n_steps: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 8)
         with np.errstate(over="ignore"):
-            _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # what no combination exceeds
+            _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # no combination exceeds this
         columns = columns_of(samples)
         areas = _Areas(labels, weights, fpr_range, threads)
         n_features = columns.shape[1]
@@ -129,7 +122,7 @@ class _Areas:
         return np.concatenate(found)
 
     def best(self, f: F64, g: F64, n_steps: int) -> tuple[tuple[float, float], float]:
-        """Return the factors of f and of g whose sum is the best, and its partial AUC."""
+        """Return the factors of f and g in the best sum, and its partial AUC."""
 
         def factors(k: int) -> tuple[float, float]:
             share = (2.0 * (k % (n_steps + 1)) - n_steps) / n_steps
@@ -148,7 +141,7 @@ def _require_finite(scores: F64) -> F64:
 
 
 def _merged(values: F64) -> F64:
-    """Return the values, those within rounding of the next higher one as high as that."""
+    """Raise each value that is within rounding of the next higher value to that value."""
     descending = np.argsort(-values, kind="stable")
     close = np.append(False, -np.diff(values[descending]) <= _TIE)
     starts = np.maximum.accumulate(np.where(close, 0, np.arange(len(values))))

@@ -8,7 +8,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
@@ -22,53 +22,46 @@ _MOST = 255
 class PAUCBoost(PaperRanker):
     """Boosted stumps that maximise a smoothed partial AUC on a range of false positive rates.
 
-    Scores are F(x) = sum_t beta_t 1[x_k > theta]. A round finds the negatives of the range anew, those ranked
-    floor(n low) + 1 to ceil(n high) by F so far, and adds the stump and the coefficient that make
+    Scores are F(x) = sum_t beta_t 1[x_k > theta]. Each round takes the negatives that F ranks floor(n low) + 1 to
+    ceil(n high), and adds the stump and the coefficient that maximise
 
         mean over positives i and these negatives j of Phi(F(x_i) - F(z_j) - 2)
 
-    largest, Phi the normal distribution function.
+    with Phi the normal distribution function.
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     n_estimators : int, default=100
-        Largest number of rounds. Boosting ends earlier if no stump improves the objective; see Notes.
+        Largest number of rounds. Boosting ends earlier if no stump improves the objective (see Notes).
     n_thresholds : int, default=100
-        Thresholds per feature, at most 254: between all its distinct values if these are no more, otherwise at equal
-        shares of the samples.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
+        Largest number of thresholds per feature, at most 254. Features with more distinct values are cut at equal
+        shares of the samples, others between all their values.
 
     Attributes
     ----------
     feature_ : ndarray of shape (n_rounds,)
         The feature of each stump.
     threshold_ : ndarray of shape (n_rounds,)
-        theta of each.
+        theta of each stump.
     coef_ : ndarray of shape (n_rounds,)
-        beta of each.
+        beta of each stump.
     history_ : dict of ndarray
-        "before" and "after" each round, the objective over the negatives of that round.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
+        The objective "before" and "after" each round, over the negatives of that round.
 
     Notes
     -----
-    Differences from the paper: the smoothing width is 1, as only its ratio to F matters. The 2 in Phi is added: stumps
-    leave many scores equal, and with Phi(0) = 1/2 for a tie a constant score beats all others on most data; here a tie
-    is worth Phi(-2) = 0.02, close to the 0 of the ranked partial AUC. Coefficients are multiples of 1/16, at most 1 up
-    or down, so that sums over all pairs are exact and the best coefficient of every stump is found, where the paper
-    takes a Newton step. Natural cubic splines and their penalty are left out. Within a round the objective never falls;
-    over the negatives of the next round it may be lower, and boosting ends, with the better of the two, when the best
-    stump there takes the last one back.
+    Differences from the paper: The smoothing width is 1, as only its ratio to F matters. The 2 in Phi is added: stumps
+    leave many scores equal, and with Phi(0) = 1/2 for a tie a constant score is best on most data; here a tie counts
+    Phi(-2) = 0.02, close to its 0 in the ranked partial AUC. Coefficients are multiples of 1/16 in [-1, 1], so that
+    sums over all pairs are exact and the best coefficient of every stump is found; the paper takes a Newton step.
+    Natural cubic splines and their penalty are left out. The objective never falls within a round, but may fall from
+    the negatives of one round to those of the next. Boosting ends when the best stump undoes the last one, and keeps
+    the better of the two models.
 
-    Ties: of equal scores at an end of the range, the share inside it counts. Among equally good stumps the lowest
-    feature wins, then the highest threshold, then the smallest change. Weights: a pair has weight w_i w_j. Cost:
-    O(N d) and O(T d K L) per round for T thresholds, K sixteenths between the highest and the lowest score and L
-    between the ends of the range. About 18 bytes per value.
+    Ties: equal scores at an end of the range count by the share inside it. Among equal stumps the lowest feature wins,
+    then the highest threshold, then the smallest change. Weights: a pair has weight w_i w_j. Cost: O(N d) and
+    O(T d K L) per round for T thresholds, K sixteenths between the highest and the lowest score and L between the ends
+    of the range. About 18 bytes per value.
 
     References
     ----------
@@ -124,7 +117,7 @@ class PAUCBoost(PaperRanker):
 
 
 def _cuts(values: AnyArray, weight: F64 | None, n_cuts: int) -> F64:
-    """Return thresholds between distinct values, all of them or `n_cuts` at most, dividing the weight evenly."""
+    """Return thresholds between all distinct values, or at most `n_cuts` that divide the weight evenly."""
     distinct, which = np.unique(values, return_inverse=True)
     middle = distinct[:-1] / 2 + distinct[1:] / 2
     middle = np.where((distinct[:-1] <= middle) & (middle < distinct[1:]), middle, distinct[:-1])

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_count
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import is_sparse
 from rocmax.estimators._base import Data
@@ -19,46 +19,40 @@ from rocmax.papers._columns import PaperRanker, by_column, columns_of, in_memory
 class RankBoost(PaperRanker):
     """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
 
-    Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) weighs v_i u_j; a round takes the stump
-    with the largest ``|r|``,
+    Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) has weight v_i u_j. A round takes the
+    stump with the largest ``|r|``,
 
         r = sum_i v_i h(x_i) - sum_j u_j h(z_j),   alpha = 1/2 ln((1 + r) / (1 - r)),
 
-    and then v_i ~ v_i exp(-alpha h(x_i)), u_j ~ u_j exp(alpha h(z_j)), each summing to 1. The share of training pairs
+    and sets v_i ~ v_i exp(-alpha h(x_i)) and u_j ~ u_j exp(alpha h(z_j)), each with sum 1. The share of training pairs
     that F ties or misorders is at most the product of sqrt(1 - r_t^2).
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Largest number of rounds. Boosting ends earlier if one stump ranks all pairs or none is better than chance.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
+        Largest number of rounds. Boosting ends earlier if a stump ranks all pairs or none is better than chance.
 
     Attributes
     ----------
     feature_ : ndarray of shape (n_rounds,)
         The feature of each stump.
     threshold_ : ndarray of shape (n_rounds,)
-        theta of each; -inf separates samples with a value from those without.
+        theta of each stump; -inf separates samples with a value from those without.
     missing_above_ : ndarray of shape (n_rounds,)
         h of samples whose value is missing.
     coef_ : ndarray of shape (n_rounds,)
-        alpha of each; if r is 1 or -1, that of 1 - 1e-12.
+        alpha of each stump; if r is 1 or -1, that of 1 - 1e-12.
     edge_ : ndarray of shape (n_rounds,)
-        r of each.
+        r of each stump.
     bound_ : float
         The product of sqrt(1 - r_t^2).
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
-    Ties: among stumps that are equally good to within rounding, the lowest feature wins, then the highest threshold.
-    Missing values (NaN) abstain: they take the side that makes the stump better. Weights: v and u start at them, so
-    that a pair has weight w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), of sparse features
-    O(stored values). About 30 bytes per value.
+    Ties: among stumps that are equal to within rounding, the lowest feature wins, then the highest threshold. Missing
+    values (NaN) go to the side that makes the stump better. Weights: v and u start from them, so that a pair has weight
+    w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), for sparse X O(stored values). About 30
+    bytes per value.
 
     References
     ----------

@@ -25,31 +25,24 @@ class TauFPL(PaperRanker):
 
         R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
 
-    by cutting planes, to a certified gap. If the zero model is within `tol` of optimal, a short model that ranks
-    replaces it.
+    by cutting planes, to a certified gap. If the zero model is within `tol` of optimal, it is replaced by a short model
+    that ranks.
 
     Parameters
     ----------
     tau : float, default=0.1
-        The share of the negatives, above 0 and at most 1.
+        The share of the negatives, in (0, 1].
     C : float, default=1.0
-        Weight of the MEAN loss of the positives; 1 / C is the paper's lambda.
-    tol : float, default=1e-3
-    max_iter : int, default=2000
-    threshold : str or tuple, default="auto"
+        Weight of the MEAN loss of the positives; 1 / C is lambda in the paper.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         w.
-    intercept_ : ndarray of shape (1,)
     objective_ : float
         ``1/2 |w|^2 + C R(Xw)``.
     dual_gap_ : float
     n_iter_ : int
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----
@@ -57,11 +50,10 @@ class TauFPL(PaperRanker):
 
     Notes
     -----
-    It stands in for the asymmetric support vector machine of Wu, Lin, Chen and Chen (KDD 2008), to which the paper on
-    partial AUC compares itself: that machine's formulation is not restated there. The threshold that the reference
-    takes from bootstrap samples is `threshold` here. Ties: of equal scores at rank j any may count; tbar is the same.
-    Weights: both means are weighted, the last of the highest negatives in part. Cost: a product with X and one with its
-    transpose, and O(N), a step.
+    It replaces the asymmetric support vector machine of Wu, Lin, Chen and Chen (KDD 2008), with which the paper on
+    partial AUC compares without restating its formulation. `threshold` replaces the bootstrap threshold of the
+    reference. Ties: of equal scores at rank j any may count; tbar is the same. Weights: both means are weighted, and
+    the last of the highest negatives counts in part. Cost per step: one product with X and one with its transpose.
 
     References
     ----------
@@ -96,7 +88,7 @@ class TauFPL(PaperRanker):
         problem = _core.Problem(positive, weight)
         _, top = problem.ranks(0.0, tau)
         risk = TopMean(positive, np.ones(len(positive)) if weight is None else weight, top)
-        with np.errstate(over="ignore", invalid="ignore"):  # the risk reports them
+        with np.errstate(over="ignore", invalid="ignore"):  # the risk reports overflow
             design = as_design(X)
             result = minimise_convex(risk, design, C, tol=tol, max_iter=max_iter)
             result = leave_zero(result, Objective(risk, design, C), problem, tol)
@@ -109,7 +101,7 @@ class TauFPL(PaperRanker):
 
 
 class TopMean(OwnOracle):
-    """R(s) = 1/m sum_i (1 - s_i + tbar)_+^2, tbar the mean score of the highest negatives, which weigh `top`."""
+    """R(s) = 1/m sum_i (1 - s_i + tbar)_+^2, with tbar the mean of the highest negatives of total weight `top`."""
 
     def __init__(self, positive: Bool, weight: F64, top: float) -> None:
         self._pos, self._neg = np.flatnonzero(positive & (weight > 0)), np.flatnonzero(~positive & (weight > 0))
@@ -117,7 +109,7 @@ class TopMean(OwnOracle):
         self._weight, self._top = weight[self._neg], top
 
     def __call__(self, scores: F64, /) -> Evaluation:
-        """Evaluate the risk; O(N log N). ``partial_auc`` is the share of pairs with the highest in the right order."""
+        """Evaluate the risk in O(N log N); ``partial_auc`` is the share of correct pairs with the highest negatives."""
         s, t = scores[self._pos], scores[self._neg]
         order = np.argsort(-t, kind="stable")
         before = np.cumsum(self._weight[order]) - self._weight[order]
@@ -132,6 +124,6 @@ class TopMean(OwnOracle):
             raise ValueError("X is too large for its products with a model: scale the features")
         ascending = t[order][::-1]
         below = np.append(0.0, np.cumsum(counted[::-1]))[np.searchsorted(ascending, s, side="left")]
-        # coef . s = 2 sum share slack (slack - 1): what is left needs no scores.
+        # coef . s = 2 sum share slack (slack - 1), so that the rest needs no scores.
         offset = float(self._share @ (slack * (2.0 - slack)))
         return Evaluation(value, coef, float(self._share @ below), offset)

@@ -1,4 +1,4 @@
-"""TwoNormSVC: squared slacks, and the space in which they rank the training samples perfectly."""
+"""TwoNormSVC: squared slacks, and the space in which the training samples are ranked perfectly."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -10,40 +10,35 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._checks.training import check_features
-from rocmax._interrupt import interruptible
 from rocmax._parameters import check_positive
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 
-# libsvm's own limit, which scikit-learn takes off: where rounding drowns `tol` it never ends.
+# The limit of libsvm, which scikit-learn removes: without it, a fit whose rounding exceeds `tol` never ends.
 _MAX_ITER = 10_000_000
-# An eigenvalue this much below zero, beside the sum of all, may be the rounding of a matrix in single precision.
+# A negative eigenvalue of up to this share of the sum of all may be the rounding of single precision.
 _SINGLE = 1e-6
 
 
 @dataclass(eq=False, repr=False)
 class TwoNormSVC(KernelRanker):
-    """Support vector machine with squared slacks, which has a training AUC of 1 in a space of its own.
+    """Support vector machine with squared slacks, whose training AUC is 1 in a space of its own.
 
     Minimises ``1/2 |w|^2 + C sum_i xi_i^2``, ``y_i (f(x_i) + b) >= 1 - xi_i``, through its dual
 
         max sum al - 1/2 al' Y (K + I / (2C)) Y al,   y'al = 0, al >= 0,
 
     a hard-margin machine with the kernel k'(x_i, x_j) = k(x_i, x_j) + 1[i = j] / (2C). In the space H' of k' the
-    training samples are separable, so the scores there rank every training pair correctly; on new samples k' and k
-    agree.
+    training samples are separable, so that scores there rank every training pair correctly. On new samples k' = k.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the SUM of squared slacks over the samples.
-    kernel : str or callable, default="rbf"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     tol : float, default=1e-3
         Stopping tolerance of ``sklearn.svm.SVC``.
 
@@ -55,20 +50,17 @@ class TwoNormSVC(KernelRanker):
         w; kernel="linear" only.
     intercept_ : ndarray of shape (1,)
         b.
-    classes_ : ndarray of shape (2,)
     support_ : ndarray of shape (k,)
         Rows of the training samples with al_i > 0.
     objective_ : float
         ``1/2 |w|^2 + C sum_i xi_i^2``.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
-    Solved by ``sklearn.svm.SVC`` on the modified kernel matrix: 8 N^2 bytes, refused before it is formed if it cannot
-    fit; kernels other than "linear" and "rbf" are checked to be positive semidefinite, in twice the memory and
-    N^3 / 3 multiplications. After Ctrl-C libsvm may go on in a thread of its own. The paper's eq. 15 loses the factors
-    1/2 and 2.
+    Solved by ``sklearn.svm.SVC`` with the kernel matrix of k', 8 N^2 bytes, which is refused before it is formed if it
+    cannot fit in memory. Kernels other than "linear" and "rbf" are checked to be positive semidefinite, in twice the
+    memory and N^3 / 3 multiplications. After Ctrl-C, libsvm may continue in its own thread. Eq. 15 of the paper lacks
+    the factors 1/2 and 2.
 
     References
     ----------
@@ -101,11 +93,6 @@ class TwoNormSVC(KernelRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples; their kernel matrix if ``kernel="precomputed"``.
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
@@ -116,7 +103,7 @@ class TwoNormSVC(KernelRanker):
         X, positive, _ = self._validated(X, y)
         gram = self._set_kernel(X).gram(X, np.float64)
         n = len(gram)
-        if self._kernel.name not in ("linear", "rbf"):  # which are definite
+        if self._kernel.name not in ("linear", "rbf"):  # these are semidefinite
             interruptible(gram.size, _require_definite, gram)
         ridge, diagonal = 1.0 / (2.0 * C), np.diag(gram)
         if np.any(diagonal + ridge == diagonal):
@@ -125,7 +112,7 @@ class TwoNormSVC(KernelRanker):
                 "1 / (2 C) is lost in rounding; scale the features, divide the kernel by a number, or lower C"
             )
         gram[np.diag_indices(n)] += ridge
-        # al_i = 2 C xi_i, and the objective at zero, C N, bounds every xi_i^2 by N: a box that is never reached.
+        # al_i = 2 C xi_i, and the objective at zero, C N, bounds every xi_i^2 by N, so that this bound is not reached.
         svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol, max_iter=_MAX_ITER)
         with one_at_a_time():  # its checks are scikit-learn's
             interruptible(gram.size, svc.fit, gram, positive)
@@ -139,7 +126,7 @@ class TwoNormSVC(KernelRanker):
         else:
             self.__dict__.update(support_of(self._kernel, X, self.dual_coef_))
         self._extra = coefs * ridge
-        # Those equal to a row of the support: others add nothing in H'.
+        # Only rows equal to a row of the support add anything in H'.
         keys = _hashes(X)
         known = {keys[row] for row in self.support_}
         self._rows = [(row, key) for row, key in enumerate(keys) if key in known]
@@ -156,8 +143,8 @@ class TwoNormSVC(KernelRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         train_index : array-like of shape (n_samples,), default=None
-            For each row the training row that it is, or -1 for a new sample. By default rows equal to a training row
-            are that row; the k-th copy in X stands for the k-th copy in the training samples, further copies for none.
+            The training row that each row is, or -1 for a new sample. By default, the k-th copy of a row in X is the
+            k-th copy in the training samples; further copies are new samples.
 
         Returns
         -------
@@ -191,7 +178,7 @@ class TwoNormSVC(KernelRanker):
 
 
 def _require_definite(gram: F64) -> None:
-    """Refuse a kernel matrix with an eigenvalue below zero by more than rounding, in single precision, of all."""
+    """Refuse a kernel matrix with a negative eigenvalue beyond the rounding of single precision."""
     size = float(np.trace(gram))
     shifted = gram.copy()
     shifted[np.diag_indices(len(gram))] += _SINGLE * abs(size) + np.finfo(np.float64).tiny

@@ -1,4 +1,4 @@
-"""What a solver may ask of a risk."""
+"""The interface between solvers and risks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,24 +7,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64, Bool
-from rocmax.risks._proximal import Proximal
+from rocmax._typing import F64, Bool, Rows
 from rocmax.risks._smoothed import Curvature, Smoothed
 
 
 class Evaluation(NamedTuple):
-    """The result of an oracle at one vector of scores.
+    """The result of an oracle at scores s: R(s), a subgradient, and the ranked partial AUC, where ties count 0.
 
-    Attributes
-    ----------
-    value : float
-        R(s).
-    coef : ndarray of shape (n_samples,)
-        A subgradient of R at s; its entries sum to zero.
-    partial_auc : float
-        The ranked partial AUC of s, ties counting 0.
-    offset : float
-        R(s) - coef . s, the value at scores zero of the cut that ``coef`` makes.
+    `coef` has a coefficient for each sample, with sum zero; `offset` is R(s) - coef . s, the cut at scores zero.
     """
 
     value: float
@@ -33,13 +23,27 @@ class Evaluation(NamedTuple):
     offset: float
 
 
+class Proximal(NamedTuple):
+    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2.
+
+    The cut h(s') >= offset + coef . s' touches h at p; `coef` is c (s - p), the slope of the minimum. `rows` are the
+    samples that are tied in p, group after group, and `starts` the start of each group: the curvature of the minimum is
+    a spring of strength c_k between each of these samples and the mean of its group.
+    """
+
+    offset: float
+    coef: F64
+    rows: Rows
+    starts: Rows
+
+
 class Oracle:
     """A risk R of score vectors, bound to one set of labels.
 
     Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
     """
 
-    # What to tell a user if a bound turns out false; "" for risks that are known to be convex.
+    # The error message if a bound turns out false; "" for risks that are known to be convex.
     doubt = ""
     _at_zero: float | None = None
 
@@ -54,7 +58,7 @@ class Oracle:
         return Evaluation(value, coef, partial_auc, offset)
 
     def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
-        """Evaluate the risk at the scores base + step change, which are not kept."""
+        """Evaluate the risk at the scores base + step change without forming them."""
         coef = np.empty(len(base))
         value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
         return Evaluation(value, coef, partial_auc, offset)
@@ -70,10 +74,9 @@ class Oracle:
 
     @cached_property
     def hinges(self) -> list[tuple[float, float]] | None:
-        """The weight of a pair and the number of negatives of each hinge that R is a sum of; None if it is no such sum.
+        """The weight of a pair and the number (or weight) of negatives of each hinge, or None if R is no sum of hinges.
 
-        Each is convex: a sum over all positives and the highest negatives. With weighted samples the number is a
-        weight.
+        Each hinge is convex: a sum over all positives and the highest negatives.
         """
         return self._core.hinges()
 
@@ -84,11 +87,11 @@ class Oracle:
         return Proximal(offset, coef, rows, starts)
 
     def stiffness(self, found: Evaluation) -> F64:
-        """Return the second derivative of a smooth risk there: springs of this strength to the samples' mean."""
+        """Return the second derivative of a smooth risk: the strengths of springs between samples and their mean."""
         raise NotImplementedError("a risk with kinks has no second derivative")
 
     def at_zero(self, n_samples: int) -> float:
-        """Return R of scores that are all equal."""
+        """Return R of equal scores."""
         if self._at_zero is None:
             self._at_zero = self(np.zeros(n_samples)).value
         return self._at_zero
@@ -100,21 +103,20 @@ class Oracle:
 
     @property
     def sample_weight(self) -> F64 | None:
-        """What the samples weigh; None unless the weights differ from 1."""
+        """The weights, or None if all are 1."""
         return self._core.problem.sample_weight
 
 
 class OwnOracle(Oracle):
-    """A risk with an evaluation of its own: `__call__` is all there is to it."""
+    """A risk that defines `__call__` and nothing else."""
 
     def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
-        """Evaluate the risk at the scores base + step change."""
         return self(base + step * change)
 
     hinges = None
 
     def smooth(self, scores: F64, width: float) -> None:
-        """Return None: it is not smoothed."""
+        return None
 
 
 @dataclass(frozen=True)

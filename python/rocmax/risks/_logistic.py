@@ -1,4 +1,4 @@
-"""The logistic loss, as a risk of scores alone: the intercept is minimised out."""
+"""The logistic loss as a function of the scores alone: the intercept is minimised out."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rocmax import _core
 from rocmax._typing import F64
 from rocmax.risks._base import Evaluation, Oracle, OwnOracle
 
-# The intercept is sought until the gradient along it, a mean of numbers below 1, is below this.
+# The tolerance of the gradient along the intercept, a mean of numbers below 1.
 _INTERCEPT_TOL = 1e-12
 _MAX_STEPS = 200
 
@@ -18,13 +18,12 @@ _MAX_STEPS = 200
 class Logistic:
     """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i, y = +-1; convex.
 
-    Not a loss of pairs, but invariant to a shift of the scores. `fpr_range` is for the partial AUC of an evaluation.
+    Invariant to a shift of the scores, like the pair losses. `fpr_range` is for the partial AUC of an evaluation.
     """
 
     fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        """Return the oracle of this risk for labels and their weights."""
         return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
 
 
@@ -43,7 +42,7 @@ class _LogisticOracle(OwnOracle):
         shifted = scores + self._intercept(scores)
         value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
         coef = self._share * (expit(shifted) - self._positive)
-        coef -= self._share * coef.sum()  # zero but for the accuracy of the intercept
+        coef -= self._share * coef.sum()  # zero up to the accuracy of the intercept
         return Evaluation(value, coef, partial_auc, value - float(coef @ shifted))
 
     def stiffness(self, found: Evaluation) -> F64:
@@ -52,7 +51,7 @@ class _LogisticOracle(OwnOracle):
         return np.asarray(np.maximum(missed * (1.0 - missed * self._inverse), 0.0))
 
     def _intercept(self, scores: F64) -> float:
-        """Return the b at which the mean probability is the share of positives: Newton's steps, bisection beyond."""
+        """Return the b at which the mean probability is the share of positives, by Newton's method with bisection."""
         level = float(logit(self._rate))
         low, high = level - float(scores.max()), level - float(scores.min())
         b = level - float(self._share @ scores)

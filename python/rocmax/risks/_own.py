@@ -1,4 +1,4 @@
-"""A risk of the user's own: a function of scores."""
+"""A user's own risk: a function of the scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rocmax import _core
 from rocmax._typing import F64
 from rocmax.risks._base import Evaluation, Oracle, OwnOracle
 
-# Takes scores, which samples are positive and their weights (None: all 1); returns R and a subgradient.
+# Takes the scores, which samples are positive, and the weights (None: all 1); returns R and a subgradient.
 RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
 
 
@@ -18,14 +18,13 @@ RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
 class Own:
     """R(s), a convex function >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``.
 
-    `fpr_range` is only where the partial AUC of an evaluation is taken.
+    `fpr_range` is for the partial AUC of an evaluation.
     """
 
     fpr_range: tuple[float, float]
     function: RiskFunction
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        """Return the oracle of this risk for labels."""
         return _OwnFunction(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.function)
 
 
@@ -35,7 +34,7 @@ class _OwnFunction(OwnOracle):
     def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
         super().__init__(core, n_threads)
         self._function = function
-        # The problem's own, which a function is not to write into.
+        # A function must not write into the arrays of the problem.
         self._positive, self._weight = (_read_only(values) for values in (self.labels, self.sample_weight))
 
     def __call__(self, scores: F64, /) -> Evaluation:

@@ -1,4 +1,4 @@
-"""Smooth losses of pairs, with second derivatives: for boosted trees and networks, which know their scores only."""
+"""Smooth pair losses with second derivatives, for boosted trees and networks."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class PairLoss:
     With u the difference of the scores, "squared_hinge" is (1 - u)_+^2; "smoothed_hinge" is half of that down to u = 0
     and 1/2 - u below. With `rates` "fpr" the pairs are all positives with the negatives ranked in [low, high], with
     "tpr" all negatives with the positives of that range. p_i, q_j are the weights inside the range, where a block of
-    ties that an end cuts counts in part, and M is the sum of p_i q_j. See ``rocmax_core::oracle::pair_loss``.
+    ties that an end cuts counts in part, and M is the sum of p_i q_j. See ``rocmax_core::risk::pair_loss``.
     """
 
     loss: str
@@ -43,5 +43,6 @@ class PairLoss:
         self, derivatives: tuple[F64, F64], scale: float, problem: _core.Problem, scores: F64, n_threads: int = 1
     ) -> float:
         """Add `scale` times the gradient and the diagonal of the Hessian to those given, and return the value."""
-        ends = (self.rates, self.low, self.high)
-        return _core.pair_loss(problem, scores, self.loss, ends, scale, derivatives, n_threads)
+        loss = _core.PairLoss.squared_hinge() if self.loss == "squared_hinge" else _core.PairLoss.smoothed_hinge()
+        pairs = (_core.PairRange.tpr if self.rates == "tpr" else _core.PairRange.fpr)(self.low, self.high)
+        return _core.pair_loss(problem, scores, loss, pairs, scale, derivatives, n_threads)

@@ -1,4 +1,4 @@
-"""The hinge over a list of pairs."""
+"""The hinge over listed pairs."""
 
 from hashlib import blake2b
 
@@ -11,21 +11,20 @@ from rocmax.risks._base import Evaluation, OwnOracle
 
 
 class Listed:
-    """The hinge over pairs (i, j) that are listed, whatever the labels."""
+    """The hinge over listed pairs (i, j), whatever the labels."""
 
     def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> None:
         self.pairs = i, j
 
     def bind(self, problem: _core.Problem, n_threads: int) -> "PairHinge":
-        """Return the oracle of these pairs."""
         return PairHinge(*self.pairs)
 
 
 class PairHinge(OwnOracle):
     """R(s) = 1/p sum over the p listed pairs (i, j) of (1 - s_i + s_j)_+; convex.
 
-    It remembers which pairs each subgradient counts, one bit a pair, so that the multipliers of the pairs can be told
-    from those of the cuts.
+    Keeps which pairs each subgradient counts, one bit a pair: the multipliers of the pairs follow from those of the
+    cuts.
     """
 
     def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> None:

@@ -10,20 +10,16 @@ from rocmax.risks._base import Difference, Oracle
 class Tight:
     """The tight structural surrogate; convex.
 
-    R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a).
+    R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a)
+    (Narasimhan and Agarwal, 2016, eq. 18 and Algorithms 2-3).
 
-    The pairwise hinge where the range starts at zero. Unbounded: hopeless positives weigh ever more, and where no
-    direction lifts the mean positive above the mean of the top j_b negatives its minimiser is the zero model.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), eq. 18 and Algorithms 2-3.
+    The pairwise hinge if the range starts at zero. Unbounded: positives ranked very low dominate the risk. If no
+    direction lifts the mean positive above the mean of the top j_b negatives, the zero model is the minimiser.
     """
 
     fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        """Return the oracle of this risk for labels."""
         return Oracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
 
 
@@ -31,37 +27,29 @@ class Tight:
 class Naive:
     """The structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
 
-    R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a).
+    R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a)
+    (Narasimhan and Agarwal, 2016, eq. 11).
 
-    The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+: it also charges for negatives beyond the range.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), eq. 11.
+    The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+, which penalises negatives beyond the range.
     """
 
     fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        """Return the oracle of this risk for labels."""
         return Oracle(_core.Oracle.naive(problem, *self.fpr_range), n_threads)
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only where the range starts at zero.
+    """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if the range starts at zero.
 
-    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a).
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), section 6 and Algorithm 4.
+    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a)
+    (Narasimhan and Agarwal, 2016, section 6 and Algorithm 4).
     """
 
     fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
-        """Return the risk, or its two convex parts and the whole where it is not convex, for labels."""
         return _difference(problem, self.fpr_range, [(1.0, True, 1.0)], [(1.0, False, 1.0)], n_threads)
 
 
@@ -76,19 +64,18 @@ class Ramp:
     fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
-        """Return the two convex parts and the whole of this risk for labels."""
         convex = [(1.0, True, 1.0), (1.0, False, 0.0)]
         concave = [(1.0, True, 0.0), (1.0, False, 1.0)]
         return _difference(problem, self.fpr_range, convex, concave, n_threads)
 
 
-_Terms = list[tuple[float, bool, float]]  # weight, whether it sums to the high end of the range, margin
+_Terms = list[tuple[float, bool, float]]  # weight, whether the sum ends at j_b (else at j_a), margin
 
 
 def _difference(
     problem: _core.Problem, fpr_range: tuple[float, float], convex: _Terms, concave: _Terms, n_threads: int
 ) -> Oracle | Difference:
-    """Return convex - concave, or only the first where the second sums over no negatives."""
+    """Return convex - concave, or only the convex part if the concave one sums over no negatives."""
     negated = [(-weight, high, margin) for weight, high, margin in concave]
     f, g, whole = (
         Oracle(_core.Oracle.top_hinge(problem, *fpr_range, terms), n_threads)

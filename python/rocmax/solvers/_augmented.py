@@ -1,4 +1,4 @@
-"""The augmented Lagrangian method: for data on which cutting planes converge slowly."""
+"""The augmented Lagrangian method, for data on which cutting planes converge slowly."""
 
 import numpy as np
 
@@ -9,33 +9,34 @@ from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._requirements import DIVISIBLE, HINGES, missing, require
 from rocmax.solvers._state import State
 
-# The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
+# The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after
+# _INNER_STEPS steps.
 _INNER, _INNER_STEPS = 2.0, 12
 # The residual of a Newton step.
 _RESIDUAL = 0.3
-# The accuracy of the best length of a model, relative to what is left to gain.
+# The accuracy of the best length of a model, relative to the gap.
 _LENGTH = 0.05
-# The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge.
+# The search along a step ends when the slope has fallen to this share, or after so many oracle calls.
 _FLAT, _CALLS = 0.1, 20
 
 NEEDS = HINGES, DIVISIBLE
 
 
 def suits(objective: Objective) -> bool:
-    """Whether the needs are met."""
+    """Whether the risk and the design meet the needs."""
     return not missing(NEEDS, objective)
 
 
 def minimise_augmented(state: State) -> None:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and update it.
 
-    Models w and, for each hinge, scores s = X w are separate variables, tied by a constraint with multipliers. Given
-    these, the best scores are the proximal point of the hinge, which leaves a smooth function of w. Newton steps
-    minimise it, with the curvature of the samples tied in the proximal points; the slopes there are the next
-    multipliers, and cuts of R, which give the bound. Some ten inner problems are enough for any accuracy, also if many
-    samples decide, as in wide and separable data (Rockafellar, 1976; Li, Sun and Toh, 2018).
+    The model w and, for each hinge, its scores s = X w are separate variables, joined by a constraint with multipliers.
+    For given multipliers the best scores are the proximal point of the hinge; what remains is a smooth function of w.
+    Newton steps minimise it, with the curvature of the samples that are tied in the proximal points. The slopes there
+    are the next multipliers, and cuts of R, which give the bound. About ten inner problems reach any accuracy, also on
+    wide and separable data, where many samples matter (Rockafellar, 1976; Li, Sun and Toh, 2018).
 
-    Holds the multipliers, up to ten vectors over the samples for each hinge, and the features of at most half of them.
+    Holds up to ten vectors over the samples for each hinge, and the features of at most half of the samples.
     """
     objective = state.objective
     require("the augmented Lagrangian method", NEEDS, objective)
@@ -65,10 +66,10 @@ def minimise_augmented(state: State) -> None:
         ray = Ray(objective, model, model.vector + envelope.newton_step(found, gradient, _RESIDUAL))
         slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
-            return  # nowhere to go, to the last digit or beyond the range of numbers
+            return  # no descent direction to the accuracy of the numbers
 
         def slopes_at(step: float, ray: Ray = ray) -> Point:
-            model = ray.at(step)
+            model = ray.model(step)
             found = envelope(model.scores)
             return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
 

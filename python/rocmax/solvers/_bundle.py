@@ -1,4 +1,4 @@
-"""The cuts known of a convex risk, and the model of the objective that they make."""
+"""The known cuts of a convex risk, and the piecewise linear model of the objective that they form."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from rocmax._typing import F64
 from rocmax.designs import Design, inner
 from rocmax.solvers._objective import Tilt
 
-# The share of the largest curvature that rounding may make of one of negative sign.
+# Rounding may make a curvature negative by this share of the largest one.
 _FLAT = 1e-6
 
 
 class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
 
-    They depend neither on C nor on a linear term beside the risk, so that a path over C and the steps of a
-    convex-concave procedure keep them. Holds 8 (dim + k) bytes per cut, k the number of cuts.
+    Cuts depend neither on C nor on a tilt, so a path over C and the steps of a convex-concave procedure keep them.
+    Holds 8 (dim + k) bytes per cut, k the number of cuts.
     """
 
     def __init__(self, design: Design) -> None:
@@ -24,8 +24,7 @@ class Bundle:
         self._store = np.zeros((1, design.dim))
         self.gram = np.zeros((1, 1))  # the inner products of the vectors
         self.weights = np.ones(1)
-        # Where the augmented Lagrangian method ended, if it was used: its multipliers less those of the tilt, and its
-        # penalty, both times C.
+        # The last multipliers of the augmented Lagrangian method less those of the tilt, and its penalty, both times C.
         self.multipliers: tuple[F64, float] | None = None
 
     def __len__(self) -> int:
@@ -42,7 +41,7 @@ class Bundle:
 
     @property
     def constant(self) -> float:
-        """The offsets of the cuts, times their weights."""
+        """Return the sum of the offsets, each times its weight."""
         return float(self.weights @ self._offsets)
 
     def add(self, offsets: F64, vectors: F64) -> None:
@@ -55,12 +54,12 @@ class Bundle:
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
 
     def join(self, other: "Bundle") -> None:
-        """Add the cuts of a lower risk, which hold for this one too."""
+        """Add the cuts of a lower risk: they hold for this one too."""
         if len(other) > 1:
             self.add(other._offsets[1:], other.vectors[1:])
 
     def _append(self, vectors: F64) -> None:
-        """Write the vectors behind those there are; the store doubles where it is full."""
+        """Write the vectors behind the others; a full store doubles (copying all for each cut took 15 % of a fit)."""
         size = len(self) + len(vectors)
         if size > len(self._store):
             grown = np.empty((2 * size, self._design.dim))
@@ -71,15 +70,15 @@ class Bundle:
     def minimise(self, C: float, tilt: Tilt, *, tol: float) -> tuple[F64, float]:
         """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return the minimiser and a lower bound of the minimum.
 
-        The bound holds whatever the accuracy `tol` of the minimiser.
+        The bound holds for any accuracy `tol` of the minimiser.
         """
         gain = self._offsets
-        if tilt.vector is not None:  # the weights sum to C: the other products with the tilt are the same for all
+        if tilt.vector is not None:  # the weights sum to C, so its other products only add a constant
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
         try:
             self.weights = _core.minimise_on_simplex(self.gram, gain, C, start, tol)
-        except ValueError:  # it met no number: the root of a negative length, or X is too large
+        except ValueError:  # a NaN: from a negative squared length, or because X is too large
             self.require_definite()
             raise
         vector = -(self.weights @ self.vectors)
@@ -89,7 +88,7 @@ class Bundle:
         return vector, float(self.weights @ self._offsets) - 0.5 * norm - C * tilt.offset
 
     def require_definite(self) -> None:
-        """Raise if the cuts show that the kernel is not positive semidefinite: there are no bounds then."""
+        """Raise if the cuts show that the kernel is not positive semidefinite: no bound holds then."""
         curvatures = np.linalg.eigvalsh(self.gram) if np.isfinite(self.gram).all() else np.zeros(1)
         if curvatures[0] < -_FLAT * abs(curvatures[-1]):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Bounds are proven: one above the objective by more than rounding is a mistake, and must not pass for a gap of 0."""
+"""Checks of certificates: a bound above the objective by more than rounding is an error, not a gap of 0."""
 
 import numpy as np
 
@@ -6,22 +6,21 @@ from rocmax.designs import inner
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._objective import Model, Objective
 
-# What rounding may do, relative to the terms that the objective is the sum of, and to what it is seen to do.
+# The rounding that is allowed, relative to the terms of the objective, and relative to the rounding that is measured.
 _RELATIVE, _SEEN = 1e-6, 1e3
-# The largest error of a score, beside a margin of 1, that does not decide on which side of the margin a pair is.
+# The largest error of a score that is harmless beside a margin of 1.
 _VISIBLE = 1e-3
-# Directions in which it is looked at.
+# The number of random directions.
 _LOOKS = 4
-# How far apart two products of one design may be, relative to these: precomputed kernels may be so asymmetric.
+# The allowed relative difference of two products of one design: precomputed kernels may be that asymmetric.
 _APART = 0.01
 
 
 def check_bound(objective: Objective, model: Model, value: float, bound: float, bundle: Bundle | None = None) -> None:
     """Raise unless the lower bound is at most the objective of a model, to the accuracy of the numbers.
 
-    Free if the bound is below; otherwise one product with the transpose of the features. A ValueError names a kernel
-    that is not positive semidefinite, numbers too large beside C, or a user's risk that is not convex; a RuntimeError
-    is a bug.
+    A ValueError names a kernel that is not positive semidefinite, features too large for C, or a user's risk that is
+    not convex; a RuntimeError is a bug.
     """
     if bound <= value:
         return
@@ -44,10 +43,10 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
 
 
 def check_promises(objective: Objective, best: Model, bundle: Bundle) -> None:
-    """Raise if a user's own risk breaks what its cuts promise, near the best model and further away.
+    """Raise if a user's own risk violates its cuts, near the best model or further away.
 
-    If the risk is convex and the coefficients are a subgradient, a cut holds for all models: so must those of the
-    bundle at other models, and those found there at the best one. _LOOKS products and three times as many evaluations.
+    The cuts of a convex risk hold everywhere: those of the bundle at other models, and cuts made there at the best one.
+    _LOOKS products and three times as many evaluations.
     """
     if not objective.oracle.doubt:
         return
@@ -87,7 +86,7 @@ def check_design(objective: Objective) -> None:
 
 
 def _require_size(objective: Objective, model: Model) -> None:
-    """Raise if rounding of the scores, up to C times the squared length of a sample, hides a margin of 1."""
+    """Raise if rounding of the scores, which may reach C k(x, x), hides a margin of 1."""
     design = objective.design
     some = np.zeros((2, design.n_samples))
     some[0, np.argmax(model.scores)] = some[1, np.argmin(model.scores)] = 1.0
@@ -102,7 +101,7 @@ def _require_size(objective: Objective, model: Model) -> None:
 
 
 def _rounding(objective: Objective, model: Model) -> float:
-    """Return the difference between a mean score difference by the scores and by the features, as bounds take it."""
+    """Return the largest difference between a mean score difference from the scores and from the vectors."""
     design = objective.design
     coefs = np.random.default_rng(0).random((_LOOKS, design.n_samples))
     coefs -= coefs.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Minimising a difference of convex risks: Newton steps down it, then a sequence of convex problems."""
+"""Minimise a difference of convex risks: Newton steps first, then a sequence of convex problems."""
 
 from dataclasses import replace
 
@@ -13,20 +13,20 @@ from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
-# A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
+# A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5
-# The procedure ends when a convex step solved within tol gains less than this share of tol.
+# The procedure ends when a convex step that is solved within tol gains less than this share of tol.
 _STALLED = 0.1
-# What is taken to be left to gain, relative to what the last step gained, at first to J. Measured on eight sets, 1 to
-# 30: the fewest steps in all, and the lowest objectives more often than not.
+# The gain that is expected to remain, relative to the gain of the last step (at first: to J). Of 1 to 30, on eight
+# sets: the fewest steps in all, and mostly the lowest objectives.
 _LEFT = 3.0
-# The descent ends when two steps in succession gain less than this share of tol, or than this share of J: what is left
-# is then a matter of the kinks, which smoothing does not see.
+# The descent ends when two steps in succession gain less than _SMALL tol J or _LEAST J: the rest of the gain is in the
+# kinks, which smoothing hides.
 _SMALL, _LEAST = 0.05, 1e-5
-# A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
+# A search along a ray ends after so many oracle calls, or when the slope has fallen to this share.
 _CALLS, _FLAT = 8, 0.3
-# At most so many steps, and fewer where there are more than one feature for _SAMPLES samples: the curvature of a sample
-# then says little, and the convex-concave procedure gains more.
+# The largest number of steps; fewer if there is more than one feature for _SAMPLES samples: the curvature of a sample
+# is then poor, and the convex-concave procedure gains more.
 _MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
 
 
@@ -44,14 +44,13 @@ def minimise_difference(
     """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
 
     Newton steps on a smoothed f lower J first, unless g counts no pair at the start. Each further step replaces g by
-    its linearisation at the current model, which gives a convex majorant of J, and lowers that by at least half of the
-    possible gain (Narasimhan and Agarwal, 2016, Algorithm 4). J never increases, and the cuts of f serve all steps. The
-    procedure ends at a model where the certified minimum of the majorant is within `tol`, and no model close to it on
-    its own ray, or along coordinates if these are few, is lower.
+    its linearisation at the current model, which gives a convex majorant of J, and lowers the majorant by at least half
+    of the possible gain (Narasimhan and Agarwal, 2016, Algorithm 4). J never increases, and the cuts of f serve all
+    steps. The procedure ends at a model within `tol` of the certified minimum of its own majorant.
 
-    `start` must not be the zero model, where all ties make g useless; `tol` is for the last convex step, `max_iter` for
-    all steps together. In the result, `objective` is J and `bound` that of the last convex step; in `history` the bound
-    is 0 during the descent.
+    `start` must not be the zero model, whose ties make g useless. `tol` is for the last convex step, `max_iter` for all
+    steps together. In the result, `objective` is J and `bound` that of the last convex step; in `history` the bound is
+    0 during the descent.
     """
     whole = Objective(risk.whole, design, C)
     bundle = bundle or Bundle(design)
@@ -65,7 +64,7 @@ def minimise_difference(
         before, base = value, model.vector
         concave = risk.concave(model.scores)
         tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
-        # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
+        # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
         share = _ENOUGH if concave.value > 0 else 1.0
 
         def enough(now: float, bound: float, before: float = before, share: float = share) -> bool:
@@ -81,18 +80,18 @@ def minimise_difference(
         model, value = step.model, whole(step.model)[0]
         if value >= before:
             model, value = Model.of(base, design), before
-        # A step that did not lower J, though it is said to have, would be taken again: rounding ends the procedure.
+        # A step that lowered the majorant but not J would be repeated: rounding ends the procedure.
         settled = not enough(step.objective, step.bound)
         ended = before - value <= (_STALLED * tol * before if settled else 0.0)
         if ended or len(history) >= max_iter:
-            # Scores that were followed along rays lose digits where a step takes back most of another.
+            # Scores that were updated along rays lose digits if a step undoes most of another.
             model = Model.of(model.vector, design)
             value, found = whole(model)
             return replace(
                 step,
                 model=model,
                 objective=value,
-                bound=min(step.bound, value),  # the majorant's, which lies above J
+                bound=min(step.bound, value),  # the majorant lies above J
                 zero_objective=whole.at_zero(),
                 partial_auc=found.partial_auc,
                 history=history,
@@ -113,12 +112,11 @@ def descend(
 ) -> tuple[Model, float, list[Progress]]:
     """Lower J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
 
-    Each step takes g as linear and f as smoothed over a width that shrinks with the gains. The minimiser of the
-    second-order model of these, with the curvature of a sample, gives the direction along which J itself is searched.
-    The smoothed cuts of f go to the bundle. A step is a product with X and one of two rows with its transpose.
+    Each step linearises g and smooths f over a width that shrinks with the gains. J is searched along the ray to the
+    minimiser of the second-order model, with the curvature of a sample. The smoothed cuts of f join the bundle. A step
+    is a product with X and one of two rows with its transpose.
 
-    Returns the last model, which is the lowest, its J and the record; `start` if f has no smoothed cuts or the design
-    offers no samples.
+    Returns the best model, its J and the history; `start` if f has no smoothed cuts or the design offers no samples.
     """
     whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
     model, (value, found) = start, whole(start)

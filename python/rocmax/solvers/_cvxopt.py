@@ -1,4 +1,4 @@
-"""The explicit quadratic program with one variable for each pair: the reference that the other solvers are held to."""
+"""The explicit quadratic program with one variable for each pair: the reference for the other solvers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.designs import Design
 from rocmax.risks import Oracle
@@ -14,9 +14,9 @@ from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import Progress, SolverResult
 
-# The matrix, cvxopt's copy, the scaled one and its factor.
+# The matrix, cvxopt's copy, a scaled copy and its factor.
 _COPIES = 4
-# An interior point leaves every multiplier above zero; below this share of the largest they have no effect.
+# An interior point method leaves every multiplier above zero; below this share of the largest one they are set to 0.
 _NONE = 1e-7
 
 
@@ -38,8 +38,9 @@ def solve_pair_dual(
     except ImportError as error:
         raise ImportError("solver='cvxopt' needs cvxopt: pip install 'rocmax[cvxopt]'") from error
 
-    hessian = _pair_gram(gram, i, j)
-    # In units of the mean squared difference the program does not depend on the scale of the kernel.
+    rows = gram[i] - gram[j]
+    hessian = np.asarray(rows[:, i] - rows[:, j], dtype=np.float64)
+    # Units of the mean squared difference make the program independent of the scale of the kernel.
     unit = max(float(np.trace(hessian)) / p, np.finfo(float).tiny)
     hessian /= unit
     bounds = cvxopt.spdiag([cvxopt.matrix(1.0, (1, 1))] * p)
@@ -69,7 +70,7 @@ def minimise_pairs(
 ) -> tuple[SolverResult, F64]:
     """Minimise 1/2|f|^2 + C R(f), R the mean hinge over the pairs (i, j), by `program`.
 
-    Returns the model, certified with the risk of the same pairs, and the multipliers of the pairs.
+    Returns the certified model and the multipliers of the pairs.
     """
     n = design.n_samples
     every = design.adjoint(np.eye(n))
@@ -90,9 +91,3 @@ def minimise_pairs(
         history=[Progress(value, bound, found.partial_auc, "pairs")],
     )
     return result, np.where(values > _NONE * values.max(), values, 0.0)
-
-
-def _pair_gram(gram: AnyArray, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
-    """Return E K E': k(i, u) - k(i, v) - k(j, u) + k(j, v) for every two pairs (i, j) and (u, v)."""
-    rows = gram[i] - gram[j]
-    return np.asarray(rows[:, i] - rows[:, j], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Where a step of the planes may go: directions that are asked in order, each proposes the end of a ray or passes."""
+"""Directions of the steps of the planes: asked in order, each proposes the end of a ray or None."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from rocmax.solvers._objective import Objective
 from rocmax.solvers._requirements import SAMPLED, missing
 from rocmax.solvers._state import State
 
-# A Newton step that closed less of the gap is followed by one to the master's minimiser.
+# After a Newton step that closed less than this share of the gap, the next step is a plane.
 _POOR = 0.2
-# While the zero model is the best, smoothed cuts gain less than they cost once the relative gap is this small.
+# While the zero model is the best, smoothed cuts do not pay once the relative gap is this small.
 _SETTLED = 0.1
 
 
 class Direction:
-    """A way to choose the next step: `name` is the kind of its steps in the history.
+    """A way to choose the next step, used if the risk and the design meet its `needs` (see `_requirements`).
 
-    It is used only if the risk and the design meet its `needs` (see `_requirements`).
+    `name` is the kind of its steps in the history.
     """
 
     name: str
@@ -27,18 +27,17 @@ class Direction:
         self._objective = objective
 
     def prepare(self, state: State) -> None:
-        """Look at the state before its cuts are added; a smoothed cut may be left there, to be added with them."""
+        """Set a smoothed cut on the state, if it helps, before the new cuts are added."""
 
     def propose(self, state: State) -> F64 | None:
-        """Return a vector to search the ray to from the best one, or None."""
+        """Return a vector; the ray from the best model to it is searched. None to pass."""
         raise NotImplementedError
 
 
 class Newton(Direction):
-    """To the minimiser of the second-order model of the smoothed risk, which is added as a cut too.
+    """To the minimiser of the second-order model of the smoothed risk; the smoothed cut joins the others.
 
-    Its curvature is that of a sample and costs no pass over the features; the exact search of the step makes up for
-    errors.
+    The curvature comes from a sample and costs no pass over the features; the exact search makes up for its errors.
     """
 
     name = "newton"
@@ -48,17 +47,17 @@ class Newton(Direction):
         super().__init__(objective)
         self._rng = np.random.default_rng(0)
         self._on = True
-        self._before: float | None = None  # the gap that the last step began with, if it was one of these
+        self._before: float | None = None  # the gap before the last step, if that was a Newton step
 
     def prepare(self, state: State) -> None:
-        """Give the state a smoothed cut near its best model, unless the risk or the design has none."""
+        """Smooth the risk near the best model."""
         left = state.value - state.bound if state.history else min(state.value - state.bound, self._objective.C)
         if self._on and (state.best.norm > 0 or left > _SETTLED * state.value):
             state.smoothed = smoothed(self._objective, state.near, left)
             self._on = state.smoothed is not None
 
     def propose(self, state: State) -> F64 | None:
-        """Return the end of the step, unless the last one was poor."""
+        """Return the end of the step, or None after a poor one."""
         gap = state.value - state.bound
         poor = self._before is not None and gap > (1.0 - _POOR) * self._before
         self._before = None
@@ -75,9 +74,9 @@ class Newton(Direction):
 
 
 class Master(Direction):
-    """To the minimiser of the model that all cuts make, which gives the bound; always proposed.
+    """To the minimiser of the maximum of all cuts; always proposed.
 
-    If it leads uphill, the best model is that minimiser, to the accuracy that it was found with.
+    If it leads uphill, the best model is that minimiser, up to the accuracy of the minimiser.
     """
 
     name = "plane"
@@ -87,7 +86,7 @@ class Master(Direction):
         return state.of_master
 
 
-# In the order in which they are asked.
+# In the order in which they are asked:
 DIRECTIONS: list[type[Direction]] = [Newton, Master]
 
 

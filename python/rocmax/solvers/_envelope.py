@@ -8,18 +8,18 @@ from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._newton import Hessian, Springs, solve
 from rocmax.solvers._objective import Objective
 
-# The first penalty: so many times the positives' multipliers, relative to the most that they can sum to; at most 1.
+# The first penalty: so many times the sum of the positives' multipliers over its largest possible value; at most 1.
 _FIRST = 5.0
-# It grows where the inner problem took few steps, and falls where it took many.
+# It grows after an inner problem of few steps, and falls after one of many.
 _FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
 _LEAST, _MOST = 1e-30, 1e30
-# It is raised by _STIFFER at first until the multipliers move by no more than so many times what is left to gain: from
-# far off, a weak one leads far away from a good model, and on counts of substructures (hiva) it found no way back.
+# At first it is raised by _STIFFER until the multipliers move by at most _FAR times the gap: from far off, a weak
+# penalty leads far away from a good model, and on hiva (counts of substructures) the method did not come back.
 _FAR, _STIFFER = 10.0, 4.0
 
 
 class Found:
-    """What the hinges find at some scores: the cut of their sum, and its parts."""
+    """The proximal points of the hinges at some scores, and the cut of their sum."""
 
     def __init__(self, parts: list[Proximal]) -> None:
         self.parts = parts
@@ -31,16 +31,16 @@ class Found:
 class Envelope:
     """The slopes of the Moreau envelopes of hinges around multipliers, as a function of the scores.
 
-    Every hinge has a copy of the scores, and multipliers, of its own. These are the hinges' slopes at a minimum, which
-    nearly cancel a tilt there: it is the concave part of the same risk. So they begin at the tilt's, or, where there
-    were others before, as far from these as they were.
+    Every hinge has its own copy of the scores and its own multipliers. At a minimum these are the slopes of the hinges,
+    and nearly cancel the tilt, which is the concave part of the same risk. So they start at the tilt plus the
+    difference kept from the last use, if any.
     """
 
     def __init__(self, objective: Objective, bundle: Bundle) -> None:
         self._objective = objective
         labels = objective.oracle.labels
         assert objective.oracle.hinges is not None
-        # What each hinge can pull at a positive, and at a negative, of weight 1. Nothing pulls at those without weight.
+        # The largest slope of each hinge at a positive and at a negative of weight 1.
         weight = objective.oracle.sample_weight
         of_positives = float(np.count_nonzero(labels) if weight is None else weight[labels].sum())
         self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
@@ -60,7 +60,7 @@ class Envelope:
         self.centre(multipliers, penalty)
 
     def centre(self, multipliers: F64, penalty: float) -> None:
-        """Take the envelopes around some multipliers."""
+        """Set the multipliers and the penalty."""
         self.multipliers, self.penalty = multipliers, penalty
         parts = zip(multipliers, self._of_samples, self._pulls, strict=True)
         self._parts = [
@@ -69,12 +69,12 @@ class Envelope:
         ]
 
     def __call__(self, scores: F64) -> Found:
-        """Return what the hinges find at some scores; their slopes are those of the envelopes."""
+        """Return the proximal points at some scores; their slopes are the slopes of the envelopes."""
         proximal = self._objective.oracle.proximal
         return Found([proximal(hinge, scores + shift, stiffness) for hinge, shift, stiffness in self._parts])
 
     def begin(self, scores: F64, left: float) -> Found:
-        """Return what the hinges find at the first scores, the penalty raised as far as what is left to gain asks."""
+        """Raise the penalty as far as the gap requires; return the proximal points at the first scores."""
         found = self(scores)
         while self._objective.C * self.moved(found) > _FAR * left and self.penalty < _MOST:
             self.centre(self.multipliers, _STIFFER * self.penalty)
@@ -82,18 +82,18 @@ class Envelope:
         return found
 
     def moved(self, found: Found) -> float:
-        """Return half the square of how far the multipliers would move, in the metric of the penalty."""
+        """Return half the squared change of the multipliers, in the metric of the penalty."""
         moves = found.multipliers - self.multipliers
         squares = (move @ (move / of_samples) for move, of_samples in zip(moves, self._of_samples, strict=True))
         return 0.5 * float(sum(squares)) / self.penalty
 
     def update(self, found: Found, steps: int) -> None:
-        """Go on with the slopes found as multipliers, after an inner problem of so many steps."""
+        """Take the slopes as the next multipliers, after an inner problem of so many steps."""
         factor = _GROWTH if steps <= _FEW else _RELIEF if steps >= _MANY else 1.0
         self.centre(found.multipliers, min(max(factor * self.penalty, _LEAST), _MOST))
 
     def multipliers_of(self, found: Found) -> tuple[F64, float]:
-        """Return the slopes found, less the tilt's, and the penalty, both times C: what a bundle keeps."""
+        """Return the slopes less those of the tilt, and the penalty, both times C."""
         C, tilt = self._objective.C, self._objective.tilt
         kept = C * found.multipliers
         if tilt.coef is not None:
@@ -101,7 +101,7 @@ class Envelope:
         return kept, C * self.penalty
 
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
-        """Return the way to the minimiser of the second-order model, exactly or to a relative residual."""
+        """Return the step to the minimiser of the second-order model."""
         design, stiffness = self._objective.design, self._objective.C * self.penalty
         springs: list[Hessian] = [
             Springs(design, part.rows, part.starts, stiffness * of_samples[part.rows])

@@ -1,4 +1,4 @@
-"""Newton's equations (I + H) step = -gradient: H of springs between samples, or of a smoothed risk on a sample."""
+"""Newton's equations (I + H) step = -gradient, H from springs between samples or from a smoothed risk on a sample."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -7,39 +7,37 @@ from math import sqrt
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._objective import Model, Objective
 
-# Samples with springs whose features are copied: so many, or one of so many.
+# The features of samples with springs are copied up to so many samples, or up to one of so many.
 _COPIED, _SHARE = 4000, 2
-# Up to so many feature values of the samples, Newton's equations may be solved exactly; else by at most so many
-# products.
+# Newton's equations are solved exactly up to so many feature values of these samples, else by at most so many products.
 _ENTRIES, _CG_STEPS = 1 << 20, 50
-# The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
+# The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
-# How far rounding may lift a smoothed cut, relative to the square of the scores over the width.
+# The rounding of a smoothed cut, relative to the squared spread of the scores over the width.
 _ROUNDING = 1e-14
-# Rows of the sample that shows the curvature of a smoothed risk, at most these or one of so many, and products with it:
-# enough for the dimension, and not dearer than a pass over the features.
+# The curvature of a smoothed risk comes from a sample of at most _ROWS rows or one of _ONE_OF, and from least and most
+# _STEPS products with it: enough for the dimension, and not dearer than a pass over the features.
 _ROWS, _ONE_OF, _STEPS = 4000, 5, (5, 20)
 _RESIDUAL = 1e-2
 
-
-# A part of H: its product with a vector. Springs may have the matrix too.
+# A part of H, as its product with a vector.
 Hessian = Callable[[F64], F64]
 
 
 def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, steps: int = _CG_STEPS) -> F64:
-    """Return the way to where (I + H) step = -gradient: exactly if all matrices are at hand, or to a residual."""
+    """Solve (I + H) step = -gradient, H the sum of the parts: exactly if all have a matrix, else to a residual."""
     matrices = [matrix for part in parts if isinstance(part, Springs) and (matrix := part.matrix()) is not None]
     if matrices and len(matrices) == len(parts):
         hessian = reduce(np.add, matrices)
         hessian.flat[:: design.dim + 1] += 1.0
         _, step, failed = dposv(hessian, -gradient)
-        if not failed and gradient @ step < 0:  # springs may be so strong that the identity is lost beside them
+        if not failed and gradient @ step < 0:  # strong springs may hide the identity
             return np.asarray(step)
     found, left, direction = np.zeros_like(gradient), -gradient, -gradient
     now = first = inner(design, left, left)
@@ -49,7 +47,7 @@ def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, 
         image = sum((part(direction) for part in parts), direction)
         curvature = inner(design, direction, image)
         if not 0.0 < curvature < np.inf:
-            break  # beyond the range of numbers
+            break
         length = now / curvature
         found = found + length * direction
         left = left - length * image
@@ -59,12 +57,12 @@ def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, 
 
 
 def is_small(design: Design, n_rows: int) -> bool:
-    """Whether the equations of a step with springs at so many samples are better solved exactly."""
+    """Whether the equations with springs at so many samples are solved exactly."""
     return design.dim <= settings().exact_newton and design.dim * n_rows <= _ENTRIES
 
 
 class Springs:
-    """A spring between each of some samples and the mean of its group: the rows of these, group after group."""
+    """Springs between samples and the means of their groups; `rows` holds the samples group after group."""
 
     def __init__(self, design: Design, rows: Rows, starts: Rows, stiffness: F64) -> None:
         self._starts, self._stiffness = starts, stiffness
@@ -81,27 +79,27 @@ class Springs:
         return image
 
     def matrix(self) -> F64 | None:
-        """Return the matrix if it is small and the features are at hand."""
+        """Return the matrix if it is small and the features are in memory."""
         if self._features is None:
             return None
         apart = self._off_mean(self._features.astype(np.float64, copy=False))
         return np.asarray(apart.T @ (self._stiffness[:, None] * apart))
 
     def _off_mean(self, values: F64) -> F64:
-        """Return the values, a row for each sample, less the means of their groups."""
+        """Subtract the means of the groups; `values` has a row for each sample."""
         sums = np.add.reduceat(self._stiffness[:, None] * values, self._starts, axis=0)
         return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
-    """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
-    # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
+    """Return a smoothed cut of the risk at a model, given the gap; None if the risk has none."""
+    # If all scores are tied, every pair gets a curvature: the step is that of least squares.
     width = _WIDEST if model.norm == 0 else _WIDTH * sqrt(max(left, 0.0) / objective.C)
     width = min(max(width, _NARROWEST), _WIDEST)
     found = objective.oracle.smooth(model.scores, width)
     if found is None:
         return None
-    # The shares of a pair are found from either side, by differences of sums of scores over the width.
+    # Sums of scores are subtracted and divided by the width.
     spread = 1.0 + float(model.scores.max() - model.scores.min())
     slack = _ROUNDING * spread**2 / width * objective.oracle.at_zero(len(model.scores))
     return found._replace(offset=found.offset - slack)
@@ -110,10 +108,9 @@ def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None
 def sampled_step(
     objective: Objective, model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
 ) -> tuple[F64, float] | None:
-    """Return the way to the minimiser of the second-order model of the smoothed objective, and the slope at its start.
+    """Return the step to the minimiser of the second-order model of the smoothed objective, and the slope along it.
 
-    `slope` is the vector of the smoothed cut, `of_risk` its curvature, from which samples are drawn. None if the design
-    offers no samples.
+    `slope` is the vector of the smoothed cut, `of_risk` its curvature. None if the design offers no samples.
     """
     design = objective.design
     n_samples = of_risk.n_samples

@@ -27,9 +27,9 @@ class Model(NamedTuple):
 
 
 class Tilt:
-    """A linear function offset + <vector, w> taken off the risk; offset + coef . s of the scores, where that is known.
+    """A linear function offset + <vector, w> that is subtracted from the risk: the linearised concave part.
 
-    In the convex-concave procedure it is the concave part, linearised.
+    As a function of the scores it is offset + coef . s, if `coef` is known.
     """
 
     def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: F64 | None = None) -> None:

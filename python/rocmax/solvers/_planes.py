@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax.designs import Design
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits
@@ -30,36 +30,16 @@ def minimise_convex(
 ) -> SolverResult:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
 
-    Each step minimises the model that all cuts make, a lower bound of F, and searches a ray from the best model exactly
+    Each step minimises the maximum of all cuts, a lower bound of F, and searches a ray from the best model exactly
     (Franc and Sonnenburg, 2009), which takes oracle calls but no product with the features. The two cuts around the
-    minimum on the ray join the others. The ray leads to the proposal of the first direction that leads downhill
-    (`_directions`). A step is one product with X and one of two to four rows with its transpose. If many more steps are
+    minimum on the ray join the others. The ray leads to the proposal of the first direction (`_directions`) that leads
+    downhill. A step is one product with X and one of two to four rows with its transpose. If many more steps are
     expected at the rate of the last ones, the augmented Lagrangian method takes over, if the risk and the design suit
     it.
 
-    Parameters
-    ----------
-    oracle, design, C
-        R, by a value and a subgradient, the features and the weight of the risk.
-    tol : float
-        Stops once (F - bound) / F is at most this.
-    max_iter : int
-        Largest number of steps.
-    start : Model, default=None
-        The first model; the zero model by default.
-    bundle : Bundle, default=None
-        Earlier cuts of the same oracle and design; new ones are added.
-    tilt : Tilt, default=None
-        A linear function below R that is subtracted, such as the linearisation of a convex g <= R: F >= 0.
-    enough : callable, default=None
-        Stops early if ``enough(F, bound)`` is true.
-    callback : callable, default=None
-        Called with a :class:`Progress` and the best model after each step.
-
-    Returns
-    -------
-    SolverResult
-        The model of lowest F.
+    The fit starts from the model `start` (default: zero) and the cuts of `bundle`, which come from the same oracle and
+    design; new cuts are added to it. It ends when (F - bound) / F <= `tol`, after `max_iter` steps, or when
+    ``enough(F, bound)`` is true. `tilt` must lie below R, so that F >= 0. `callback` is called after each step.
     """
     objective = Objective(oracle, design, C, tilt)
     state = State(objective, bundle or Bundle(design), start or objective.zero(), tol, max_iter, enough, callback)
@@ -77,17 +57,17 @@ def minimise_convex(
             return state.result()
         found = _descended(state, directions)
         if found is None:
-            # The unfinished minimiser of the model may be the best model itself: the finished one may not.
+            # The rough minimiser of the cuts may be the best model itself; the accurate one may not.
             if not state.sharpen() or state.ended(Master.name):
                 return state.result()
             found = _descended(state, directions)
         if found is None:
-            return state.result()  # no way leads down
+            return state.result()
         step = found
 
 
 def _descended(state: State, directions: list[Direction]) -> str | None:
-    """Go down the first way that leads there; return its name, None if none does."""
+    """Descend along the first direction that leads downhill; return its name, or None."""
     for direction in directions:
         target = direction.propose(state)
         if target is not None and state.descend(target):
@@ -96,7 +76,7 @@ def _descended(state: State, directions: list[Direction]) -> str | None:
 
 
 def _slow(history: list[Progress], tol: float) -> bool:
-    """Whether many more steps are to be expected, at the rate of the last ones."""
+    """Whether many more steps are expected at the rate of the last ones."""
     seen, to_come = settings().steps_seen, settings().steps_to_come
     if len(history) <= seen:
         return False

@@ -9,16 +9,17 @@ from rocmax._typing import F64
 from rocmax.risks import Evaluation
 from rocmax.solvers._objective import Model, Objective
 
-# Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
+# The factor of the next step while the slope is negative; the distance that a step inside a bracket keeps from its
+# ends, relative to the width of the bracket.
 _FURTHER, _INSIDE = 2.0, 0.1
-# A model whose risk is at most this share of its objective separates nearly all pairs: its best length is sought.
+# If the risk is at most this share of the objective, the model separates nearly all pairs and its length is optimised.
 _SEPARATED = 0.1
-# A slope of so little of that of the squared length is none.
+# A slope of at most this share of the slope of the squared length counts as 0.
 _LEVEL = 1e-3
 
 
 class Point(NamedTuple):
-    """A step, the objective and its slope there, and what was found, None at the start; NaN for a value not known."""
+    """A step, the objective (NaN if unknown) and its slope there, and the evaluation, None at the start."""
 
     step: float
     value: float
@@ -29,7 +30,7 @@ class Point(NamedTuple):
 class Ray:
     """The models base + t (target - base): one product with the features serves them all.
 
-    Holds two vectors over the samples, the scores of the base and their `change`; a given `change` is overwritten.
+    Holds two vectors over the samples: the scores of the base and their `change`.
     """
 
     def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
@@ -41,11 +42,6 @@ class Ray:
         self._along, self.curvature = float(along), float(curvature)
         self._tilt = objective.tilt.at(base.vector), objective.tilt.slope(self.direction)
 
-    @classmethod
-    def onwards(cls, objective: Objective, base: Model) -> "Ray":
-        """Return the ray that leads on from zero through a model, its length at step 1; no product."""
-        return cls(objective, base, 2.0 * base.vector, base.scores.copy())
-
     def _norm(self, step: float) -> float:
         return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
 
@@ -53,16 +49,9 @@ class Ray:
         """Return the vector at a step."""
         return self.base.vector + step * self.direction
 
-    def at(self, step: float) -> Model:
+    def model(self, step: float) -> Model:
         """Return the model at a step."""
         return Model(self.vector(step), self.base.scores + step * self._change, self._norm(step))
-
-    def model(self, step: float) -> Model:
-        """Return the model at a step; its scores are in the memory of the ray, which is of no use afterwards."""
-        scores = self._change
-        scores *= step
-        scores += self.base.scores
-        return Model(self.vector(step), scores, self._norm(step))
 
     def point(self, step: float) -> Point:
         """Evaluate the objective at a step."""
@@ -76,7 +65,7 @@ class Ray:
         return self._along + step * self.curvature + self._objective.C * (of_risk - self._tilt[1])
 
     def change(self, coef: F64) -> float:
-        """Return how coef . scores changes with the step."""
+        """Return the derivative of coef . scores along the ray."""
         return float(coef @ self._change)
 
 
@@ -89,16 +78,15 @@ def search(
     flat: float = 0.0,
     max_calls: int = 12,
 ) -> list[Point]:
-    """Return about the lowest point phi(t), t > 0, by values and slopes; it may be no lower than the start.
+    """Return the lowest point of phi(t), t > 0, that was found, and the other end of its bracket if it was evaluated.
 
-    The other end of the stretch that holds the minimum follows it, if it was evaluated. The start is at t = 0, with a
-    negative slope; `curvature` is the squared length of the direction. The step is 1, then doubles until the minimum is
-    passed; then it is where the cubic through both ends of the stretch is lowest or, with `tol`, where the lower bounds
-    of both ends meet: at the kink, if a convex phi has one there.
+    phi starts at t = 0 with a negative slope; `curvature` is the squared length of the direction. The first step is 1.
+    Steps double until the minimum is bracketed. The next step minimises the cubic through both ends of the bracket or,
+    with `tol`, is where the lower bounds of both ends meet, which finds the kink of a convex phi.
 
-    The search ends after `max_calls` evaluations, each an oracle call without a product with the features; where phi is
-    lower than at the start and its slope at most the share `flat` of that there; or, for a convex phi, within `tol` of
-    the minimum.
+    The search ends after `max_calls` evaluations (oracle calls, no product with the features); when phi is below its
+    start and the slope at most `flat` times the first one; or, for a convex phi, within `tol` of the minimum. The
+    lowest point may be above the start.
     """
     left, right, lowest, step = start, None, None, 1.0
     for _ in range(max_calls):
@@ -129,10 +117,10 @@ def search(
 
 
 def _between(left: Point, right: Point) -> float:
-    """Return where the cubic through two points with these values and slopes is lowest, well inside."""
+    """Return the minimiser of the cubic through two points with these values and slopes, kept inside them."""
     width, slopes = right.step - left.step, left.slope + right.slope
     rise = right.value - left.value
-    mean = slopes - 3.0 * (0.5 * slopes if np.isnan(rise) else rise / width)  # without values, of a parabola
+    mean = slopes - 3.0 * (0.5 * slopes if np.isnan(rise) else rise / width)  # of a parabola if values are unknown
     root = np.sqrt(max(mean * mean - left.slope * right.slope, 0.0))
     turn = right.slope - left.slope + 2.0 * root
     share = 1.0 - (right.slope + root - mean) / turn if 0 < turn < np.inf else 0.5
@@ -140,12 +128,12 @@ def _between(left: Point, right: Point) -> float:
 
 
 def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, float]:
-    """Return where the bounds phi_k + slope_k d + curvature/2 d^2 of both ends meet, and that lower bound of a phi."""
+    """Return where the lower bounds phi_k + slope_k d + curvature/2 d^2 of both ends meet, and their value there."""
 
     def bound(p: Point, t: float) -> float:
         return p.value + (t - p.step) * (p.slope + 0.5 * curvature * (t - p.step))
 
-    # Both bounds have the same curvature, so their difference is linear: left of where they meet the left one counts.
+    # Both bounds have the same curvature, so their difference is linear.
     steeper = (right.slope - curvature * right.step) - (left.slope - curvature * left.step)
     lowest_left, lowest_right = (p.step - p.slope / curvature for p in (left, right))
     meet = (bound(left, 0.0) - bound(right, 0.0)) / steeper if steeper > 0 else lowest_left
@@ -156,10 +144,10 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
 def lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float
 ) -> tuple[Model, float, list[Evaluation]] | None:
-    """Return a better, longer multiple of a model that separates nearly all pairs, its F and the cuts around it."""
+    """Return a better multiple of a model that separates nearly all pairs, its F and the cuts around it, or None."""
     if value - 0.5 * model.norm > _SEPARATED * value:
         return None
-    ray = Ray.onwards(objective, model)
+    ray = Ray(objective, model, 2.0 * model.vector, model.scores)  # away from zero
     slope = ray.slope(0.0, float(found.coef @ model.scores))
     if slope >= 0:
         return None

@@ -1,4 +1,4 @@
-"""What every solver returns, and the record it keeps on the way."""
+"""The result of a solver, and its record of the steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ class Progress:
     objective : float
         The lowest value of 1/2|w|^2 + C R(w) so far.
     bound : float
-        A proven lower bound of it; if the risk is not convex, of the current convex step.
+        A proven lower bound; if the risk is not convex, of the current convex step.
     partial_auc : float
         The training partial AUC (ranked, strict) of the best model so far.
     step : str
@@ -31,7 +31,7 @@ class Progress:
 
     @property
     def gap(self) -> float:
-        """(objective - bound) / objective, 0 where the objective is 0."""
+        """(objective - bound) / objective, 0 if the objective is 0."""
         return relative_gap(self.objective, self.bound)
 
 
@@ -41,26 +41,11 @@ Callback = Callable[[Progress, Model], None]
 
 @dataclass
 class SolverResult:
-    """A model and its certificate.
+    """A model and its certificate: the objective 1/2|w|^2 + C R(w) and a lower bound of its minimum.
 
-    Attributes
-    ----------
-    model : Model
-        The vector, its scores on the training samples and its squared length.
-    objective, bound : float
-        1/2|w|^2 + C R(w), and a lower bound of its minimum.
-    zero_objective : float
-        The objective of the zero model.
-    partial_auc : float
-        Training partial AUC of the model.
-    ranker : ndarray
-        The vector of best training partial AUC that was met, whatever its objective.
-    n_iter : int
-        Steps: products with the features, in pairs of one with X and one with its transpose.
-    history : list of Progress
-        One entry per step.
-    status : str
-        Why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more) or "enough".
+    `zero_objective` is the objective of the zero model, `partial_auc` the training partial AUC, and `ranker` the vector
+    with the best one of all steps, whatever its objective. `n_iter` counts steps, `history` has an entry for each.
+    `status` is why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more), "enough".
     """
 
     model: Model
@@ -75,11 +60,11 @@ class SolverResult:
 
     @property
     def gap(self) -> float:
-        """(objective - bound) / objective, 0 where the objective is 0."""
+        """(objective - bound) / objective, 0 if the objective is 0."""
         return relative_gap(self.objective, self.bound)
 
     def scaled(self, step: float) -> "SolverResult":
-        """Return the result in a unit of scores that is 1 / step as large."""
+        """Return the result with scores multiplied by `step`."""
         area = step * step
         steps = (replace(at, objective=area * at.objective, bound=area * at.bound) for at in self.history)
         return replace(
@@ -97,8 +82,8 @@ class SolverResult:
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """Return |objective - bound| / objective, 0 where the objective is 0.
+    """Return |objective - bound| / objective, 0 if the objective is 0.
 
-    A bound that lies above the objective shows what rounding does to both: the gap is no less.
+    A bound above the objective shows the rounding of both: the gap is no smaller.
     """
     return abs(objective - bound) / objective if objective > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Newton's method, for a smooth risk."""
+"""Newton's method for a smooth risk."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._requirements import DIVISIBLE, SECOND_DERIVATIVE, missing, require
 
-# A search along a ray ends where the slope has fallen to this share, or after so many calls.
+# A search along a ray ends when the slope has fallen to this share, or after so many calls.
 _FLAT, _CALLS = 0.5, 40
 _MOST_STEPS = 100
 # The residual of steps that are not exact.
@@ -18,14 +18,14 @@ NEEDS = SECOND_DERIVATIVE, DIVISIBLE
 
 
 def suits_newton(objective: Objective) -> bool:
-    """Whether the needs are met."""
+    """Whether the risk and the design meet the needs."""
     return not missing(NEEDS, objective)
 
 
 def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
-    """Minimise F(w) = 1/2|w|^2 + C R(w), R convex with a second derivative, until half the squared gradient is tol F.
+    """Minimise F(w) = 1/2|w|^2 + C R(w) by Newton steps, R convex with a second derivative.
 
-    That bounds the possible gain, as F is strongly convex. Steps are Newton's.
+    Ends when half the squared gradient, which bounds the possible gain, is at most tol F.
     """
     require("Newton's method", NEEDS, objective)
     design, C = objective.design, objective.C
@@ -41,6 +41,6 @@ def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
         origin = Point(0.0, value, inner(design, gradient, ray.direction))
         lowest = search(ray.point, origin, 0.0, flat=_FLAT, max_calls=_CALLS)[0]
         if lowest.value >= value:
-            break  # nothing to gain but rounding errors
+            break  # only rounding is left
         model, value, found = ray.model(lowest.step), lowest.value, lowest.found
     return model

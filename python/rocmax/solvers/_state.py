@@ -1,4 +1,4 @@
-"""Where a minimisation by planes stands, how it moves on, and when it ends."""
+"""The state of a minimisation by planes: how it is updated, and when it ends."""
 
 from collections.abc import Callable
 
@@ -13,20 +13,20 @@ from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, lengthened, search
 from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
 
-# Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
+# Accuracies relative to the gap: of the minimiser of the cuts, and of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
-# Relative to the objective, what is no more than rounding.
+# Rounding, relative to the objective.
 _LAST_DIGITS = 1e-15
-# Where so many steps in succession gain nothing, rounding has ended the search.
+# The search stalls after so many steps in succession that gain nothing.
 _PATIENCE = 100
 
 
 class State:
-    """The `best` model, its F as `value`, the `bound` of F, what is known of the risk, and the record of the steps.
+    """The `best` model, its F as `value`, the `bound` of F, the cuts, and the record of the steps.
 
-    The risk is smoothed next at `near`: the best model, or a close one if its scores are all equal. `of_master`
-    minimises the model that all cuts make, `smoothed` is the smoothed cut added last, if any, and `of_smoothed` its
-    vector.
+    `near` is where the risk is smoothed next: at the best model, or close to it if its scores are all equal.
+    `of_master` minimises the maximum of all cuts, `smoothed` is the smoothed cut added last, if any, and `of_smoothed`
+    its vector.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class State:
         found = objective.oracle(start.scores)
         value = objective.value(start, found)
         self._cuts = self._take(start, value, found, _SEARCH_TOL * tol * value)
-        self._at_best = True  # whether the first of them touches the risk at the best model
+        self._at_best = True  # whether the first cut touches the risk at the best model
         self.near = self.best
         if len(bundle) > 1:
             self.bound = bundle.minimise(objective.C, objective.tilt, tol=tol * abs(value))[1]
 
     def add_cuts(self) -> None:
-        """Add the cuts found since the last time to the model that they make, and minimise that."""
+        """Add the new cuts to the bundle, and minimise the maximum of all cuts."""
         bundle, objective = self.bundle, self.objective
         cuts: list[Evaluation | Smoothed] = [*self._cuts, *([] if self.smoothed is None else [self.smoothed])]
         vectors = objective.design.adjoint([cut.coef for cut in cuts])
@@ -67,20 +67,20 @@ class State:
         self._minimise(_MASTER_TOL * left)
 
     def sharpen(self) -> bool:
-        """Minimise the model that the cuts make once more, as far as the numbers allow; False if it was."""
+        """Minimise the maximum of the cuts as accurately as the numbers allow; return False if it already was."""
         if self._accuracy <= _LAST_DIGITS * abs(self.value):
             return False
         self._minimise(0.0)
         return True
 
     def _minimise(self, accuracy: float) -> None:
-        """Minimise the model that the cuts make."""
+        """Minimise the maximum of the cuts."""
         self._accuracy = max(accuracy, _LAST_DIGITS * abs(self.value))
         self.of_master, lower = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self._accuracy)
         self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
 
     def ended(self, step: str) -> bool:
-        """Write down a step of this kind, and say whether it is the last."""
+        """Record a step of this kind, and return whether it is the last."""
         check_bound(self.objective, self.best, self.value, self.bound, self.bundle)
         self.history.append(Progress(self.value, self.bound, self._partial_auc, step))
         if self._callback is not None:
@@ -97,14 +97,14 @@ class State:
         return self.status != "stalled"
 
     def descend(self, target: F64) -> bool:
-        """Search the ray from the best model to a vector and on; False if it leads uphill."""
+        """Search the ray from the best model through a vector; return False if it leads uphill."""
         self.smoothed = None  # a vector over all samples
         ray = Ray(self.objective, self.best, target)
         slope = ray.slope(0.0, inner(self.objective.design, self._subgradient, ray.direction))
         if slope >= 0 or ray.curvature <= 0:
             return False
         accuracy = _SEARCH_TOL * (self.value - self.bound)
-        # Two cuts hold the kink that the best model sits on between them, which one cannot.
+        # The two cuts enclose the kink at the minimum; one cut cannot.
         lowest, *others = search(ray.point, Point(0.0, self.value, slope), ray.curvature, tol=accuracy)
         self._at_best, self._cuts = lowest.value < self.value, [lowest.found]
         if self._at_best:
@@ -112,12 +112,12 @@ class State:
         else:
             self._rank(ray.vector(lowest.step), lowest.found)
         self._cuts += [other.found for other in others]
-        # A best model of equal scores says nothing new; one close to it does.
+        # At equal scores a smoothed cut is of little use; close to them it is.
         self.near = self.best if self._at_best or self.best.norm > 0 else ray.model(lowest.step)
         return True
 
     def offer(self, model: Model, accuracy: float) -> None:
-        """Take a model, or a better multiple of it, if that is lower than the best one."""
+        """Take a model, or a better multiple of it, if its F is lower than the best."""
         self._take(model, *self.objective(model), accuracy * (self.value - self.bound))
 
     def result(self) -> SolverResult:
@@ -138,7 +138,7 @@ class State:
         )
 
     def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> list[Evaluation]:
-        """Take a model, or a better multiple if that separates nearly all pairs, if it is lower; return its cuts."""
+        """Offer a model and its evaluation, or a better multiple if it separates nearly all pairs; return its cuts."""
         model, value, cuts = lengthened(self.objective, model, value, found, accuracy) or (model, value, [found])
         self._rank(model.vector, cuts[0])
         if value < self.value:
@@ -146,6 +146,6 @@ class State:
         return cuts
 
     def _rank(self, vector: F64, found: Evaluation) -> None:
-        """Keep the vector of the best training partial AUC met, whatever its F."""
+        """Keep the vector with the best training partial AUC so far, whatever its F."""
         if found.partial_auc > self._ranked:
             self.ranker, self._ranked = vector, found.partial_auc

@@ -1,4 +1,4 @@
-"""A way out of the zero model, which ranks nothing, where it is optimal to the accuracy that was asked for."""
+"""A replacement for the zero model, which ranks nothing, if it is optimal within the tolerance."""
 
 from dataclasses import replace
 
@@ -8,16 +8,16 @@ from rocmax import _core
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import SolverResult
 
-# A model is shortened at most so often, to a quarter each time: far beyond what any tol needs.
+# The most often that a model is shortened to a quarter: far beyond what any tol needs.
 _SHORTENINGS = 60
 
 
 def leave_zero(result: SolverResult, objective: Objective, problem: _core.Problem, tol: float) -> SolverResult:
-    """Return the result; if the zero model is within `tol`, the best of three rankers, short enough to be certified.
+    """Return the result; if the zero model is within `tol`, the best of three rankers that are within `tol` too.
 
-    They are its own model, the best ranking met, and the difference of the class means, along which the AUC risk falls
-    at zero. A short enough multiple of any model is within `tol` too, as the risk is continuous; ranking ignores the
-    length.
+    They are its own model, the best ranker of all steps, and the difference of the class means, along which the AUC
+    risk falls at zero. The risk is continuous, so that a short enough multiple of any model is within `tol`; the
+    length does not change the ranking.
     """
     if not result.zero_will_do(tol):
         return result
@@ -32,7 +32,7 @@ def leave_zero(result: SolverResult, objective: Objective, problem: _core.Proble
             value, found = objective(short)
             if value - result.bound <= tol * value:
                 if short.norm > 0 and (best.model.norm == 0 or found.partial_auc > best.partial_auc):
-                    bound = min(result.bound, value)  # only where the risk is not convex can the model be lower
+                    bound = min(result.bound, value)  # lower than the bound only if the risk is not convex
                     best = replace(result, model=short, objective=value, bound=bound, partial_auc=found.partial_auc)
                 break
     return best

@@ -1,4 +1,4 @@
-"""PartialAUCLoss: the loss of the pairs of a range, for networks."""
+"""PartialAUCLoss: the loss of the pairs of a range, for neural networks."""
 
 from typing import Any
 
@@ -14,50 +14,50 @@ from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.risks import PAIR_LOSSES, PairLoss
 from rocmax.torch._memory import Memory
 
-# Past scores of a class, at most.
+# The largest number of past scores per class.
 _MOST = 10_000_000
 
 
 class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
-    """The mean loss of the pairs that make up a partial AUC, blended with binary cross-entropy: a loss for networks.
+    """The mean loss of the pairs of a partial AUC, blended with binary cross-entropy: a loss for neural networks.
 
     ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) / sum_k w_k + blend R(s)``, y in {-1, 1}, R the mean over the
     positives i and the negatives j of a range of false positive rates of ``loss(s_i - s_j)``. Scores are logits.
 
-    ``loss(scores, labels, weight=None)`` is a scalar with a gradient. Value and gradient are those of the core, in
-    double precision, in O(n log n) for n scores: no list of pairs is made, no indices of samples are needed, and the
-    range may begin above 0. Scores on a device are copied to memory and their gradient back; the network stays there.
+    ``loss(scores, labels, weight=None)`` is a scalar with a gradient. Both are computed in double precision in
+    O(n log n) for n scores, without a list of pairs or indices of samples; the range may begin above 0. Scores on a
+    device are copied to memory and their gradient is copied back.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
         The range [a, b] of false positive rates.
     memory : int, default=0
-        How many past scores of either class take part, so that a small batch sees a useful quantile of the negatives:
-        about those of ten batches. See Notes.
+        Number of past scores of either class that take part, so that a small batch sees a useful quantile of the
+        negatives; ten batches are a good number. See Notes.
     blend : float in [0, 1], default=0.5
         The share of the pair loss; 0 is binary cross-entropy alone.
     widen : float, default=4.0
-        At least 1: trains on the negatives ranked in [0, min(1, widen b)], since the few of [a, b] are a noisy sample
-        that changes from batch to batch; None for [a, b] itself.
+        At least 1: train on the negatives ranked in [0, min(1, widen b)], as the few in [a, b] are a noisy sample that
+        changes from batch to batch; None uses [a, b].
     loss : {"squared_hinge", "smoothed_hinge"}, default="squared_hinge"
         The loss of a pair with the score difference u: ``(1 - u)_+^2``; or half of it down to u = 0 and linear,
         ``1/2 - u``, below, so that a hopeless pair pulls no harder than a tied one.
 
     Notes
     -----
-    *Memory*: in training mode the scores of a batch join those of past batches, as they were then, and the value is
-    that of all of them. Past scores have no gradient; the gradient of the batch is multiplied, per class, by the total
-    weight over that of the batch. With batches of 24 on the letter data (three epochs) a memory of 300 gained 0.002 to
-    0.012 of the partial AUC; one of 1000 with ``widen=None``, where a batch has at most one negative in the range, lost
-    0.04 to 0.10. In evaluation mode (``loss.eval()``) the memory is neither used nor changed. It is not part of
-    ``state_dict``, since its scores are stale once the network changes; `forget` empties it.
+    *Memory*: in training mode the value is that of the batch and of past scores, which stay as they were. Past scores
+    have no gradient; the gradient of the batch is multiplied, per class, by the total weight over that of the batch.
+    With batches of 24 on the letter data (three epochs), a memory of 300 gained 0.002 to 0.012 of the partial AUC; one
+    of 1000 with ``widen=None``, where a batch has at most one negative in the range, lost 0.04 to 0.10. Evaluation mode
+    (``loss.eval()``) neither uses nor changes the memory. It is not part of ``state_dict``, since its scores are
+    outdated once the network changes; `forget` empties it.
 
-    *Ties* at an end of the range count in part, each alike. *Weights* count as repetitions if they are integers. A
-    *batch* without pairs, of one class and without the other in memory, has R = 0. *Types*: float16 and bfloat16 give a
-    float32 loss, others one of their own type; the gradient has the type of the scores. It treats the negatives in the
-    range as fixed; differentiating it again is refused. *Many processes* (``DistributedDataParallel``): each ranks its
-    own batches and memory.
+    *Ties* at an end of the range count in equal parts. *Weights* count as repetitions if they are integers. A *batch*
+    without pairs, of one class and without the other in memory, has R = 0. *Types*: the loss of float16 and bfloat16 is
+    float32, others keep their type; the gradient has the type of the scores. It treats the negatives in the range as
+    fixed and cannot be differentiated again. *Several processes* (``DistributedDataParallel``): each ranks its own
+    batches and memory.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
         TypeError
             If `scores` is not a tensor of a floating type.
         ValueError
-            For scores that are not finite, other labels, negative weights, or different lengths.
+            If scores are not finite, labels are others, weights are negative, or lengths differ.
         """
         if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
             kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
@@ -155,7 +155,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
         return value, gradient
 
     def _of_pairs(self, scores: F64, positive: Bool, weight: F64) -> tuple[float, F64]:
-        """Return R of all scores and the gradient of these; 0 if they are of one class."""
+        """Return R, with the memory, and the gradient of `scores`; 0 if there is only one class."""
         n = len(scores)
         remember = self.training and self.memory > 0
         s, labels, w = self._past.joined(scores, positive, weight) if remember else (scores, positive, weight)
@@ -182,7 +182,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
 
 
 class _Given(torch.autograd.Function):  # type: ignore[misc]
-    """A value whose gradient has been found with it."""
+    """A value with its known gradient."""
 
     @staticmethod
     def forward(ctx: Any, scores: Any, value: float, gradient: Any, dtype: Any) -> Any:
@@ -197,7 +197,7 @@ class _Given(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Last(torch.autograd.Function):  # type: ignore[misc]
-    """A gradient of the scores; what asks for its own would be given half of it without a word."""
+    """A gradient of the scores that refuses a second derivative, which would be half of the true one."""
 
     @staticmethod
     def forward(ctx: Any, gradient: Any, scores: Any) -> Any:
@@ -209,17 +209,17 @@ class _Last(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _column(name: str, values: AnyArray) -> AnyArray:
-    """Return values of shape (n_samples,), or of one column, as the former."""
+    """Return one column, of shape (n_samples,)."""
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         return values.ravel()
     raise ValueError(f"{name} must be of shape (n_samples,) or (n_samples, 1), got {values.shape}")
 
 
 def _of(name: str, values: Any, n_samples: int) -> AnyArray:
-    """Return one number a sample."""
+    """Return one number per sample."""
     found = _column(name, np.asarray(in_numpy(values)))
     if len(found) != n_samples:
-        raise ValueError(f"{name} must have one entry a score, {n_samples}, got {len(found)}")
+        raise ValueError(f"{name} must have one entry per score, {n_samples}, got {len(found)}")
     if found.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got dtype {found.dtype}")
     return found

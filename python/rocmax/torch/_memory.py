@@ -1,4 +1,4 @@
-"""The scores of past batches, so that small ones see a quantile of the negatives worth the name."""
+"""The scores of past batches, so that a small batch sees a useful quantile of the negatives."""
 
 import numpy as np
 
@@ -14,16 +14,14 @@ class Ring:
 
     @property
     def held(self) -> tuple[F64, F64]:
-        """The scores and the weights, in no particular order."""
+        """The scores and the weights, in any order."""
         return self._scores[: self._held], self._weights[: self._held]
 
     def add(self, scores: F64, weights: F64) -> None:
-        """Keep these, in place of the oldest."""
+        """Replace the oldest scores by these."""
         size = len(self._scores)
-        scores, weights = (
-            scores[len(scores) - min(size, len(scores)) :],
-            weights[len(weights) - min(size, len(weights)) :],
-        )
+        first = max(0, len(scores) - size)
+        scores, weights = scores[first:], weights[first:]
         if not len(scores):
             return
         places = (self._next + np.arange(len(scores))) % size
@@ -33,18 +31,18 @@ class Ring:
 
 
 class Memory:
-    """A ring for either class."""
+    """A ring for each class."""
 
     def __init__(self, size: int) -> None:
         self._rings = {True: Ring(size), False: Ring(size)}
 
     def joined(self, scores: F64, positive: Bool, weight: F64) -> tuple[F64, Bool, F64]:
-        """Return scores, classes and weights of these samples and, after them, of the past ones."""
-        past = [(held, label) for label, ring in self._rings.items() for held in [ring.held]]
+        """Return scores, classes and weights of these samples, followed by the past ones."""
+        past = [(*ring.held, label) for label, ring in self._rings.items()]
         return (
-            np.concatenate([scores, *(s for (s, _), _ in past)]),
-            np.concatenate([positive, *(np.full(len(s), label) for (s, _), label in past)]),
-            np.concatenate([weight, *(w for (_, w), _ in past)]),
+            np.concatenate([scores, *(s for s, _, _ in past)]),
+            np.concatenate([positive, *(np.full(len(s), label) for s, _, label in past)]),
+            np.concatenate([weight, *(w for _, w, _ in past)]),
         )
 
     def add(self, scores: F64, positive: Bool, weight: F64) -> None:

@@ -5,9 +5,9 @@
 
 use std::error::Error;
 
-use rocmax_core::inference::auc_interval;
-use rocmax_core::metric::{Labels, Measure, Normalize, Scratch, measure};
-use rocmax_core::{Ctx, RateRange};
+use rocmax_core::curve::{Measure, Normalize, Scratch, measure};
+use rocmax_core::variance::auc_interval;
+use rocmax_core::{Ctx, Labels, RateRange};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("AUC {:.3} [{:.3}, {:.3}]", found.estimate, found.low, found.high);
 
     let top = Measure::Partial(RateRange::new(0.0, 0.1)?, Normalize::Width);
-    let partial = measure(&labels, &scores, None, top, &mut Scratch::default(), &ctx)?;
+    let partial = measure(&labels, scores.as_slice().into(), None, top, &mut Scratch::default(), &ctx)?;
     println!("partial AUC, FPR 0-0.1: {partial:.3}");
     Ok(())
 }

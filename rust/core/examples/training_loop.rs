@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rocmax_core::oracle::{Oracle, Tight, Workspace};
+use rocmax_core::risk::{Oracle, Tight, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange, Result};
 
 const N_SAMPLES: usize = 2_000;
@@ -14,7 +14,7 @@ const C: f64 = 10.0;
 
 fn main() -> Result<()> {
     let (features, labels) = made_up();
-    let oracle = Tight::new(Arc::new(Problem::new(labels)?), RateRange::new(0.0, 0.1)?);
+    let oracle = Oracle::new(Arc::new(Problem::new(labels)?), RateRange::new(0.0, 0.1)?, Tight);
 
     let (mut ws, ctx) = (Workspace::default(), Ctx::serial());
     let mut w = [0.0; N_FEATURES];

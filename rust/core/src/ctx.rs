@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// so that floating-point results do not depend on the number of threads.
 pub const CHUNK: usize = 1 << 16;
 
-/// Results a thread that [`Ctx::fold`] holds at a time: enough that no thread waits long for the others.
+/// Results per thread that [`Ctx::fold`] holds at a time: enough that no thread waits long for the others.
 const HELD: usize = 4;
 
 /// Threads and cancellation, passed to every long call.
@@ -40,12 +40,12 @@ impl<'a> Ctx<'a> {
         Self { pool, stop }
     }
 
-    /// The same on the calling thread alone.
+    /// The same stop flag, on the calling thread alone.
     pub fn alone(&self) -> Self {
         Self { pool: None, ..*self }
     }
 
-    /// The threads that share the work, if not the calling one alone.
+    /// The threads that share the work; `None` for the calling thread alone.
     pub(crate) fn pool(&self) -> Option<&'a rayon::ThreadPool> {
         self.pool
     }
@@ -77,8 +77,18 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Applies `f` to every item, on all threads, and has `take` see the results in the order of the items, a few at a
-    /// time, so that not all have to be held.
+    /// As [`Ctx::map`], for an `f` that can fail: the first error in the order of the items, if any.
+    pub fn try_map<I, T, F>(&self, items: Vec<I>, f: F) -> Result<Vec<T>>
+    where
+        I: Send,
+        T: Send,
+        F: Fn(I) -> Result<T> + Sync + Send,
+    {
+        self.map(items, f)?.into_iter().collect()
+    }
+
+    /// Applies `f` to every item, on all threads, and passes the results to `take` in the order of the items, a few at
+    /// a time, so that few are held.
     pub fn fold<I, T, F>(&self, items: Vec<I>, f: F, mut take: impl FnMut(T)) -> Result<()>
     where
         I: Send,

@@ -1,15 +1,15 @@
 //! The one error type of the crate.
 
-/// Everything that can go wrong, each with what a caller needs to mend it.
+/// Everything that can go wrong, with what a caller needs to fix it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two arrays that must agree in length do not.
+    /// Two arrays differ in length.
     #[error("{name} has length {got}, expected {expected}")]
     Length {
-        /// The offending argument.
+        /// The argument.
         name: &'static str,
-        /// The length it must have.
+        /// The length it needs.
         expected: usize,
         /// The length it has.
         got: usize,
@@ -17,24 +17,24 @@ pub enum Error {
     /// A value is NaN or infinite.
     #[error("{name} must be finite, got {value} at index {index}")]
     NonFinite {
-        /// The offending argument.
+        /// The argument.
         name: &'static str,
-        /// The first offending position.
+        /// Where the first such value is.
         index: usize,
-        /// The value there.
+        /// The value.
         value: f64,
     },
     /// A scalar lies outside its domain.
     #[error("{name} must be {domain}, got {value}")]
     Domain {
-        /// The offending argument.
+        /// The argument.
         name: &'static str,
-        /// What it must be.
+        /// What the argument must be.
         domain: &'static str,
-        /// What it is, as text.
+        /// What it is.
         value: String,
     },
-    /// The labels hold no positive or no negative sample.
+    /// The labels have one class only.
     #[error("only one class: {n_pos} positive and {n_neg} negative samples; both are needed")]
     OneClass {
         /// Number of positive samples.
@@ -56,35 +56,32 @@ pub enum Error {
 /// `std::result::Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Resamples, at most.
-const MOST_RESAMPLES: usize = u32::MAX as usize;
-
 impl Error {
     pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
 
-    /// A number of resamples that can be counted and kept.
+    /// Checks a number of resamples.
     pub(crate) fn check_count(name: &'static str, value: usize) -> Result<()> {
-        if value <= MOST_RESAMPLES {
+        if value <= u32::MAX as usize {
             return Ok(());
         }
         Err(Error::Domain { name, domain: "at most 2^32 - 1", value: value.to_string() })
     }
 
-    /// Sums of the weights of either class that measures can multiply and divide by, and by rates of 1e-100.
+    /// Checks the total weight of each class: measures multiply and divide by it, and by rates down to 1e-100.
     pub(crate) fn check_totals(pos: f64, neg: f64) -> Result<()> {
         if [pos, neg].iter().all(|sum| (1e-100..=1e100).contains(sum)) {
             return Ok(());
         }
         Err(Error::Domain {
             name: "weights",
-            domain: "of a size that the sum of each class is between 1e-100 and 1e100 (scale the weights)",
+            domain: "scaled so that each class sums to between 1e-100 and 1e100",
             value: format!("sums of {pos:e} (positives) and {neg:e} (negatives)"),
         })
     }
 
-    /// One finite, non-negative weight for each of `n_samples`.
+    /// Checks for one finite, non-negative weight per sample.
     pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
         Error::check_len("weights", n_samples, weights.len())?;
         match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {
@@ -101,8 +98,9 @@ impl Error {
     /// The error for the first value of `values` that is NaN or infinite.
     ///
     /// Kernels detect a bad value inside their own pass over the data; only then is this second pass made.
-    pub(crate) fn first_non_finite(name: &'static str, values: &[f64]) -> Error {
-        let index = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
-        Error::NonFinite { name, index, value: values.get(index).copied().unwrap_or(f64::NAN) }
+    pub(crate) fn first_non_finite<S: Copy + Into<f64>>(name: &'static str, values: &[S]) -> Error {
+        let mut values = values.iter().map(|&value| value.into()).enumerate();
+        let (index, value) = values.find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
+        Error::NonFinite { name, index, value }
     }
 }

@@ -11,39 +11,34 @@
 //! | `R(s)`, `coef` | a risk of the scores, and its derivative for each score |
 //!
 //! # Map
-//! - [`Problem`]: labels, checked once. [`RateRange`]: a range and its ranks. [`Ctx`]: threads and cancellation.
-//! - [`order`]: the total order on scores, parallel sorting, selection of the highest negatives.
-//! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
-//! - [`neighbors`]: exact nearest neighbours.
-//! - [`metric`]: exact measures.
-//! - [`inference`]: intervals of the AUC, and the test of two models.
-//! - [`papers`]: boosted stumps and trees, to compare with.
-//! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
-//! - [`simplex_qp`]: the quadratic program over the cuts of a risk.
+//! - [`Problem`], [`Labels`], [`Scores`], [`RateRange`]: data, checked once. [`Ctx`]: threads and cancellation.
+//! - [`curve`]: the ROC curve, its measures, and thresholds.
+//! - [`count`]: the AUC without a sort.
+//! - [`variance`]: components, variances and covariances; intervals and the paired test of the AUC.
+//! - [`resample`]: the bootstrap and a permutation test.
+//! - [`risk`]: surrogate risks as a value and one coefficient per sample; they never see features.
+//! - [`solve`]: the quadratic program over the cuts of a risk; leave-pair-out cross-validation of least squares.
+//! - [`papers`]: methods of the papers, to compare with.
 
 #![forbid(unsafe_code)]
 
+pub mod count;
 mod ctx;
+pub mod curve;
+mod data;
 mod error;
-mod problem;
-mod range;
-mod scores;
-
-pub mod inference;
-pub mod metric;
 #[cfg(any(test, feature = "naive"))]
 pub mod naive;
-pub mod neighbors;
-pub mod oracle;
-pub mod order;
+mod order;
 pub mod papers;
-pub mod rls;
-pub mod simplex_qp;
+pub mod resample;
+pub mod risk;
+mod simd;
+pub mod solve;
 #[cfg(test)]
 mod testing;
+pub mod variance;
 
 pub use ctx::{CHUNK, Ctx};
+pub use data::{Column, Label, Labels, Negatives, Problem, RateRange, Scores};
 pub use error::{Error, Result};
-pub use problem::Problem;
-pub use range::{Negatives, RateRange};
-pub use scores::Scores;

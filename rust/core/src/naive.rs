@@ -1,27 +1,21 @@
 //! O(m n) twins of the kernels, written from the definitions; for tests only.
 
-use crate::order::Entry;
 use crate::{Negatives, Problem, RateRange};
 
-/// Scores of the positives, and of the negatives by descending score.
+/// Scores of the positives and of the negatives, descending.
 pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let of = |class: bool| {
-        let labelled = scores.iter().zip(problem.labels());
-        let mut kept: Vec<f64> = labelled.filter(|(_, l)| **l == class).map(|(s, _)| *s).collect();
-        kept.sort_by(|x, y| y.total_cmp(x));
-        kept
-    };
+    let of = |class| members(problem, scores, class).into_iter().map(|(score, _)| score).collect();
     (of(true), of(false))
 }
 
-/// Twin of [`crate::metric::auc`].
+/// Twin of [`crate::curve::auc`].
 pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
     let (pos, neg) = split(problem, scores);
     let wins = |s: f64| neg.iter().map(|&t| if s > t { 1.0 } else { 0.5 * f64::from(u8::from(s == t)) }).sum::<f64>();
     pos.iter().map(|&s| wins(s)).sum::<f64>() / (pos.len() * neg.len()) as f64
 }
 
-/// Twin of [`crate::metric::Curve::ranked_partial_auc`].
+/// Twin of [`crate::curve::Measure::Ranked`].
 pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let (from, to) = range.ranks(Negatives::Whole(neg.len() as f64));
@@ -30,7 +24,7 @@ pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -
     won as f64 / (pos.len() * (j_b - j_a)) as f64
 }
 
-/// Twin of [`crate::metric::Curve::partial_auc`]: every vertex of the curve, every segment clipped.
+/// Twin of [`crate::curve::Measure::Partial`]: every vertex of the curve, every segment clipped.
 pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let mut thresholds: Vec<f64> = scores.to_vec();
@@ -60,7 +54,7 @@ fn members(problem: &Problem, scores: &[f64], class: bool) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The parts of `members`, each as long as it weighs, that lie between two places in their order.
+/// The parts of `members` between two places in their order, in which each is as long as its weight.
 fn between(members: &[(f64, f64)], (from, to): (f64, f64)) -> Vec<(f64, f64)> {
     let mut before = 0.0;
     let mut kept = Vec::new();
@@ -74,7 +68,7 @@ fn between(members: &[(f64, f64)], (from, to): (f64, f64)) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The mean over the pairs of the range of something, given its sum over the negatives for each positive.
+/// The mean over the pairs of the range, given the sum over the negatives for each positive.
 fn mean_of_rows(problem: &Problem, scores: &[f64], range: RateRange, row: impl Fn(f64) -> f64) -> f64 {
     let (pos, (j_a, j_b)) = (members(problem, scores, true), problem.ranks(range));
     let total = pos.iter().map(|(_, w)| w).sum::<f64>();
@@ -91,7 +85,7 @@ fn best_prefix(s: f64, order: &[(f64, f64, f64)]) -> f64 {
     best
 }
 
-/// Twin of [`crate::oracle::Tight`], and of [`crate::oracle::Naive`] with `to_bottom`: every prefix of every positive
+/// Twin of [`crate::risk::Tight`], and of [`crate::risk::Naive`] with `to_bottom`: every prefix of every positive
 /// is tried.
 pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom: bool) -> f64 {
     let (neg, (j_a, j_b)) = (members(problem, scores, false), problem.ranks(range));
@@ -103,14 +97,13 @@ pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom
     mean_of_rows(problem, scores, range, |s| best_prefix(s, &order))
 }
 
-/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of
-/// [`crate::oracle::TopHinge`].
+/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::risk::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
     let neg = between(&members(problem, scores, false), problem.ranks(range));
     mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())
 }
 
-/// Twin of [`crate::oracle::pair_loss`] on false positive rates, `loss` giving the loss, its derivative and its
+/// Twin of [`crate::risk::pair_loss`] on false positive rates, `loss` giving the loss, its derivative and its
 /// curvature: every pair, each tie cut in proportion.
 pub fn pair_loss(
     problem: &Problem,
@@ -143,21 +136,15 @@ pub fn pair_loss(
     (value, gradient, hessian)
 }
 
-/// All entries in order, by the standard library's stable sort.
-pub fn sorted(scores: &[f64]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = scores.iter().zip(0..).map(|(&s, i)| Entry::new(s, i)).collect();
-    entries.sort();
-    entries
-}
-
-/// Twin of one comparison of [`crate::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the pair.
+/// Twin of one comparison of [`crate::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
+/// pair.
 pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f64) -> f64 {
     let det = p[0][0] * p[1][1] - p[0][1] * p[1][0];
     let g = [(c[0] * p[1][1] - c[1] * p[0][1]) / det, (c[1] * p[0][0] - c[0] * p[1][0]) / det];
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
 
-/// Twin of [`crate::neighbors::nearest`]: every distance, sorted.
+/// Twin of [`crate::papers::neighbors::nearest`]: every distance, sorted.
 pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
     let mut found = Vec::new();
     for query in queries.chunks_exact(dim) {

@@ -1,6 +1,6 @@
-//! What several unit tests share.
+//! Helpers of several unit tests.
 
-/// Numbers in [0, 1), the same for the same seed: the upper bits of Knuth's linear congruential generator.
+/// Numbers in [0, 1) from a seed: the upper bits of Knuth's linear congruential generator.
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -9,10 +9,9 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Labels, both classes among them, of which a share of 0.4 is positive; and scores of so many levels, those of positives
-/// higher.
-pub(crate) fn sample(n: usize, levels: f64, next: &mut impl FnMut() -> f64) -> (Vec<bool>, Vec<f64>) {
-    let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
+/// Labels of both classes, with a share of positives, and scores with so many levels, higher for positives.
+pub(crate) fn sample(n: usize, share: f64, levels: f64, next: &mut impl FnMut() -> f64) -> (Vec<bool>, Vec<f64>) {
+    let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < share }).collect();
     let score = |&positive: &bool| ((next() + 0.3 * f64::from(u8::from(positive))) * levels).floor() / levels;
     let scores = labels.iter().map(score).collect();
     (labels, scores)

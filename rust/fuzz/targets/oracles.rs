@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::oracle::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::risk::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, naive};
 use rocmax_fuzz::{Sample, assert_close};
 
@@ -12,7 +12,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-fn evaluated(oracle: &dyn Oracle, scores: &[f64]) -> (f64, Vec<f64>) {
+fn evaluated(oracle: &Oracle, scores: &[f64]) -> (f64, Vec<f64>) {
     let mut coef = vec![f64::NAN; scores.len()];
     let found = oracle.evaluate(scores.into(), &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
     (found.value, coef)
@@ -25,18 +25,18 @@ fuzz_target!(|sample: Sample| {
     let whole = weighted(sample.whole_weights());
     for problem in [plain, whole.clone(), weighted(sample.fractions.clone())] {
         let term = |weight, end, margin| Term { weight, end, margin };
-        let hinge = TopHinge::new(problem.clone(), range, vec![term(1.0, Rank::High, 1.0)]).unwrap();
+        let hinge = Oracle::new(problem.clone(), range, TopHinge::new(vec![term(1.0, Rank::High, 1.0)]).unwrap());
         let parts = vec![term(1.0, Rank::High, 1.0), term(-1.0, Rank::Low, 1.0)];
-        let pairs = evaluated(&TopHinge::new(problem.clone(), range, parts).unwrap(), scores).0;
+        let pairs = evaluated(&Oracle::new(problem.clone(), range, TopHinge::new(parts).unwrap()), scores).0;
         let scale = 1.0 + problem.n_samples() as f64;
         // Ranges of a few negatives at the end of many divide by little.
         let (from, to) = problem.ranks(range);
         let narrow = 1.0 + to / (to - from);
         let twin = naive::mean_pair_loss(&problem, scores, range, |u| f64::max(0.0, 1.0 - u));
         assert_close(pairs, twin, 1e-11 * scale * narrow);
-        let risks: [(&dyn Oracle, Option<bool>); 3] = [
-            (&Tight::new(problem.clone(), range), Some(false)),
-            (&Naive::new(problem.clone(), range), Some(true)),
+        let risks: [(&Oracle, Option<bool>); 3] = [
+            (&Oracle::new(problem.clone(), range, Tight), Some(false)),
+            (&Oracle::new(problem.clone(), range, Naive), Some(true)),
             (&hinge, None),
         ];
         for (oracle, to_bottom) in risks {
@@ -60,6 +60,6 @@ fuzz_target!(|sample: Sample| {
     }
     let (labels, repeated) = sample.repeated();
     let problem = Arc::new(Problem::new(labels).unwrap());
-    let (ours, theirs) = (evaluated(&Tight::new(whole, range), scores), Tight::new(problem, range));
+    let (ours, theirs) = (evaluated(&Oracle::new(whole, range, Tight), scores), Oracle::new(problem, range, Tight));
     assert_close(ours.0, evaluated(&theirs, &repeated).0, 1e-11);
 });

@@ -1,14 +1,11 @@
 //! Components and variances against their definitions over all pairs.
 #![no_main]
 
-use std::borrow::Cow;
-
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::Ctx;
-use rocmax_core::metric::{
-    Column, Components, Curve, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
-    auc_moments, bootstrap, covariance,
-};
+use rocmax_core::curve::{Curve, Measure, Normalize, Scratch, auc_moments};
+use rocmax_core::resample::{Resampling, Scheme, bootstrap};
+use rocmax_core::variance::{Components, Placements, WeightKind, covariance};
+use rocmax_core::{Column, Ctx, Labels};
 use rocmax_fuzz::{Sample, assert_close};
 
 /// Row and column means of `1[s > t] + 1/2 1[s = t]`, times the weights of the pairs.
@@ -46,7 +43,7 @@ fuzz_target!(|sample: Sample| {
                 assert!(part[1] * part[2] <= part[0] * part[3] * (1.0 + 1e-9) + 1e-18);
             }
             if weights.is_none() {
-                let models = [&sample.scores, &sample.others].map(|s| Column::F64(Cow::Borrowed(&s[..])));
+                let models = [&sample.scores, &sample.others].map(|s| Column::from(&s[..]));
                 let (aucs, placed) = Placements::default().covariance(&labels, &models, &ctx).unwrap();
                 assert_close(aucs[0], found.estimate, 1e-12);
                 (0..4).for_each(|k| assert_close(placed.pos[k], spread.pos[k], 1e-12));
@@ -66,13 +63,13 @@ fuzz_target!(|sample: Sample| {
             assert_close(moments.estimate, curve.measure(measure).unwrap(), 1e-12);
         }
     }
-    let counted = auc_moments(&labels, &sample.scores, &mut Scratch::default(), &ctx).unwrap();
+    let counted = auc_moments(&labels, sample.scores.as_slice().into(), &mut Scratch::default(), &ctx).unwrap();
     let moments = Curve::new(&labels, &sample.scores, None, &ctx).unwrap().moments(Measure::Auc).unwrap();
     assert_close(counted.0, moments.estimate, 1e-12);
     (0..2).for_each(|k| assert_close(counted.1[k], moments.squares[k], 1e-12));
     for weight_kind in [WeightKind::Frequency, WeightKind::Sampling] {
         let resampling = Resampling { scheme: Scheme::Stratified, weight_kind, n_resamples: 3, seed: n as u64 };
-        let models: [&[f64]; 2] = [&sample.scores, &sample.others];
+        let models = [&sample.scores, &sample.others].map(|s| Column::from(&s[..]));
         let measure = Measure::Partial(range, Normalize::Width);
         for weights in [None, Some(&sample.fractions[..])] {
             if let Ok(values) = bootstrap(&labels, &models, weights, measure, resampling, &ctx) {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::metric::{Curve, Labels, Measure, Normalize, Scratch, measure};
-use rocmax_core::{Ctx, Problem, RateRange};
+use rocmax_core::curve::{Curve, Measure, Normalize, Scratch, measure};
+use rocmax_core::{Ctx, Labels, Problem, RateRange};
 
 type Row = (bool, u64, u64, u32);
 
@@ -29,8 +29,8 @@ fuzz_target!(|input: (u64, u64, Vec<Row>)| {
     for (of, most) in measures {
         for weights in [None, Some(&weights[..])] {
             let found = [
-                measure(&known, &scores, weights, of, &mut Scratch::default(), &ctx),
-                measure(&known, &narrow, weights, of, &mut Scratch::default(), &ctx),
+                measure(&known, scores.as_slice().into(), weights, of, &mut Scratch::default(), &ctx),
+                measure(&known, narrow.as_slice().into(), weights, of, &mut Scratch::default(), &ctx),
             ];
             for value in found.into_iter().flatten() {
                 assert!((0.0..=most).contains(&value), "{of:?} {value:?} {weights:?}");

@@ -1,10 +1,10 @@
-//! Core errors as Python exceptions, in one match.
+//! Core errors as Python exceptions.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use rocmax_core::Error;
 
-/// The exception for `error`; its text names the argument, as Python does, and the value.
+/// The exception for `error`, with the argument's name in Python.
 pub(crate) fn to_python(error: Error) -> PyErr {
     let error = renamed(error, |name| match name {
         "labels" => "y_true",
@@ -18,7 +18,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// `error` of a measure, whose scores are called so in Python; those of an oracle are no argument of anybody's.
+/// `error` of a measure, whose scores are an argument in Python; those of a risk are not.
 pub(crate) fn of_measure(error: Error) -> Error {
     renamed(error, |name| if name == "scores" { "y_score" } else { name })
 }

@@ -14,13 +14,13 @@ use pyo3::{PyErr, PyResult, Python};
 use rayon::ThreadPool;
 use rocmax_core::{Ctx, Result};
 
-use crate::{error, pool};
+use crate::{error, threads};
 
-/// Work below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
+/// Below this work a call takes a few milliseconds and runs on the calling thread alone.
 const SMALL: usize = 1 << 17;
-/// Bytes that may be missing: what a call takes that does not grow with the data.
+/// Memory of a call that does not grow with the data.
 const LITTLE: usize = 1 << 20;
-/// How often a waiting caller looks for Ctrl-C.
+/// How often a waiting caller checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
 enum Failure {
@@ -29,12 +29,12 @@ enum Failure {
     Python(PyErr),
 }
 
-/// What a call takes, at most.
+/// The most that a call needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Need {
-    /// Samples that are looked at, one for each model and each resample.
+    /// Samples to read, times models and resamples.
     pub(crate) work: usize,
-    /// Memory beside the inputs, with what is returned.
+    /// Bytes beside the inputs, results included.
     pub(crate) bytes: usize,
 }
 
@@ -50,7 +50,7 @@ where
         room(need.bytes)?;
         py.detach(|| caught(|| job(&Ctx::serial())))
     } else {
-        let pool = pool::get(n_threads);
+        let pool = threads::pool(n_threads);
         room(need.bytes)?;
         py.detach(|| {
             let stop = AtomicBool::new(false);
@@ -64,8 +64,8 @@ where
     })
 }
 
-/// A MemoryError unless so many bytes can be had: they are asked for at once and given back, since a refusal half-way
-/// through a call would end the process.
+/// A MemoryError unless so many bytes are available: they are allocated at once and freed, since a failed allocation in
+/// the middle of a call would abort the process.
 pub(crate) fn room(bytes: usize) -> PyResult<()> {
     let asked = if bytes < LITTLE { 0 } else { bytes.saturating_add(LITTLE) };
     let mut room = Vec::<u8>::new();
@@ -73,7 +73,7 @@ pub(crate) fn room(bytes: usize) -> PyResult<()> {
     black_box(&room); // or the compiler might see that nobody uses it
     had.map_err(|_| {
         PyMemoryError::new_err(format!(
-            "{:.3} GB of memory are needed and cannot be had; fewer samples, models or resamples at a time need less",
+            "{:.3} GB of memory are needed and not available; use fewer samples, models or resamples at a time",
             asked as f64 / 1e9
         ))
     })
@@ -87,7 +87,7 @@ fn watched<T: Send>(
     let (done, wait) = channel();
     let run = move || done.send(caught(job));
     match pool {
-        // There from the start: no other thread is made, and no work waits for one of the pool to wake.
+        // The calling thread watches: no thread is started.
         Some(pool) => pool.in_place_scope(|scope| {
             scope.spawn(|_| drop(run()));
             watch(&wait, stop)

@@ -1,38 +1,36 @@
-//! Python bindings of `rocmax-core`: translation only. Users' documentation is in the Python package.
+//! Python bindings of `rocmax-core`: translation only, in files of the core's names. Users' documentation is in the
+//! Python package.
 
+mod curve;
+mod data;
 mod error;
 mod gate;
-mod metric;
-mod neighbors;
-mod oracle;
-mod pair_loss;
 mod papers;
-mod pool;
-mod problem;
-mod rls;
-mod simplex_qp;
+mod resample;
+mod risk;
+mod solve;
+mod threads;
+mod values;
+mod variance;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::metric::{
-        Curve, auc, auc_moments, bootstrap, bootstrap_cuts, components, covariance, measure, permuted_distances,
-        placements, pool_bins,
-    };
+    use crate::curve::measure::{Measure, Normalize, auc_moments, measure};
     #[pymodule_export]
-    use crate::neighbors::nearest;
+    use crate::curve::{Curve, pool_bins, rule::Rule};
     #[pymodule_export]
-    use crate::oracle::{Curvature, Oracle};
+    use crate::data::problem::Problem;
     #[pymodule_export]
-    use crate::pair_loss::pair_loss;
+    use crate::papers::{nearest, partial_boost, rank_boost, split_tree};
     #[pymodule_export]
-    use crate::papers::{partial_boost, rank_boost, split_tree};
+    use crate::resample::{bootstrap, bootstrap_cuts, permuted_distances};
     #[pymodule_export]
-    use crate::problem::Problem;
+    use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]
-    use crate::rls::leave_pair_out;
+    use crate::solve::{leave_pair_out, minimise_on_simplex};
     #[pymodule_export]
-    use crate::simplex_qp::minimise_on_simplex;
+    use crate::variance::{components, covariance, placements};
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

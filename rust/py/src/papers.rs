@@ -1,28 +1,28 @@
-//! Binding of `rocmax_core::papers`.
+//! Bindings of `rocmax_core::papers`.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::RateRange;
 use rocmax_core::papers::{self, CELLS, Codes, Features, Limits};
 
-use crate::error::to_python;
+use crate::data::problem::Problem;
+use crate::data::range;
 use crate::gate::{self, Need};
-use crate::problem::Problem;
 
-/// Bytes of a value that is sorted, with what the sort of its feature takes, at most.
+/// The most bytes per sorted value.
 const SORTED: usize = 48;
-/// Rounds that memory is asked for: boosting mostly ends long before the most that a call allows.
+/// Rounds that memory is reserved for: boosting mostly ends long before the most that a call allows.
 const ROUNDS: usize = 1 << 20;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 /// Feature, threshold, whether missing values are above it, coefficient and edge of each stump.
 type Stumps<'py> = (Array<'py, i64>, Array<'py, f64>, Array<'py, bool>, Array<'py, f64>, Array<'py, f64>);
-/// Of each node the weights of positives and negatives, and the feature (-1 of a leaf), threshold and children.
+/// Weights of positives and negatives, feature (-1 for a leaf), threshold and children of each node.
 type Tree<'py> = (Array<'py, f64>, Array<'py, f64>, Array<'py, i64>, Array<'py, f64>, Array<'py, i64>, Array<'py, i64>);
-/// Of each round the feature, the bin, the coefficient, and the objective before and after.
+/// Feature, bin, coefficient, and the objective before and after each round.
 type Rounds<'py> = (Array<'py, i64>, Array<'py, i64>, Array<'py, f64>, Array<'py, f64>, Array<'py, f64>);
 
-/// RankBoost (see `rocmax_core::papers::rank_boost`); `values` by columns, in whole or as (starts, rows, values).
+/// RankBoost, with `values` by columns, all or those that `lists` (starts, rows) name; see
+/// `rocmax_core::papers::rank_boost`.
 #[pyfunction]
 #[pyo3(signature = (problem, values, lists, n_rounds, n_threads))]
 pub(crate) fn rank_boost<'py>(
@@ -50,7 +50,7 @@ pub(crate) fn rank_boost<'py>(
     ))
 }
 
-/// A tree of splits by the area under the curve (see `rocmax_core::papers::split_tree`).
+/// A tree of splits by the area under the curve; see `rocmax_core::papers::split_tree`.
 #[pyfunction]
 pub(crate) fn split_tree<'py>(
     py: Python<'py>,
@@ -74,7 +74,7 @@ pub(crate) fn split_tree<'py>(
     ))
 }
 
-/// Boosting of the smoothed partial AUC (see `rocmax_core::papers::partial_boost`); one row of `codes` a feature.
+/// Boosting of the smoothed partial AUC, with one row of `codes` per feature; see `rocmax_core::papers::partial_boost`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn partial_boost<'py>(
@@ -87,7 +87,7 @@ pub(crate) fn partial_boost<'py>(
     n_rounds: usize,
     n_threads: usize,
 ) -> PyResult<Rounds<'py>> {
-    let range = RateRange::new(low, high).map_err(to_python)?;
+    let range = range(low, high)?;
     let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
     let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
     let work = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
@@ -106,4 +106,25 @@ pub(crate) fn partial_boost<'py>(
 /// One field of each row of a table.
 fn column<'py, R, T: numpy::Element>(py: Python<'py>, rows: &[R], field: impl Fn(&R) -> T) -> Array<'py, T> {
     PyArray1::from_iter(py, rows.iter().map(field))
+}
+/// The indices of the `k` nearest targets of each query, query after query.
+#[pyfunction]
+pub(crate) fn nearest<'py>(
+    py: Python<'py>,
+    queries: PyReadonlyArray2<'py, f64>,
+    targets: PyReadonlyArray2<'py, f64>,
+    k: usize,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let dim = targets.shape()[1];
+    let (n_queries, n_targets) = (queries.shape()[0], targets.shape()[0]);
+    // The targets in single precision, twice the neighbours of all queries, and a block for each thread.
+    let found = 16usize.saturating_mul(k.min(n_targets)).saturating_mul(n_queries);
+    let need = Need {
+        work: n_queries.saturating_mul(n_targets),
+        bytes: (n_targets * (4 * dim + 16)).saturating_add(found) + (1 << 20) * n_threads,
+    };
+    let (queries, targets) = (queries.as_slice()?, targets.as_slice()?);
+    let nearest = gate::enter(py, n_threads, need, |ctx| papers::nearest(queries, targets, dim, k, ctx))?;
+    Ok(nearest.into_pyarray(py))
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rocmax.display._common import COLORS
+from rocmax.display._base import COLORS
 from rocmax.display._report._thin import Points
 
 _HEIGHT = 430
-_DASHES = ("solid", "dashed", "dotted")  # after six models the colours come again
+_DASHES = ("solid", "dashed", "dotted")  # colours repeat after six models
 _GRAY = "#666666"
 _SHADE = "#b08000"
 
@@ -20,14 +20,14 @@ def color(k: int) -> str:
 
 
 def dash(k: int) -> str:
-    """Return the line of the k-th model, a word of both Bokeh and CSS."""
+    """Return the line style of the k-th model, a word that Bokeh and CSS share."""
     return _DASHES[k // len(COLORS) % len(_DASHES)]
 
 
 def figure_json(
     target: str, curves: Sequence[Points], shade: tuple[float, float] | None, limits: Any
 ) -> dict[str, Any]:
-    """Return a figure of curves; the page's script finds what is named and tells where the pointer is.
+    """Return a figure of curves; the page's script finds its parts by name.
 
     `limits` are the ranges of both axes.
     """
@@ -52,7 +52,7 @@ def figure_json(
 
 
 def _empty_figure() -> Any:
-    """Return axes with the look of the page; what is no data is transparent."""
+    """Return axes with the look of the page and a transparent background."""
     from bokeh.models import InlineStyleSheet
     from bokeh.plotting import figure
 

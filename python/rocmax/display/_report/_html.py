@@ -1,4 +1,4 @@
-"""HTML in which text is text: only what is made here counts as markup."""
+"""HTML elements, in which all text is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Html(str):
 
 
 def tag(name: str, *children: str, **attributes: str | None) -> Html:
-    """Return an element; of attributes "_" stands for "-", and those of None are left out."""
+    """Return an element; "_" in the name of an attribute becomes "-", and attributes that are None are left out."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
@@ -29,13 +29,13 @@ def joined(*children: str) -> Html:
 
 
 def data_block(name: str, value: Any) -> Html:
-    """Return data that scripts read; nothing in it can end the block."""
+    """Return data for scripts, escaped so that nothing in it ends the block."""
     held = json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return Html(f'<script type="application/json" id="{escape(name)}">{held}</script>')
 
 
 def page(head: Html, body: Html, style: str, scripts: list[str]) -> str:
-    """Return a page that fetches nothing, and in which no script but these runs: browsers see to both."""
+    """Return a page with a policy under which browsers fetch nothing and run only these scripts."""
     hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:"
     policy += "; base-uri 'none'; form-action 'none'"

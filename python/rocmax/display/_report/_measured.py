@@ -1,4 +1,4 @@
-"""All numbers of a report."""
+"""The numbers of a report."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.missing import of_caller, oriented
+from rocmax.display._read import Models
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
-from rocmax.metrics import AUC, Comparison, Inference, Measure, PartialAUC, TPRAtFPR, compare, infer, roc_curve
+from rocmax.metrics import (
+    AUC,
+    Comparison,
+    Inference,
+    Measure,
+    PartialAUC,
+    SubgroupInference,
+    TPRAtFPR,
+    compare,
+    infer,
+    roc_curve,
+)
 from rocmax.metrics.samples._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
@@ -21,64 +32,60 @@ _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 @dataclass(frozen=True)
 class Measured:
-    """What a report says of some models."""
+    """What a report shows of some models."""
 
     names: tuple[str, ...]
-    n_samples: int
-    n_pos: float
-    n_neg: float
-    pos_label: Any
+    samples: Models
     fpr_range: tuple[float, float] | None
     confidence_level: float
-    lower: tuple[bool, ...]  # of which models low scores are for positives
     areas: tuple[Inference, ...]
-    rates: dict[float, Inference]  # the TPR at each of the FPRs that are listed
-    quoted: tuple[float, ...]  # those of them that go beside the areas
+    rates: dict[float, Inference]  # the TPR at each listed FPR
+    quoted: tuple[float, ...]  # the FPRs whose TPR is shown beside the areas
     comparison: Comparison | None
+    subgroups: list[list[SubgroupInference]]  # of each model, by each column of subgroups
     curves: tuple[Points, ...]
     details: tuple[Points, ...]  # the curves on the range
     stops: F64
     at_stops: tuple[Points, ...]
     at_rates: tuple[Points, ...]
-    notes: tuple[str, ...]  # what was warned of
-    n_dropped: int = 0  # samples with missing values
+    notes: tuple[str, ...]  # what the warnings say
+    source: str | None  # where the data come from
 
     @property
     def prevalence(self) -> float:
         """Share of the positives."""
-        return self.n_pos / (self.n_pos + self.n_neg)
+        n_pos, n_neg = self.areas[0].n_pos, self.areas[0].n_neg
+        return n_pos / (n_pos + n_neg)
 
 
 def measured(
-    positive: NDArray[np.bool_],
-    columns: Mapping[str, F64],
-    pos_label: Any,
-    lower: list[bool],
-    *,
+    of: Models,
     fpr_range: tuple[float, float] | None,
-    confidence_level: float,
-    n_dropped: int,
-    adjust: str | None,
-    sample_weight: ArrayLike | None,
     weight_kind: str | None,
-    groups: ArrayLike | None,
-    random_state: Any,
-    n_jobs: int | None,
+    adjust: str | None,
+    source: str | None,
+    options: Any,
 ) -> Measured:
-    """Measure all there is to say."""
-    options: dict[str, Any] = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
-    options["higher_is_better"] = [not low for low in lower]
-    options |= {"sample_weight": sample_weight, "weight_kind": kind_of(weight_kind), "groups": groups}
+    """Measure all that the page shows; `options` are level, seed and threads."""
+    positive, pos_label = of.positive, of.pos_label
+    columns = {name or "score": oriented(scores, low) for (name, scores), low in zip(of.scores, of.lower, strict=True)}
+    options |= {"higher_is_better": [not low for low in of.lower], "sample_weight": of.weight, "groups": of.groups}
+    options["weight_kind"] = kind_of(weight_kind)
 
     def found(measure: Measure, **what: Any) -> Inference:
         return replace(infer(positive, columns, measure, **{**options, **what}), pos_label=pos_label)
+
+    def sliced(by: Any, name: str | None, scores: F64, low: bool) -> Any:
+        one: Any = infer(positive, scores, area, by=by, **{**options, "higher_is_better": not low})
+        each = {name: replace(part, pos_label=pos_label) for name, part in one.subgroups.items()}
+        return replace(one, pos_label=pos_label, subgroups=each, by=one.by if name is None else name)
 
     area = AUC() if fpr_range is None else PartialAUC(fpr_range)
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        whole = found(AUC(), weight_kind=weight_kind)  # which warns of weights, once
-        n_pos, n_neg = whole.n_pos, whole.n_neg
+        whole = found(AUC(), weight_kind=weight_kind)  # the one call that warns of weights
+        n_neg = whole.n_neg
         asked = (fpr_range[1],) if fpr_range is not None and part else ()
         quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
@@ -89,52 +96,43 @@ def measured(
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
             tested = compare(positive, columns, area, adjust=adjust, **options)
             comparison = replace(tested, pos_label=pos_label)
+        by = of.by if isinstance(of.by, Mapping) else {} if of.by is None else {None: of.by}
+        each = list(zip(columns.values(), of.lower, strict=True))
+        subgroups = [[sliced(values, name, *one) for one in each] for name, values in by.items()]
     said = {str(warning.message): warning.message for warning in caught}
     for warning in said.values():
         warnings.warn(warning, stacklevel=3)
     return Measured(
         names=tuple(columns),
-        n_samples=len(positive),
-        n_pos=n_pos,
-        n_neg=n_neg,
-        pos_label=pos_label,
+        samples=of,
         fpr_range=fpr_range if part else None,
-        confidence_level=confidence_level,
-        lower=tuple(lower),
+        confidence_level=options["confidence_level"],
         areas=areas,
         rates=rates,
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
-        n_dropped=n_dropped,
+        subgroups=subgroups,
+        source=source,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
-        **_curves(positive, columns, lower, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
+        **_curves(of, options["n_jobs"], fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
     )
 
 
 def _is_seen(fpr: float, n_neg: float, asked: tuple[float, ...]) -> bool:
-    """Whether a rate is worth a row: one below that of one negative only if it was asked for."""
+    """Whether a rate gets a row: a rate below that of one negative does if it was requested."""
     return 0.0 < fpr < 1.0 and (fpr in asked or fpr * n_neg >= 1.0)
 
 
-def _curves(
-    positive: NDArray[np.bool_],
-    columns: Mapping[str, F64],
-    lower: list[bool],
-    sample_weight: ArrayLike | None,
-    n_jobs: int | None,
-    fpr_range: tuple[float, float],
-    n_neg: float,
-    rates: F64,
-) -> dict[str, Any]:
-    """Return what is drawn and told of the curves, of one after another: they are as large as the data."""
+def _curves(of: Models, n_jobs: int | None, fpr_range: tuple[float, float], n_neg: float, rates: F64) -> dict[str, Any]:
+    """Return the points that the page shows, one model after the other: a curve is as large as the data."""
     at = stops(n_neg, fpr_range)
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
-    for scores, low in zip(columns.values(), lower, strict=True):
-        turned = oriented(scores, low)
-        fpr, tpr, cut = roc_curve(positive, turned, sample_weight=sample_weight, drop_intermediate=False, n_jobs=n_jobs)
+    how: dict[str, Any] = {"sample_weight": of.weight, "drop_intermediate": False, "n_jobs": n_jobs}
+    for (_, scores), low in zip(of.scores, of.lower, strict=True):
+        fpr, tpr, cut = roc_curve(of.positive, scores, **how)
         curve = Points(fpr, tpr, of_caller(cut, low))
-        found["curves"].append(thinned(curve, 0.0, 1.0, len(columns)))
-        found["details"].append(thinned(curve, *fpr_range, len(columns)))
+        found["curves"].append(thinned(curve, 0.0, 1.0, len(of.scores)))
+        found["details"].append(thinned(curve, *fpr_range, len(of.scores)))
         found["at_stops"].append(best_at(curve, at))
         found["at_rates"].append(best_at(curve, rates))
     return {"stops": at, **{name: tuple(parts) for name, parts in found.items()}}

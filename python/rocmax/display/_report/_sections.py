@@ -15,20 +15,11 @@ from rocmax.display._report._figure import color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
 from rocmax.display._report._thin import Points
-from rocmax.metrics import Inference
+from rocmax.metrics import Inference, SubgroupInference
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 _SMALL = 0.05
-_PARTS = {
-    "data": "Data",
-    "measures": "Measures",
-    "curves": "ROC curves",
-    "cost-of-alarms": "What a false positive rate costs",
-    "thresholds": "Thresholds",
-    "comparison": "Comparison",
-    "methods": "Methods",
-}
 # Columns of the table that the slider moves.
 _COSTS = {
     "threshold": "threshold",
@@ -42,20 +33,21 @@ _COSTS = {
 }
 
 
-def body(of: Measured, title: str, source: str | None) -> Html:
+def body(of: Measured, title: str) -> Html:
     """Return all that the page shows."""
     parts = {
-        "data": _data(of, source),
-        "measures": _measures(of),
-        "curves": _drawn(of),
-        "cost-of-alarms": _costs(of),
-        "thresholds": _thresholds(of),
-        "comparison": _comparison(of),
-        "methods": _methods(of),
+        "data": ("Data", None, _data(of)),
+        "measures": ("Measures", None, _measures(of)),
+        "curves": ("ROC curves", None, _drawn(of)),
+        "cost-of-alarms": ("What a false positive rate costs", "screen", _costs(of)),
+        "thresholds": ("Thresholds", None, _thresholds(of)),
+        "subgroups": ("Subgroups", None, joined(*(_subgroups(of, by) for by in of.subgroups))),
+        "comparison": ("Comparison", None, _comparison(of)),
+        "methods": ("Methods", "methods", _methods(of)),
     }
-    shown = {name: part for name, part in parts.items() if part is not None}
-    links = [tag("li", tag("a", _PARTS[name], href=f"#{name}")) for name in shown]
-    lead = f"{_counted(len(of.names), 'model')}, {_counted(of.n_samples, 'sample')}"
+    shown = [(name, heading, class_, part) for name, (heading, class_, part) in parts.items() if part]
+    links = [tag("li", tag("a", heading, href=f"#{name}")) for name, heading, *_ in shown]
+    lead = f"{_counted(len(of.names), 'model')}, {_counted(len(of.samples.positive), 'sample')}"
     header = tag(
         "header",
         tag("h1", title),
@@ -63,7 +55,7 @@ def body(of: Measured, title: str, source: str | None) -> Html:
         tag("nav", tag("ul", *links), aria_label="Parts of this report"),
     )
     sections = [
-        tag("section", tag("h2", _PARTS[name]), part, id=name, class_=_class(name)) for name, part in shown.items()
+        tag("section", tag("h2", heading), part, id=name, class_=class_) for name, heading, class_, part in shown
     ]
     footer = tag("footer", f"Written by rocmax {__version__} on {date.today().isoformat()}.")
     return joined(header, tag("main", *sections), footer)
@@ -78,7 +70,7 @@ def data(of: Measured) -> dict[str, Any]:
         {
             "name": of.names[k],
             "color": color(k),
-            "lower": of.lower[k],
+            "lower": of.samples.lower[k],
             "fpr": at.fpr.tolist(),
             "tpr": at.tpr.tolist(),
             "threshold": [value if isfinite(value) else None for value in at.threshold.tolist()],
@@ -96,25 +88,21 @@ def _limits(details: Sequence[Points], fpr_range: tuple[float, float]) -> Any:
     return (low, high), (max(float(ends.min()) - room, -0.01), min(float(ends.max()) + room, 1.01))
 
 
-def _class(name: str) -> str | None:
-    return "screen" if name == "cost-of-alarms" else "methods" if name == "methods" else None
-
-
 def _counted(number: float, what: str) -> str:
     return f"{words.count(number)} {what}{'' if number == 1 else 's'}"
 
 
-def _data(of: Measured, source: str | None) -> Html:
+def _data(of: Measured) -> Html:
     whole = of.areas[0]
     weighted = whole.weight_kind is not None
     unit = "weight" if weighted else "samples"
     rows = {
-        "Source": source,
-        "Samples": words.count(of.n_samples),
-        "Dropped with missing values": words.count(of.n_dropped) if of.n_dropped else None,
-        "Positive class": None if of.pos_label is True else words.label_text(of.pos_label),
-        f"Positives ({unit})": words.count(of.n_pos),
-        f"Negatives ({unit})": words.count(of.n_neg),
+        "Source": of.source,
+        "Samples": words.count(len(of.samples.positive)),
+        "Dropped with missing values": words.count(of.samples.n_dropped) if of.samples.n_dropped else None,
+        "Positive class": None if of.samples.pos_label is True else words.label_text(of.samples.pos_label),
+        f"Positives ({unit})": words.count(whole.n_pos),
+        f"Negatives ({unit})": words.count(whole.n_neg),
         "Prevalence": words.percent(of.prevalence),
         "Weights": f"{whole.weight_kind} weights" if weighted else "none",
         "Clusters": words.count(whole.n_groups) if whole.n_groups else None,
@@ -133,10 +121,18 @@ def _name(of: Measured, k: int, scope: str = "row", **attributes: str) -> Html:
     return tag("th", _swatch(k), of.names[k], scope=scope, **attributes)
 
 
-def _table(caption: str, head: Sequence[Html], *bodies: Html, class_: str | None = None) -> Html:
-    """Return a table, which scrolls where the page is narrow, and what is to be said of it."""
+def _heading(of: Measured, k: int, width: int) -> list[Html]:
+    """Return a row with the name of a model above its rows, if there are several models."""
+    return [tag("tr", _name(of, k, "rowgroup", colspan=str(width)))] if len(of.names) > 1 else []
+
+
+def _table(
+    caption: str, names: Sequence[str], *bodies: Html, above: Sequence[Html] = (), class_: str | None = None
+) -> Html:
+    """Return a table with names of columns, which scrolls on a narrow page, and its caption."""
     name = caption.partition(".")[0]
-    inside = tag("table", tag("thead", *head), *bodies, class_=class_, aria_label=name)
+    heads = (tag("th", head, scope="col", class_=None if k else "name") for k, head in enumerate(names))
+    inside = tag("table", tag("thead", *above, tag("tr", *heads)), *bodies, class_=class_, aria_label=name)
     return joined(
         tag("div", inside, class_="scroll", tabindex="0", role="region", aria_label=name),
         tag("p", caption, class_="note"),
@@ -149,48 +145,38 @@ def _each(result: Inference) -> list[tuple[float, float, float, float]]:
     return [(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in rows]
 
 
-def _with_interval(estimate: float, error: float, low: float, high: float) -> Html:
-    first, _, rest = words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high))).partition(" [")
-    return joined(first, " ", tag("small", f"[{rest}"))
+def _text(estimate: float, error: float, low: float, high: float) -> str:
+    return words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high)))
+
+
+def _small(text: str, between: str = " ") -> Html:
+    """Return "0.730 [0.630, 0.830]" with the interval in small letters."""
+    first, _, rest = text.partition(" [")
+    return joined(first, between, tag("small", f"[{rest}"))
 
 
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
-    heads = [tag("th", "model", scope="col", class_="name")]
-    heads += [tag("th", column.measure.short, scope="col") for column in columns]
-    cells = [[tag("td", _with_interval(*row)) for row in _each(column)] for column in columns]
+    cells = [[tag("td", _small(_text(*row))) for row in _each(column)] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     said = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
     if of.fpr_range:
         said.append("pAUC: the area under that part of the curve, divided by its width")
     said.append("TPR at FPR f: the highest true positive rate of thresholds whose false positive rate is at most f")
     notes = [tag("p", f"Note: {note}.", class_="note") for note in of.notes]
-    return joined(_table(f"{'. '.join(said)}.", [tag("tr", *heads)], tag("tbody", *rows)), *notes)
+    heads = ["model", *(column.measure.short for column in columns)]
+    return joined(_table(f"{'. '.join(said)}.", heads, tag("tbody", *rows)), *notes)
 
 
 def _drawn(of: Measured) -> Html:
     key = [tag("li", _swatch(k), f"{name}: {_area(of, k)}") for k, name in enumerate(of.names)]
     about = "; ".join(f"{name} {_area(of, k)}" for k, name in enumerate(of.names[:12]))
-    figures = [
-        tag(
-            "figure",
-            tag("div", id="figure-whole", class_="plot"),
-            tag("div", class_="tip screen", hidden="hidden"),
-            tag("figcaption", "The whole curve." + (" The range that counts is shaded." if of.fpr_range else "")),
-            aria_label=f"ROC curves: true positive rate against false positive rate. {about}",
-        )
-    ]
+    caption = "The whole curve." + (" The FPR range is shaded." if of.fpr_range else "")
+    label = f"ROC curves: true positive rate against false positive rate. {about}"
+    figures = [_figure("figure-whole", caption, label)]
     if of.fpr_range:
-        low, high = of.fpr_range
-        figures.append(
-            tag(
-                "figure",
-                tag("div", id="figure-range", class_="plot"),
-                tag("div", class_="tip screen", hidden="hidden"),
-                tag("figcaption", f"False positive rates from {low:g} to {high:g}."),
-                aria_label=f"The same curves at false positive rates from {low:g} to {high:g}",
-            )
-        )
+        rates = "positive rates from {:g} to {:g}".format(*of.fpr_range)
+        figures.append(_figure("figure-range", f"False {rates}.", f"The same curves at false {rates}"))
     how = "Point at a curve for its threshold and both rates; drag to zoom, and use the reset tool to go back."
     return joined(
         tag("div", *figures, class_="drawn" if of.fpr_range else "drawn one"),
@@ -200,13 +186,16 @@ def _drawn(of: Measured) -> Html:
     )
 
 
+def _figure(name: str, caption: str, label: str) -> Html:
+    """Return the place of a figure, and of the tip that says where the pointer is."""
+    plot, tip = tag("div", id=name, class_="plot"), tag("div", class_="tip screen", hidden="hidden")
+    return tag("figure", plot, tip, tag("figcaption", caption), aria_label=label)
+
+
 def _area(of: Measured, k: int) -> str:
-    """Return the measure that counts in words."""
-    estimate, error, low, high = _each(of.areas[-1])[k]
-    return words.named(
-        of.areas[-1].measure.short + ":" * bool(of.fpr_range),
-        words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high))),
-    )
+    """Return the area of a model in words, on the range if there is one."""
+    area = of.areas[-1]
+    return words.named(area.measure.short + ":" * bool(of.fpr_range), _text(*_each(area)[k]))
 
 
 def _costs(of: Measured) -> Html:
@@ -219,19 +208,19 @@ def _costs(of: Measured) -> Html:
         tag("div", tag("label", "Prevalence, %", for_="prevalence"), tag("input", id="prevalence", **share)),
     ]
     above = tag("tr", *[tag("td")] * 4, tag("th", "per 1,000 samples", colspan="3", scope="colgroup", class_="group"))
-    heads = [tag("th", head, scope="col") for head in _COSTS.values()]
     cells = [tag("td", data_of=name) for name in _COSTS]
     caption = (
-        f"What it does to call positive all scores {_at_or_above(of)}, which for each model is the best one that"
-        " keeps to the rate. The prevalence is that of these samples until you change it."
+        f"Results of calling all scores {_at_or_above(of)} positive. Each model has its best threshold within the"
+        " rate. The prevalence is that of these samples until you change it."
     )
     return tag(
         "div",
         tag("div", *controls, class_="controls"),
         _table(
             caption,
-            [above, tag("tr", tag("th", "model", scope="col", class_="name"), *heads)],
+            ["model", *_COSTS.values()],
             tag("tbody", *(tag("tr", _name(of, k), *cells) for k in range(len(of.names))), id="costs"),
+            above=[above],
         ),
         class_="panel",
         data_needs_script="yes",
@@ -240,7 +229,7 @@ def _costs(of: Measured) -> Html:
 
 
 def _start(of: Measured) -> int:
-    """Return the place of the slider at first: the end of the range that counts, or 0.05."""
+    """Return where the slider starts: at the end of the range, or at 0.05."""
     return int(np.searchsorted(of.stops, (of.fpr_range or (0.0, 0.05))[1], side="right")) - 1
 
 
@@ -252,41 +241,38 @@ def _cut(threshold: float, lower: bool) -> str:
 
 
 def _at_or_above(of: Measured) -> str:
-    """Return which side of a threshold is called positive, in words."""
-    if not any(of.lower):
-        return "at or above the threshold"
-    named = [words.label_text(name) for name, low in zip(of.names, of.lower, strict=True) if low]
-    return f"at or {'below' if all(of.lower) else 'above'} the threshold" + (
-        "" if all(of.lower) else f" (of {', '.join(named)} at or below it)"
-    )
+    """Return which scores are called positive, in words."""
+    if all(of.samples.lower):
+        return "at or below the threshold"
+    named = [words.label_text(name) for name, low in zip(of.names, of.samples.lower, strict=True) if low]
+    return "at or above the threshold" + (f" (of {', '.join(named)} at or below it)" if named else "")
 
 
 def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
-    heads = tag("tr", *(tag("th", name, scope="col") for name in names))
     columns = [_each(of.rates[fpr]) for fpr in of.rates]
     bodies = []
     for k, at in enumerate(of.at_rates):
-        rows = [tag("tr", _name(of, k, "rowgroup", colspan=str(len(names))))] if len(of.names) > 1 else []
+        rows = _heading(of, k, len(names))
         for j, most in enumerate(of.rates):
             tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
             hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
             numbers = (
-                _cut(threshold, of.lower[k]),
+                _cut(threshold, of.samples.lower[k]),
                 f"{fpr:.4g}",
-                _with_interval(*columns[j][k]),
+                _small(_text(*columns[j][k])),
                 *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),
                 words.digits(hits / (hits + alarms)) if hits + alarms else "–",
             )
             rows.append(tag("tr", tag("th", f"{most:g}", scope="row"), *(tag("td", number) for number in numbers)))
         bodies.append(tag("tbody", *rows))
     caption = (
-        "Thresholds by the false positive rate. Alarms and missed positives are per 1,000 samples of the prevalence"
-        f" here, {100 * of.prevalence:.4g} %. Intervals take the false positive rate as fixed and allow for"
-        " thresholds that were chosen on these samples."
+        "Thresholds by false positive rate. Alarms and missed positives are per 1,000 samples at the prevalence of"
+        f" {100 * of.prevalence:.4g} % in these data. Intervals take the false positive rate as fixed and the threshold"
+        " as estimated."
     )
-    return _table(caption, [heads], *bodies, class_="thresholds")
+    return _table(caption, names, *bodies, class_="thresholds")
 
 
 def _comparison(of: Measured) -> Html | None:
@@ -300,31 +286,73 @@ def _comparison(of: Measured) -> Html | None:
         places = words.decimals(row["standard_error"])
         for pair, sign in (((a, b), 1), ((b, a), -1)):
             ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
-            first, _, rest = words.bracketed(sign * row["difference"], ends, places, "+").partition(" [")
-            pvalue = words.p_value(row["pvalue_adjusted"])
-            small = row["pvalue_adjusted"] < _SMALL
-            inside = [first, tag("br"), tag("small", f"[{rest}"), tag("br"), tag("strong" if small else "span", pvalue)]
-            cells[pair] = tag("td", *inside)
+            change = words.bracketed(sign * row["difference"], ends, places, "+")
+            bold = "strong" if row["pvalue_adjusted"] < _SMALL else "span"
+            pvalue = tag(bold, words.p_value(row["pvalue_adjusted"]))
+            cells[pair] = tag("td", _small(change, tag("br")), tag("br"), pvalue)
     every = range(len(of.names))
-    heads = [tag("th", "row minus column", scope="col", class_="name")]
-    heads += [tag("th", name, scope="col") for name in of.names]
     rows = [tag("tr", _name(of, a), *(cells.get((a, b), tag("td", "–")) for b in every)) for a in every]
     adjusted = f", adjusted by {ADJUSTMENTS[found.adjust]}" if found.adjust and len(of.names) > 2 else ""
     caption = (
-        f"Differences of the {found.measure_in_words}, the row's model minus the column's. In brackets the"
-        f" {words.level(of.confidence_level)}, each by itself; p of a paired two-sided test{adjusted}, bold below 0.05."
+        f"Differences of the {found.measure_in_words}, the row's model minus the column's, each with its"
+        f" {words.level(of.confidence_level)}; p from a paired two-sided test{adjusted}, bold below 0.05."
     )
     joint = f"Test that all models are equal: {found.joint_test}." if len(of.names) > 2 else ""
-    return joined(_table(caption, [tag("tr", *heads)], tag("tbody", *rows), class_="matrix"), tag("p", joint))
+    table = _table(caption, ["row minus column", *of.names], tag("tbody", *rows), class_="matrix")
+    return joined(table, tag("p", joint))
+
+
+def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
+    """Return the area of each model in every subgroup."""
+    level, first = words.level(of.confidence_level), by[0]
+    names = (first.by, f"{first.measure.short} [{level}]", "", "positive", "negative", "from the rest", "adjusted p")
+    listed = [row for found in by for row in found.rows()]
+    ends = np.array([(row["ci_low"], row["ci_high"]) for row in listed])
+    low, high = (float(end) for end in (np.nanmin(ends), np.nanmax(ends)))
+    bodies = []
+    for k, found in enumerate(by):
+        rows = _heading(of, k, len(names))
+        for row in found.rows():
+            text = _text(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"])
+            missing, alone = np.isnan(row["estimate"]), np.isnan(row["difference"])
+            apart = words.bracketed(row["difference"], (row["difference_low"], row["difference_high"]), sign="+")
+            cells = (
+                "not estimable" if missing else _small(text),
+                "" if missing else _bar(row, low, high),
+                words.count(row["n_pos"]),
+                words.count(row["n_neg"]),
+                "" if alone else _small(apart),
+                "" if alone else words.p_digits(row["pvalue_difference"]),
+            )
+            rows.append(tag("tr", tag("th", row["subgroup"], scope="row"), *(tag("td", cell) for cell in cells)))
+        bodies.append(tag("tbody", *rows))
+    caption = (
+        f"The {first.measure_in_words.split(' within')[0]} in each subgroup. Bars show the {level}, from"
+        f' {low:.3g} to {high:.3g}; "from the rest" is the difference from all other subgroups, with p adjusted by'
+        f' {ADJUSTMENTS["holm"]}; "pooled" takes pairs within subgroups.'
+    )
+    tests = [f"{name}: all subgroups equal: {found.equality_test}." for name, found in zip(of.names, by, strict=True)]
+    return joined(_table(caption, names, *bodies, class_="thresholds"), *(tag("p", text) for text in tests))
+
+
+def _bar(row: dict[str, Any], low: float, high: float) -> Html:
+    """Return an interval and its estimate, drawn on an axis from `low` to `high`."""
+    left, middle, right = (
+        f"{100 * (row[name] - low) / ((high - low) or 1.0):.2f}" for name in ("ci_low", "estimate", "ci_high")
+    )
+    line = tag("line", x1=left, x2=right, y1="6", y2="6", stroke="currentColor", stroke_width="1.5")
+    mark = tag("circle", cx=middle, cy="6", r="3", fill="currentColor")
+    return tag("svg", line, mark, viewBox="-4 0 108 12", width="108", height="12", aria_hidden="true")
 
 
 def _methods(of: Measured) -> Html:
     results = [*of.areas, *(of.rates[fpr] for fpr in of.quoted), *([of.comparison] if of.comparison else [])]
+    results += [found for by in of.subgroups for found in by]
     sources = dict.fromkeys(reference for result in results for reference in result.references)
     rule = (
         f"A sample is called positive if its score is {_at_or_above(of)}. Rates, areas and thresholds are those"
-        " of these samples, ties counted half; alarms per 1,000 and the positive predictive value (PPV) are what these"
-        " rates mean at the prevalence that is given."
+        " of these samples, ties counted half; alarms per 1,000 and the positive predictive value (PPV) follow from"
+        " these rates and the given prevalence."
     )
     listed = tag("ol", *(tag("li", source) for source in sources), class_="references")
     summaries = [result.summary() for result in results]

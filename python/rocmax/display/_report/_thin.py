@@ -1,4 +1,4 @@
-"""What of a ROC curve a page needs: as many vertices as a screen can show, and the best one at each rate."""
+"""The points of a ROC curve that a page needs: those that a screen can show, and the best one at each rate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
 _CELLS = 1000  # along a curve: about a pixel each
-_POINTS = 8000  # cells of all curves together, while each has a fifth of that above
+_POINTS = 8000  # all curves together, but each has at least a fifth of the cells above
 _FINEST = 1e-5  # rate on the slider
 
 
 class Points(NamedTuple):
-    """Vertices of a curve: both rates of calling positive what scores at least the threshold."""
+    """Vertices of a curve: both rates at each threshold."""
 
     fpr: F64
     tpr: F64
@@ -22,10 +22,10 @@ class Points(NamedTuple):
 
 
 def thinned(curve: Points, low: float, high: float, n_curves: int) -> Points:
-    """Return the vertices between two FPRs that a screen tells apart, as they are.
+    """Return the vertices between two FPRs that a screen can show; they stay exact.
 
-    A curve rises only, so that its length in the city-block metric is the rise plus the run: vertices are kept on
-    either side of marks at equal distances along it. What is left out lies within one mark's distance of what is kept.
+    A curve only rises, so its length in the city-block metric is rise plus run. Marks at equal distances divide it, and
+    the vertices on either side of a mark are kept: all others lie within one such distance of a kept one.
     """
     first = max(int(np.searchsorted(curve.fpr, low)) - 1, 0)
     last = min(int(np.searchsorted(curve.fpr, high, side="right")) + 1, len(curve.fpr))
@@ -42,7 +42,7 @@ def thinned(curve: Points, low: float, high: float, n_curves: int) -> Points:
 
 
 def stops(n_neg: float, fpr_range: tuple[float, float]) -> F64:
-    """Return the rates of the slider: 0, those of two digits from about one negative up, and the ends of the range."""
+    """Return the rates of the slider: 0, two-digit rates from about one negative up, and the ends of the range."""
     least = max(_FINEST, min(0.1, 1.0 / n_neg))
     decades = range(int(np.floor(np.log10(least))), 0)
     two_digits = [float(f"{digits}e{decade - 1}") for decade in decades for digits in range(10, 100)]
@@ -50,7 +50,7 @@ def stops(n_neg: float, fpr_range: tuple[float, float]) -> F64:
 
 
 def best_at(curve: Points, fpr: F64) -> Points:
-    """Return the vertex of the highest TPR at or below each FPR, of equals the highest threshold."""
+    """Return the vertex with the highest TPR at or below each FPR; among equal ones, with the highest threshold."""
     highest = curve.tpr[np.searchsorted(curve.fpr, fpr, side="right") - 1]
     place = np.searchsorted(curve.tpr, highest)
     return Points(*(values[place] for values in curve))

@@ -1,4 +1,4 @@
-"""The ROC curve of more samples than memory holds, or of many machines."""
+"""The ROC curve of samples that do not fit in memory, or lie on many machines."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
-from rocmax._checks.samples import F64, marked, number, require_labels, scores, weights
+from rocmax._checks.samples import F64, marked, number, require_finite, require_labels, require_weights, scores, weights
 from rocmax._parameters import shown
+from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
-from rocmax.metrics.accumulator._counts import check_parts, of_counts, two_labels
+from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
 from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import AUC, as_measure
@@ -24,68 +25,58 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import as_method, checked, default_method
 from rocmax.metrics.methods.base import Data, Method
 from rocmax.metrics.results._inference import Inference
-from rocmax.metrics.samples._sample import Sample, as_sample
+from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 from rocmax.metrics.samples._weights import warn_of_parts
 
-# Shares of the positives and of the negatives that lie at the highest score of their bin: in the estimate, and in the
-# lowest curve, the estimate and the highest curve.
+# Shares of the positives and of the negatives that are placed at the highest score of their bin: for the estimate, and
+# for the lowest curve, the estimate and the highest curve.
 _MIDDLE = (0.5, 0.5)
 _CURVES = ((0.0, 1.0), _MIDDLE, (1.0, 0.0))
 
 
 class ROCAccumulator:
-    """ROC curve of samples that arrive in parts, in any order, from many threads and on any machine.
+    """ROC curve of samples that arrive in parts, in any order, from many threads and machines.
 
-    Holds the weight of either class at every distinct score, so that results are exact and do not
-    depend on the parts. With `max_error` it holds a number of bins that no scores and no number of them can exceed, and
-    pools scores that share the leading bits of their floating-point number, as many as the error allows:
+    Holds the weight of either class at every distinct score, so that results are exact and do not depend on the parts.
+    With `max_error` the number of bins is bounded for any number of any scores: scores that share the leading bits of
+    their floating-point numbers are pooled, as far as the error allows:
 
     - the AUC is within `max_error`, and so is the partial AUC over false positive rates [0, b], divided by b, for every
       b, however small;
-    - at any threshold the true positive rate is within ``max_error / 2``, and the false positive rate within
-      ``max_error / 2`` of itself;
+    - at any threshold the true positive rate is within ``max_error / 2``, and the relative error of the false positive
+      rate is at most ``max_error / 2``;
     - both hold for any scores in any order, and for any order of merges. No probability is involved.
 
-    Results report what the bins leave open, usually less: `estimate_bounds`, from the lowest and the highest curve that
-    the samples can have. Their intervals are wider by as much.
+    The actual error is usually smaller: results report `estimate_bounds`, from the lowest and the highest curve that
+    the samples can have, and their intervals are wider by as much.
 
-    Threads may share an accumulator: calls may overlap in any way, none is lost, and a result is that of all
-    calls that had ended before it began and of some, each whole, that had not. It may be pickled and copied,
-    and used after a fork, at any time.
+    Threads may share an accumulator: no update is lost, and a result includes all calls that ended before it began, and
+    each overlapping call wholly or not at all. It may be pickled and copied, and used after a fork, at any time.
 
     Parameters
     ----------
     max_error : float in (0, 0.5), default=None
-        The most that the AUC may be off; None keeps every distinct score.
+        Greatest error of the AUC; None keeps every distinct score.
     pos_label : label, default=None
-        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same
-        pair in all parts, since a part may hold one class only.
-
-    Attributes
-    ----------
-    n_bins : int
-        Bins that are held.
-    masses : ndarray of shape (2, n_bins)
-        Weights of the positives and of the negatives in every bin.
-    error_bound : float
-        The most that the AUC can be off, at most `max_error`; 0 while no bin holds two scores.
+        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same pair in all
+        parts, since a part may hold one class only.
 
     Notes
     -----
-    O(n log n) for n samples, in however many parts they come, by updates or merges; in memory 32 bytes a bin, up
-    to three times that between two reads, and a megabyte. Reading anything costs O(n_bins).
+    O(n log n) for n samples, in any number of updates or merges; memory of 32 bytes per bin, up to three times that
+    between two reads, and a megabyte. Reading costs O(n_bins).
 
     With `max_error` = e the bins are O(1 / e) for the positives and O(log(n e) / e) for n negatives. Normal scores,
     probabilities, integers, heavy tails and scores of all magnitudes, in any order, took 16 / e to 27 / e bins (1.3 MB
     for ``max_error=5e-4``), and a stream that zooms in, each block of scores within a bin of the block before, 171 / e.
-    The bound that holds for any scores has a factor for the bits of a score: 768 / e bins for the positives. Up to 8192
-    distinct scores are never pooled.
+    The bound for any scores has a factor for the bits of a score: 768 / e bins for the positives. Up to 8192 distinct
+    scores are never pooled.
 
-    Without `max_error`, and without weights or with whole ones, results have the same bits whatever the parts, their
-    order and the threads they came from. Other weights are added up in the order in which they came, so that results
-    agree to rounding. With `max_error` which scores share a bin depends on the order; the error never exceeds it.
+    Without `max_error`, and without weights or with whole ones, results are bit-identical for any parts, order and
+    threads. Other weights are summed in the order in which they arrive, so that results agree to rounding. With
+    `max_error` the order decides which scores share a bin; the error never exceeds it.
 
-    The bins are the nodes of two q-digests at once [1]_, that of the negatives with a relative error [2]_.
+    The bins are the nodes of two q-digests [1]_, that of the negatives with a relative error [2]_.
 
     References
     ----------
@@ -111,9 +102,8 @@ class ROCAccumulator:
         self._shared = Shared(max_error)
 
     def __repr__(self) -> str:
-        options = [
-            f"{name}={value!r}" for name in ("max_error", "pos_label") if (value := getattr(self, name)) is not None
-        ]
+        given = {"max_error": self.max_error, "pos_label": self.pos_label}
+        options = [f"{name}={value!r}" for name, value in given.items() if value is not None]
         return f"ROCAccumulator({', '.join(options)})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -131,32 +121,28 @@ class ROCAccumulator:
 
         ``SELECT score, sum(y), sum(1 - y) FROM samples GROUP BY score`` is all that an exact AUC, partial AUC, average
         precision, curve or DeLong variance needs. Sums of weights, ``sum(w * y)`` and ``sum(w * (1 - y))``, count as
-        frequency weights; for sampling weights the sums are too little, because their variance needs every weight.
+        frequency weights; sampling weights need :func:`infer`, because their variance depends on every weight.
 
         Parameters
         ----------
         score : array-like of shape (n_scores,)
-            Finite scores, in any order. A score may occur several times, as where partitions were counted one by one;
-            its counts are added.
+            Finite scores, in any order. The counts of equal scores are added.
         n_pos, n_neg : array-like of shape (n_scores,)
-            How many positives and how many negatives have this score, or their total weights, 0 or more.
+            Number of positives and of negatives with this score, or their total weights, 0 or more.
         pos_label : label, default=None
-            What results call the positive class, and the `pos_label` of accumulators that this one is merged with;
+            Name of the positive class in results, and the `pos_label` of accumulators that this one is merged with;
             None for 1.
 
         Returns
         -------
         ROCAccumulator
-            Equal to one that was updated with the samples themselves.
+            Equal to one that was updated with the samples. O(n log n) for n scores, O(n) if they ascend, as by
+            ``ORDER BY score``; 40 bytes per score besides the arguments.
 
         Raises
         ------
         ValueError
-            For counts that are negative or missing, scores that are not finite, or arrays of several lengths.
-
-        Notes
-        -----
-        O(n log n) for n scores, O(n) if they ascend (``ORDER BY score``); 40 bytes a score beside the arguments.
+            For negative or missing counts, scores that are not finite, or arrays of different lengths.
 
         Examples
         --------
@@ -170,17 +156,17 @@ class ROCAccumulator:
 
     @property
     def n_bins(self) -> int:
-        """Number of bins that are held."""
+        """Number of bins."""
         return int(self._shared.settled().bins.shape[1])
 
     @property
     def masses(self) -> F64:
-        """Weights of the positives and of the negatives in every bin."""
+        """Weights of the positives and of the negatives in every bin, of shape (2, n_bins)."""
         return self._shared.settled().bins[2:]
 
     @property
     def error_bound(self) -> float:
-        """The most that the AUC can be off."""
+        """Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score."""
         bins, extent = self._shared.read()
         if _bins.is_exact(bins) or not (bins[2].any() and bins[3].any()):
             return 0.0
@@ -190,7 +176,7 @@ class ROCAccumulator:
     def update(
         self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> ROCAccumulator:
-        """Take in more samples.
+        """Add samples.
 
         Parameters
         ----------
@@ -199,22 +185,17 @@ class ROCAccumulator:
         y_score : array-like of shape (n_samples,)
             Finite scores.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
+            Non-negative frequency weights.
 
         Returns
         -------
         ROCAccumulator
-            Itself.
+            Itself. Partitions of dask arrays are counted where they are, and only their bins come into this process.
 
         Raises
         ------
         ValueError
-            For bad labels, scores or weights, or a third label; nothing is taken in then.
-
-        Notes
-        -----
-        Dask arrays are counted partition by partition where these lie, and what comes of each is merged here, so
-        that no more is held than the bins of those under way.
+            For bad labels, scores or weights, or a third label; then no sample is added.
         """
         if is_dask(y_true, y_score, sample_weight):
             given = {"y_true": y_true, "y_score": y_score}
@@ -226,7 +207,8 @@ class ROCAccumulator:
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        check_parts(score, weight)
+        require_finite(score, "y_score")
+        require_weights(weight)
         if len(positive) < WAITING:
             self._shared.wait(labels, positive, score, weight)
             return self
@@ -238,12 +220,12 @@ class ROCAccumulator:
         return self
 
     def merge(self, other: ROCAccumulator) -> ROCAccumulator:
-        """Take in all that `other` has; `other` stays as it is.
+        """Add the samples of another accumulator, which does not change.
 
         Parameters
         ----------
         other : ROCAccumulator
-            Of the same `pos_label`, and of a `max_error` that is None or at most that of this one.
+            With the same `pos_label`, and with a `max_error` that is None or at most that of this one.
 
         Returns
         -------
@@ -260,7 +242,7 @@ class ROCAccumulator:
                 f"other has max_error={other.max_error:g}, but {mine}: merge into"
                 f" ROCAccumulator(max_error={other.max_error:g})"
             )
-        theirs = other._shared.settled()  # its lock is open again before ours is taken: two may merge each other
+        theirs = other._shared.settled()  # opens its lock before ours is taken: two may merge each other
         self._shared.add(theirs.seen, theirs.bins, theirs.extent)
         return self
 
@@ -270,14 +252,11 @@ class ROCAccumulator:
         Returns
         -------
         fpr, tpr, thresholds : ndarray of shape (n_scores + 1,)
-            Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. Of bins of
+            Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. Of a bin of
             several scores one half is placed at either end.
         """
-        bins = _bins.laid(*self._shared.read(), *_MIDDLE)
-        self._core(bins)
-        score, _, pos, neg = bins[:, ::-1]
-        fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (np.cumsum(neg), np.cumsum(pos)))
-        return fpr, tpr, np.concatenate([[np.inf], score])
+        score, pos, neg = self.middle().curve().steps()
+        return *vertices(pos, neg), np.concatenate([[np.inf], score])
 
     def result(
         self,
@@ -290,22 +269,18 @@ class ROCAccumulator:
         confidence_level: float = 0.95,
         weight_kind: str | None = None,
     ) -> Inference:
-        """Confidence interval and test of what has been counted, as :func:`infer` gives.
+        """Confidence interval and test from the counted samples, as :func:`infer`.
 
         Parameters
         ----------
         measure : Measure or str, default="auc"
-            A measure of the curve, as in :func:`infer`. Once scores have been pooled, only one with bounds: not the
-            scored AUC, the margin AUC and average precision.
-        method : {"delong", "logit-delong", "score", "newcombe", "wu"}, Method or None, default=None
-            As in :func:`infer`, by default too.
-        null_value, alternative, equivalence_margin : optional
-            What to test against, as in :func:`infer`.
-        confidence_level : float, default=0.95
-            Nominal coverage.
+            A measure of the curve, as in :func:`infer`. Once scores have been pooled it must have bounds: not the
+            scored AUC, the margin AUC or average precision.
+        method, null_value, alternative, equivalence_margin, confidence_level : optional
+            As in :func:`infer`; the bootstrap and "obuchowski" need the samples themselves.
         weight_kind : {"frequency"} or None, default=None
-            What the weights stand for: so many equal samples. None means the same, with a warning where those of a bin
-            are not whole numbers; sampling weights need :func:`infer`.
+            A weight w stands for w equal samples. None means the same, with a warning where the weights of a bin are
+            not whole numbers; sampling weights need :func:`infer`.
 
         Returns
         -------
@@ -316,51 +291,48 @@ class ROCAccumulator:
         Raises
         ------
         ValueError
-            If there are fewer than two samples of either class (but for "newcombe" and "score"), or
-            options do not go together.
+            As in :func:`infer`, and for a measure that pooled scores do not bound.
         """
         measure, chosen = as_measure(measure), as_method(method)
         known = Data(counts=True, classes=measure.multi_class != "raise")
         using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
         question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
         bins, extent = self._shared.read()
-        label = 1 if self.pos_label is None else self.pos_label
         bounds = None
         if _bins.is_exact(bins):
-            middle = self._sample(bins, label)
+            middle = self._sample(bins)
         else:
-            low, middle, high = (self._sample(_bins.laid(bins, extent, *up), label) for up in _CURVES)
+            low, middle, high = (self._sample(_bins.laid(bins, extent, *up)) for up in _CURVES)
             if not measure.monotone:
                 raise ValueError(
-                    f"measure={measure!r} needs every score, and max_error={self.max_error:g} has pooled some: take"
+                    f"measure={measure!r} needs every score, and max_error={self.max_error:g} has pooled some: use"
                     " max_error=None"
                 )
             least, most = sorted(float(measure.estimates(each)[0]) for each in (low, high))
             bounds = least, most
-        found = inferred(middle, measure, using, question, known, bounds=bounds)
+        found = inferred(middle, Asked(measure, using, question, known), bounds)
         kind = warn_of_parts(weight_kind, bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 
     def middle(self) -> Sample:
-        """Return the weights at every score; of a bin of several scores half is laid at either end."""
-        bins, extent = self._shared.read()
-        return self._sample(_bins.laid(bins, extent, *_MIDDLE), 1 if self.pos_label is None else self.pos_label)
+        """Return the weights at every score; of a bin of several scores one half is placed at either end."""
+        return self._sample(_bins.laid(*self._shared.read(), *_MIDDLE))
 
-    def _sample(self, bins: F64, label: Any) -> Sample:
-        return as_sample(self._core(bins), label)
+    def _sample(self, bins: F64) -> Sample:
+        return as_sample(self._core(bins), 1 if self.pos_label is None else self.pos_label)
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]
         if not pos.any() and not neg.any():
-            raise ValueError("nothing was taken in yet, or only samples of weight 0: call update before a result")
+            raise ValueError("there are no samples yet, or only samples of weight 0: call update before a result")
         if not pos.any() or not neg.any():
-            never = self.pos_label is not None and not pos.any() and neg.any()
+            never = self.pos_label is not None and not pos.any()
             why = f": pos_label={shown(self.pos_label)} did not occur" if never else ""
-            raise ValueError(f"y_true has one class only in all that was taken in{why}")
+            raise ValueError(f"y_true has one class only in all parts{why}")
         if not np.isfinite(bins[2:]).all():
             raise ValueError(
-                "sample_weight must be of a size that the sum of each class is between 1e-100 and 1e100 (scale the"
-                " weights), got sums beyond all numbers"
+                "sample_weight must be scaled so that each class sums to between 1e-100 and 1e100, got a sum that is"
+                " not finite"
             )
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
@@ -376,7 +348,7 @@ class ROCAccumulator:
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:
-            found = frozenset(two_labels(y) or np.unique(y).tolist())
+            found = frozenset(distinct_labels(y))
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
         if not any(found <= pair for pair in PAIRS):

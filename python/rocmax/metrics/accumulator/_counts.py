@@ -1,4 +1,4 @@
-"""Checks of samples in parts, and of samples that others have counted."""
+"""Checks of samples that arrive counted, and of labels of parts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
-from rocmax._checks.samples import F64, require_finite, require_weights, scores, weights
+from rocmax._checks.samples import F64, require_finite, scores, weights
 from rocmax.metrics.accumulator import _bins
 
 
 def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:
-    """Return the bins of scores and of how many samples of either class have each."""
+    """Check scores and the number of samples of either class at each, and return their bins."""
     score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
     value = scores(score, "score").astype(np.float64, copy=False)
     if value.ndim != 1:
@@ -30,7 +30,7 @@ def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:
 
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:
-    """Return how many samples of a class have each score, or their total weights."""
+    """Check the counts, or total weights, of a class."""
     counts = weights(values, n_scores, name)
     missing = np.isnan(counts)
     if missing.any():
@@ -48,15 +48,10 @@ def _class_counts(values: Any, n_scores: int, name: str) -> F64:
     return counts
 
 
-def check_parts(score: NDArray[Any], weight: F64 | None) -> None:
-    """Raise the error of a part whose values are bad."""
-    require_finite(score, "y_score")
-    require_weights(weight)
-
-
-def two_labels(y: NDArray[Any]) -> list[Any]:
-    """Return the labels if they are numbers, one or two of them, else none: sorting them all takes far longer."""
-    if y.dtype.kind not in "biuf":
-        return []
-    least, most = y.min(), y.max()
-    return [least.item(), most.item()] if ((y == least) | (y == most)).all() else []
+def distinct_labels(y: NDArray[Any]) -> list[Any]:
+    """Return the distinct labels, one or two numbers without a sort."""
+    if y.dtype.kind in "biuf":
+        least, most = y.min(), y.max()
+        if ((y == least) | (y == most)).all():
+            return [least.item(), most.item()]
+    return list(np.unique(y).tolist())

@@ -1,4 +1,4 @@
-"""Compare models whose samples come in parts, twice: counted first, then for the products of their components."""
+"""Compare models whose samples come in parts, in two passes: count them, then sum products of their components."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._compare import Asked, Found, result_of, warn_of_worse
+from rocmax.metrics._asked import Asked
+from rocmax.metrics._compare import Found, result_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
-from rocmax.metrics.intervals._hypothesis import Hypothesis
+from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked, warn_of_few_compared
 from rocmax.metrics.methods.base import Covariance, Data
@@ -36,24 +37,17 @@ class _Class(NamedTuple):
         return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
 
     def at(self, score: NDArray[Any]) -> F64:
-        """Return the components by each measure; between two scores that were counted, half way between theirs."""
+        """Return the components by each measure; between two counted scores the mean of theirs."""
         above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
         below = above - ((self.score[above] > score) & (above > 0))
         return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
 
 
 class SecondPass:
-    """Covariances of measures of models that have been counted, from their samples in parts.
+    """Covariances of measures of counted models, from their samples in parts.
 
-    A sample's components are those of its score in the counted curves: exact while these hold every score, otherwise
-    the error is that of the rates.
-
-    Parameters
-    ----------
-    counted : mapping
-        Models, each with all its samples.
-    measures : sequence of Measure
-        With components.
+    The components of a sample are those at its score in the counted curves: exact while these hold every score,
+    otherwise with the error of the rates. All `measures` must have components.
     """
 
     def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
@@ -75,7 +69,7 @@ class SecondPass:
         self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
 
     def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
-        """Take in some samples, of frequency weights."""
+        """Add samples, with frequency weights."""
         self.weighted |= weight is not None
         for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
             pairs = zip(self._classes, self.counted, strict=True)
@@ -85,7 +79,7 @@ class SecondPass:
             self._products[k] += weighted @ values.transpose(0, 2, 1)
 
     def covariance(self, number: int) -> Covariance:
-        """Return the estimates and the covariance by one of the measures, of all that was taken in."""
+        """Return the estimates and the covariance by one of the measures."""
         matrix = np.zeros(self._products.shape[2:])
         pairs = zip(self.sample.totals, self._sums[:, number], self._products[:, number], strict=True)
         for total, sums, products in pairs:
@@ -98,16 +92,16 @@ def compare_counted(
 ) -> Comparison:
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
-    test = Asked(measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
-    checked(DeLong(), measure, test.data)
+    known = Data(counts=True)
+    asked = Asked(measure, DeLong(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
+    checked(DeLong(), measure, known)
     found = Found(DeLong(), passed.covariance(number))
-    data = passed.sample._replace(lower=lower)
+    data = passed.sample._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals)
     check_variance(found.covariance.matrix)
-    warn_of_few_compared("delong", measure, data.totals, test.data)
-    names = tuple(passed.counted)
-    warn_of_worse(test, found, [data], names)
-    made = result_of(test, found, names, [data], adjust, paired=True)
+    warn_of_few_compared("delong", measure, data.totals, known)
+    warn_of_worse(asked, found, [data])
+    made = result_of(asked, found, [data])
     if passed.weighted:
         warn_of_parts(None, np.concatenate([each.masses.ravel() for each in passed.counted.values()]))
     return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)

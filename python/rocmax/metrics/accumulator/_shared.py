@@ -1,4 +1,4 @@
-"""Bins that threads fill at once, with samples that wait to be counted."""
+"""Bins that several threads fill, and samples that wait to be counted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _FEW = 1 << 13  # bins that are never pooled
 
 
 class State(NamedTuple):
-    """What has been taken in. Replaced as a whole: neither Ctrl-C nor a fork leaves it half changed."""
+    """What has been counted. It is replaced as a whole, so that neither Ctrl-C nor a fork leaves it half changed."""
 
     runs: tuple[F64, ...] = ()
     extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
-    reduced: int = 0  # bins that were left when scores were pooled last
+    reduced: int = 0  # bins that were left when scores were last pooled
     seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
-    waiting: int = 0  # samples at the front of the buffer that are in no run yet
+    waiting: int = 0  # samples at the front of the buffer, in no run yet
 
     @property
     def n_bins(self) -> int:
@@ -34,12 +34,12 @@ class State(NamedTuple):
 
     @property
     def bins(self) -> F64:
-        """The bins of a state that has been settled."""
+        """Bins of a settled state."""
         return self.runs[0]
 
 
 class Shared:
-    """What an accumulator holds, of a state that is replaced as a whole."""
+    """The state of an accumulator and the lock of its threads."""
 
     def __init__(self, max_error: float | None, state: State = State()) -> None:  # noqa: B008
         self._max_error = max_error
@@ -51,7 +51,7 @@ class Shared:
     def wait(
         self, labels: frozenset[Any], positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None
     ) -> None:
-        """Put samples into the buffer, which is counted first if they do not fit."""
+        """Put samples into the buffer, after counting its samples if they do not fit."""
         with self._lock:
             state = self._agreed(labels)
             if state.waiting + len(score) > WAITING:
@@ -66,12 +66,12 @@ class Shared:
             self._state = state._replace(waiting=to)
 
     def add(self, labels: frozenset[Any], run: F64, extent: tuple[float, float] | None = None) -> None:
-        """Add bins, by ascending lowest score where no extent is given."""
+        """Add bins; without an extent they must be ascending."""
         with self._lock:
             self._state = self._limited(self._agreed(labels), run, extent)
 
     def _agreed(self, labels: frozenset[Any]) -> State:
-        """Return the state with labels added to those seen; at most two may be."""
+        """Return the state with the labels of another part; all parts must have one pair of labels."""
         seen = self._state.seen | labels
         if seen and not any(seen <= pair for pair in PAIRS):
             new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
@@ -81,7 +81,7 @@ class Shared:
         return self._state._replace(seen=seen)
 
     def _counted(self, state: State) -> State:
-        """Make a run of the samples that wait."""
+        """Count the samples in the buffer as a run."""
         if not state.waiting or self._buffer is None:
             return state
         run = _bins.counted(*self._buffer[:, : state.waiting])
@@ -97,17 +97,16 @@ class Shared:
         return self._one_run(state) if self._many(state, WAITING, 2) else state
 
     def _many(self, state: State, few: int, times: int) -> bool:
-        """Whether there are more bins than few and than so many times those that were left last time."""
+        """Whether pooling pays: more bins than `few`, and than `times` those that the last pooling left."""
         return self._max_error is not None and state.n_bins > max(few, times * state.reduced)
 
     def _one_run(self, state: State) -> State:
         if self._max_error is not None and self._many(state, _FEW, 1):
             bins = _bins.reduced(state.runs, self._max_error)
-            state = state._replace(reduced=bins.shape[1])
-        else:
-            bins = _bins.NONE
-            for run in state.runs[::-1]:
-                bins = _bins.pooled([run, bins])
+            return state._replace(runs=(bins,), reduced=bins.shape[1])
+        bins = _bins.NONE
+        for run in state.runs[::-1]:
+            bins = _bins.pooled([run, bins])
         return state._replace(runs=(bins,))
 
     def settled(self) -> State:
@@ -125,7 +124,7 @@ class Shared:
         return state.bins, state.extent
 
 
-# A lock that another thread holds at a fork would never open in the child.
+# A lock that another thread holds at a fork would stay closed in the child.
 _LIVING: weakref.WeakSet[Shared] = weakref.WeakSet()
 
 

@@ -1,4 +1,4 @@
-"""Confidence bands that hold a whole ROC curve at once."""
+"""Confidence bands of whole ROC curves."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocmax import _core
 from rocmax._checks.samples import F64, check_level, choice
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS
 from rocmax.metrics.results._result import Result
-from rocmax.metrics.samples._sample import call, one_model, sample
+from rocmax.metrics.samples._sample import one_model, sample, vertices
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
+_EXACT = 10_000  # samples, above which the limit differs from the exact distance by less than 1 %
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ROCBand(Result):
-    """A band about a ROC curve.
+    """Confidence band of a whole ROC curve.
 
     Attributes
     ----------
@@ -31,18 +31,12 @@ class ROCBand(Result):
         The vertices of the empirical curve.
     reach : (float, float)
         How far the curve is moved to either side along the axes of FPR and of TPR.
-    method : str
-        How the reach was found.
     confidence_level : float
-        Nominal probability that the band holds all of the true curve.
-    n_pos, n_neg : int
-        Number of samples of either class.
-    pos_label : label
-        The label that was taken as positive.
-    n_resamples : int or None
-        Number of bootstrap curves of "fixed-width".
-    higher_is_better, n_dropped : bool and int
-        Whether high scores are for positives, and how many samples were left out because of missing values.
+        Nominal probability that the band contains the whole true curve.
+    method, n_resamples : str, and int or None
+        The method, and the number of bootstrap curves of "fixed-width".
+    n_pos, n_neg, pos_label, higher_is_better, n_dropped
+        As of :class:`Inference`.
     """
 
     fpr: F64
@@ -58,7 +52,7 @@ class ROCBand(Result):
     n_dropped: int = 0
 
     def low(self, fpr: ArrayLike) -> Any:
-        """Return the lower edge of the band at false positive rates.
+        """Return the true positive rate of the lower edge of the band at false positive rates.
 
         Parameters
         ----------
@@ -73,18 +67,7 @@ class ROCBand(Result):
         return self._edge(fpr, -1)
 
     def high(self, fpr: ArrayLike) -> Any:
-        """Return the upper edge of the band at false positive rates.
-
-        Parameters
-        ----------
-        fpr : array-like
-            False positive rates in [0, 1].
-
-        Returns
-        -------
-        float or ndarray
-            True positive rates.
-        """
+        """Return the upper edge of the band, as :meth:`low` the lower one."""
         return self._edge(fpr, 1)
 
     def _edge(self, fpr: ArrayLike, side: int) -> Any:
@@ -92,7 +75,7 @@ class ROCBand(Result):
         if not ((at >= 0) & (at <= 1)).all():
             raise ValueError(f"fpr must be rates in [0, 1], got {fpr!r}")
         moved = at + side * self.reach[0]
-        # Of points above each other the last one is read: the highest, and from the other side the lowest.
+        # On a vertical step interp takes the last point: the highest, and in reverse the lowest.
         x, y = (self.fpr, self.tpr) if side > 0 else (-self.fpr[::-1], self.tpr[::-1])
         inside = np.interp(side * moved, x, y)
         found = np.clip(inside + side * self.reach[1], 0.0, 1.0)
@@ -100,18 +83,13 @@ class ROCBand(Result):
         return float(found) if found.ndim == 0 else found
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = {"fpr": self.fpr, "tpr": self.tpr, "low": self.low(self.fpr), "high": self.high(self.fpr)}
-        return [
-            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
-        ]
-
-    def _reaches(self) -> str:
-        across, up = (words.digits(reach) for reach in self.reach)
-        return f"{across} in FPR and {up} in TPR"
+        columns = self.fpr, self.tpr, self.low(self.fpr), self.high(self.fpr)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [dict(zip(("fpr", "tpr", "low", "high"), row, strict=True)) for row in rows]
 
     def _lines(self) -> list[str]:
-        level = f"{100 * self.confidence_level:.12g} %"
-        return [f"{level} confidence band of the whole ROC curve: {self._reaches()} to either side"]
+        level, (across, up) = f"{100 * self.confidence_level:.12g} %", map(words.digits, self.reach)
+        return [f"{level} confidence band of the whole ROC curve: {across} in FPR and {up} in TPR to either side"]
 
     def _sentences(self, basis: str) -> list[str]:
         return [f"{line} ({basis})" for line in self._lines()]
@@ -146,24 +124,22 @@ def roc_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two values; see :func:`infer`.
+    y_true, pos_label, higher_is_better, missing, random_state, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     method : {"fixed-width", "kolmogorov-smirnov"}, default="fixed-width"
         "fixed-width": c is the quantile, over `n_resamples` bootstrap curves of samples drawn within either class, of
-        the least c whose band about R holds the bootstrap curve. Few samples that are well separated hardly vary when
-        they are drawn again: either side is at least ``1 - ((1 - confidence_level) / 2)^(1 / k)`` for a class of k, the
-        highest rate that k samples can show none of. "kolmogorov-smirnov": c is that of bands of both
-        distribution functions, each at the level ``sqrt(confidence_level)``. It needs no resampling and holds for any
-        distribution, but holds the rates at every threshold too, which the curve does not need: it is half as wide
-        again and covers nearly always.
+        the least c whose band about R contains the bootstrap curve. Few, well separated samples hardly vary between
+        resamples; therefore either side is at least ``1 - ((1 - confidence_level) / 2)^(1 / k)`` for a class of k, the
+        upper confidence limit of a rate of which k samples show none. "kolmogorov-smirnov": c is that of bands of both
+        distribution functions, each at the level ``sqrt(confidence_level)``. It needs no resampling and is valid for
+        any distribution, but also covers the rates at every threshold, which the curve does not need: it is half as
+        wide again and overcovers.
     confidence_level : float, default=0.95
-        Nominal probability that the band holds the curve everywhere.
+        Nominal probability that the band contains the whole curve.
     n_resamples : int, default=2000
         Number of bootstrap curves, at most 2**32 - 1.
-    pos_label, higher_is_better, missing, random_state, n_jobs : optional
-        As in :func:`infer`.
 
     Returns
     -------
@@ -192,53 +168,44 @@ def roc_band(
     seed = seed_of(random_state)
     how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
     data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs, **how))
-    _, pos, neg = call(_core.Curve, data, data.threads).steps()
-    tpr, fpr = _rates(pos), _rates(neg)
+    _, pos, neg = data.curve().steps()
+    fpr, tpr = vertices(pos, neg)
     m, n = int(pos.sum()), int(neg.sum())
     if method == "fixed-width":
         c = _bootstrapped(pos, neg, level, n_resamples, seed)
         across, up = (max(float(c / np.sqrt(size)), _of_none(size, level)) for size in (n, m))
-        reach = across, up
     else:
-        reach = _kolmogorov(n, 1 - np.sqrt(level)), _kolmogorov(m, 1 - np.sqrt(level))
+        across, up = (_kolmogorov(size, 1 - np.sqrt(level)) for size in (n, m))
     drawn = n_resamples if method == "fixed-width" else None
-    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label, drawn, not data.lower, data.n_dropped)
+    found = fpr, tpr, (across, up), method, level, m, n, data.pos_label
+    return ROCBand(*found, drawn, not data.lower, data.n_dropped)
 
 
 def _of_none(size: int, level: float) -> float:
-    """Return the greatest rate of which `size` samples show none with probability ``(1 - level) / 2``."""
+    """Return the upper confidence limit of a rate of which `size` samples show none."""
     return float(-np.expm1(np.log((1.0 - level) / 2.0) / size))
-
-
-def _rates(counts: F64) -> F64:
-    sums = np.concatenate([[0.0], np.cumsum(counts)])
-    return np.asarray(sums / sums[-1])
 
 
 def _kolmogorov(n: int, tail: float) -> float:
     """Return the distance that the distribution function of n samples exceeds with probability `tail`."""
     from scipy.stats import kstwo
 
-    exact = n <= _EXACT
-    return float(kstwo.isf(tail, n) if exact else special.kolmogi(tail) / np.sqrt(n))
-
-
-# Above so many samples the limit differs from the exact distance by less than 1 %.
-_EXACT = 10_000
+    return float(kstwo.isf(tail, n) if n <= _EXACT else special.kolmogi(tail) / np.sqrt(n))
 
 
 def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int) -> float:
-    """Return the quantile of the least c whose band about the curve holds a bootstrap curve.
+    """Return the quantile of the least c whose band about the curve contains a bootstrap curve.
 
-    A move along (-1 / sqrt(n), 1 / sqrt(m)) leaves ``p = sqrt(n) F + sqrt(m) T`` as it is and adds 2 to
+    A move along (-1 / sqrt(n), 1 / sqrt(m)) keeps ``p = sqrt(n) F + sqrt(m) T`` and adds 2 to
     ``q = sqrt(m) T - sqrt(n) F``. A curve is a function q of p, so that c is half the greatest distance of two such
-    functions; both are straight between vertices, so that it is found at a vertex of one of them.
+    functions. Both are straight between vertices: the distance is greatest at a vertex of one of them.
     """
     m, n = pos.sum(), neg.sum()
     rng = np.random.default_rng(seed)
 
     def turned(pos: F64, neg: F64) -> tuple[F64, F64]:
-        x, y = np.sqrt(n) * _rates(neg), np.sqrt(m) * _rates(pos)
+        fpr, tpr = vertices(pos, neg)
+        x, y = np.sqrt(n) * fpr, np.sqrt(m) * tpr
         return x + y, y - x
 
     p, q = turned(pos, neg)
@@ -246,13 +213,13 @@ def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int)
     found = np.empty(n_resamples)
     for k in range(n_resamples):
         p_drawn, q_drawn = turned(*(_drawn(rng, counts) for counts in (pos, neg)))
-        ahead = np.abs(np.interp(p, p_drawn, q_drawn) - q).max()
-        found[k] = max(ahead, np.abs(np.interp(p_drawn, p, q) - q_drawn).max()) / 2
+        at_own = np.abs(np.interp(p, p_drawn, q_drawn) - q).max()
+        found[k] = max(at_own, np.abs(np.interp(p_drawn, p, q) - q_drawn).max()) / 2
     return float(np.quantile(found, level))
 
 
 def _drawn(rng: np.random.Generator, counts: F64) -> F64:
-    """Return how often each score is drawn with replacement from samples of which so many have it."""
+    """Draw as many samples with replacement, and count each distinct score; `counts` are those of the samples."""
     size = int(counts.sum())
     places: NDArray[np.intp] = np.searchsorted(np.cumsum(counts), rng.integers(size, size=size), side="right")
     return np.bincount(places, minlength=len(counts)).astype(float)

@@ -40,21 +40,19 @@ def roc_curve(
     drop_intermediate : bool, default=True
         Leave out points on a straight line between their neighbours.
     smooth : {"binormal", "density", "hull"}, default=None
-        Return the binormal curve, that of kernel densities, or the concave hull, which :class:`SmoothedAUC` defines
-        and measures. A binormal curve is fitted to the rates and has no scores: its thresholds are NaN.
+        Return the binormal curve, the curve of kernel densities, or the concave hull, as :class:`SmoothedAUC` defines
+        them. A binormal curve is fitted to the rates: its thresholds are NaN.
 
     Returns
     -------
     fpr, tpr, thresholds : ndarray of shape (n_points,)
-        Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite.
-        O(n log n). For one class only the rate of the other is NaN, with ``UndefinedMetricWarning``,
-        as in scikit-learn.
+        Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. O(n log n). For one
+        class only the rate of the other is NaN, with ``UndefinedMetricWarning``, as in scikit-learn.
 
     Raises
     ------
     ValueError, TypeError
-        As scikit-learn's function does, by that function; also for a negative weight, and for one class where the
-        curve is to be smoothed.
+        As scikit-learn's function does, by that function; also for a negative weight, and with `smooth` for one class.
 
     Examples
     --------
@@ -71,19 +69,19 @@ def roc_curve(
         from rocmax.metrics.curves._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)
-        found_curve = smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps())
-        return found_curve[0], found_curve[1], found_curve[2]
+        fpr, tpr, thresholds = smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps())
+        return fpr, tpr, thresholds
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
     found = _steps("roc_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):
         return found
-    thresholds, pos, neg = found.steps()
-    fps, tps = np.cumsum(neg), np.cumsum(pos)
+    thresholds, *weights = found.steps()
+    tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         # A vertex where neither step changes lies on a line; the ends always stay.
         bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
         kept = np.concatenate([[True], bent, [True]])
-        fps, tps, thresholds = fps[kept], tps[kept], thresholds[kept]
+        thresholds, tps, fps = thresholds[kept], tps[kept], fps[kept]
     fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (fps, tps))
     return fpr, tpr, np.concatenate([[np.inf], thresholds])
 
@@ -97,24 +95,22 @@ def precision_recall_curve(
     drop_intermediate: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[F64, F64, F64]:
-    """Return the precision and the recall at every distinct score; a drop-in for scikit-learn's function.
+    """Return precision and recall at every distinct score; a drop-in for scikit-learn's function of this name.
 
-    At every distinct score c the recall is the weight of the positives with a score of at least c over that of all
-    positives, the precision their weight over that of all samples with such a score.
+    With TP(c) and FP(c) the weights of the positives and the negatives with a score of at least c,
+    ``precision(c) = TP(c) / (TP(c) + FP(c))`` and ``recall(c) = TP(c) / sum_i w_i`` over positives i.
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, n_jobs
-        As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, 1)
-        Finite scores.
+    y_true, y_score, sample_weight, pos_label, n_jobs
+        As in :func:`roc_curve`.
     drop_intermediate : bool, default=False
-        Leave out points at which the recall is that of both neighbours.
+        Leave out points whose recall is that of both neighbours.
 
     Returns
     -------
     precision, recall, thresholds : ndarray of shape (n_distinct + 1,), (n_distinct + 1,) and (n_distinct,)
-        Ascending thresholds, descending recall; last come a precision of 1 and a recall of 0, without a threshold.
+        Ascending thresholds and descending recall, ending with a precision of 1 and a recall of 0 without a threshold.
         O(n log n). Without positive samples the recall is 1, with a warning, as in scikit-learn.
 
     Raises
@@ -137,12 +133,12 @@ def precision_recall_curve(
     found = _steps("precision_recall_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):
         return found
-    thresholds, pos, neg = found.steps()
-    fps, tps = np.cumsum(neg), np.cumsum(pos)
+    thresholds, *weights = found.steps()
+    tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         moved = np.diff(tps) != 0
         kept = np.concatenate([[True], moved[:-1] | moved[1:], [True]])
-        fps, tps, thresholds = fps[kept], tps[kept], thresholds[kept]
+        thresholds, tps, fps = thresholds[kept], tps[kept], fps[kept]
     precision, recall = tps / (tps + fps), tps / tps[-1]
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
 
@@ -150,7 +146,7 @@ def precision_recall_curve(
 def _steps(
     name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_jobs: int | None
 ) -> _core.Curve | tuple[F64, F64, F64]:
-    """Return the core's curve; or what scikit-learn's function of this name returns or raises where ours refuses."""
+    """Return the core's curve; where it refuses the input, what scikit-learn's function returns or raises."""
     check_flag("drop_intermediate", options["drop_intermediate"])
     given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
     y_true, y_score, weight = (in_numpy(values) for values in given)
@@ -161,11 +157,11 @@ def _steps(
         try:
             with naming_missing(y_true, y_score=y_score, sample_weight=weight):
                 found: tuple[F64, F64, F64] = scikit_learn(name)(y_true, y_score, **options)
-        except ArithmeticError:  # such as of 10**400: ours says where
+        except ArithmeticError:  # such as of 10**400: our error says where
             found = np.zeros(0), np.zeros(0), np.zeros(0)
-        # Of one class a rate is NaN, or the share of the positives, the precision of all samples, is 0 or 1.
+        # For one class a rate is NaN, or the precision of all samples, the share of the positives, is 0 or 1.
         whole = name == "precision_recall_curve" and len(found[0]) > 1 and found[0][0] in (0.0, 1.0)
         undefined = whole or np.isnan(found[0]).any() or np.isnan(found[1]).any()
         if undefined and (weight is None or np.min(np.asarray(weight, dtype=np.float64)) >= 0):
             return found
-        raise  # what only we refuse
+        raise  # input that scikit-learn takes

@@ -1,7 +1,6 @@
-"""Smoothed ROC curves: the binormal curve, that of kernel densities, and the concave hull.
+"""Smoothed ROC curves: the binormal curve, the curve of kernel densities, and the concave hull.
 
-All read the weight of either class at the distinct scores, highest first, so that ties and the order of the samples are
-settled before.
+All are functions of the weight of either class at the distinct scores, highest first.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from scipy import special
 from rocmax._checks.samples import F64
 from rocmax.metrics.samples._sample import rates
 
-_CELLS = 10  # of the grid, a bandwidth
+_CELLS = 10  # of the grid, per bandwidth
 _MOST_CELLS = 2**22
-_REACH = 8.0  # bandwidths, beyond which a kernel has nothing left
+_REACH = 8.0  # bandwidths, beyond which a kernel is 0
 _POINTS = 256  # of a binormal curve, along either axis
-_LEAST = 1e-12  # slope of a line that is as good as vertical
+_LEAST = 1e-12  # slope of a line that is treated as vertical
 
 
 class Curve(NamedTuple):
@@ -39,7 +38,7 @@ class Line(NamedTuple):
 
 
 def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> Curve:
-    """Return the smoothed curve of so much weight of either class at every distinct score."""
+    """Return the smoothed curve, from the weight of either class at every distinct score."""
     return _CURVES[kind](score, pos, neg, None)
 
 
@@ -55,7 +54,7 @@ def area(
         return _below(line, high) - _below(line, low)
     fpr, tpr, _ = _CURVES[kind](score, pos, neg, size)
     inside = (fpr > low) & (fpr < high)
-    # Of points above each other the range begins at the highest and ends at the lowest.
+    # On a vertical step the range begins at the highest point and ends at the lowest.
     first, last = np.interp(low, fpr, tpr), np.interp(-high, -fpr[::-1], tpr[::-1])
     x = np.concatenate([[low], fpr[inside], [high]])
     y = np.concatenate([[first], tpr[inside], [last]])
@@ -80,7 +79,7 @@ def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
 
 
 def binormal(pos: F64, neg: F64) -> Line:
-    """Return pROC's line, of probit specificity on probit sensitivity; without one, b = 1 and the empirical AUC."""
+    """Return pROC's line of probit specificity on probit sensitivity; if none fits, b = 1 and the empirical AUC."""
     x, y = probits(pos, neg)
     found = least_squares(y, x)
     if found is not None:
@@ -91,7 +90,7 @@ def binormal(pos: F64, neg: F64) -> Line:
 
 
 def _below(line: Line, rate: float) -> float:
-    """Return the area under a binormal curve at false positive rates up to one: a bivariate normal probability.
+    """Return the area under a binormal curve up to a false positive rate: a bivariate normal probability.
 
     ``P(Z <= z, V <= k)`` of correlation ``-1 / sqrt(1 + b^2)`` with ``k = -a / sqrt(1 + b^2)``, by Owen's T (1956).
     """
@@ -107,27 +106,28 @@ def _below(line: Line, rate: float) -> float:
 
 
 def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
-    """Points that are dense at the ends of either axis; no score belongs to them."""
+    """Return points that are dense at the ends of either axis; they have no scores."""
     line = binormal(pos, neg)
     at = special.ndtri((1 - np.cos(np.pi * np.arange(1, _POINTS) / _POINTS)) / 2)
     fpr = np.concatenate([[0.0], special.ndtr(line.a + line.b * at), special.ndtr(at), [1.0]])
     tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line.a) / max(line.b, _LEAST)), [1.0]])
     order = np.lexsort((tpr, fpr))
     fpr, tpr = fpr[order], np.maximum.accumulate(tpr[order])
-    fpr, tpr = _bent(fpr, tpr)
+    new = np.append(True, (np.diff(fpr) > 0) | (np.diff(tpr) > 0))
+    fpr, tpr = fpr[new], tpr[new]
     return Curve(fpr, tpr, np.concatenate([[np.inf], np.full(len(fpr) - 1, np.nan)]))
 
 
 def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
-    """Linear binning on a grid, and the normal kernel on the bins: O(n) and at most 2^22 cells."""
+    """Bin linearly on a grid and apply the normal kernel to the bins: O(n) and at most 2^22 cells."""
     from scipy.ndimage import gaussian_filter1d  # takes a while to import
 
     values = np.asarray(score, dtype=np.float64)
-    # By a power of two, which rounds nothing: squares of large scores overflow.
+    # Squares of large scores overflow; division by a power of two does not round.
     power = int(np.frexp(np.abs(values).max())[1])
     values = np.ldexp(values, -power)
     width = bandwidth(values, pos + neg, size)
-    # Kernels that do not meet need no cells between them.
+    # Kernels that do not overlap need no cells between them.
     down = np.concatenate([[0.0], np.cumsum(np.minimum(-np.diff(values), 2 * _REACH * width))])
     cells = max(int(np.ceil(min(_CELLS * down[-1] / width, _MOST_CELLS))), 1)
     step = max(down[-1] / cells, width / _CELLS)
@@ -150,10 +150,9 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
 
 
 def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
-    """Return Silverman's rule of thumb (1986, equation 3.31), R's "nrd0", of distinct scores, highest first.
+    """Return Silverman's rule of thumb (1986, equation 3.31), R's "nrd0", for distinct scores, highest first.
 
-    ``0.9 min(s, IQR / 1.34) n^(-1/5)`` of all scores together, s their standard deviation; where one of the two is 0
-    the other.
+    ``0.9 min(s, IQR / 1.34) n^(-1/5)`` of all scores, s their standard deviation; if one of the two is 0, the other.
     """
     total = weight.sum()
     n = float(total if size is None else size)
@@ -184,12 +183,6 @@ def _of_hull(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None
     last = blocks[1:] - 1
     fpr, tpr = (np.concatenate([[0.0], rates(mass)[last]]) for mass in (neg, pos))
     return Curve(fpr, tpr, np.concatenate([[np.inf], score[last]]))
-
-
-def _bent(fpr: F64, tpr: F64) -> tuple[F64, F64]:
-    """Leave out points that are there twice."""
-    kept = np.append(True, (np.diff(fpr) > 0) | (np.diff(tpr) > 0))
-    return fpr[kept], tpr[kept]
 
 
 _CURVES: dict[str, Callable[[NDArray[np.floating], F64, F64, float | None], Curve]] = {

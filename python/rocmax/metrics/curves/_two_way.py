@@ -1,13 +1,13 @@
-"""The partial area of both rates at once: the part of the ROC curve with FPR in [a, b] and TPR in [c, d].
+"""The two-way partial area: the part of the area under the ROC curve with FPR in [a, b] and TPR in [c, d].
 
-``A = int_a^b min(d - c, max(0, R(x) - c)) dx``. Let R reach c at x1 and d at x2, both taken into [a, b]; then
+``A = int_a^b min(d - c, max(0, R(x) - c)) dx``. Let R reach c at x1 and d at x2, both clipped to [a, b]; then
 
     A = int_x1^x2 R(x) dx - c (x2 - x1) + (d - c) (b - x2).
 
-The curve is straight between its vertices (x_k, y_k), one a block of ties. If these move by (dx_k, dy_k), the points of
-the pieces move with them, and A changes by ``int dy dx - int dx dy`` along what of the curve lies in the region. A
-sample of weight 1 in block j moves ``y_k`` (a positive) or ``x_k`` (a negative) by ``(1[j <= k] - y_k) / m`` or
-``(1[j <= k] - x_k) / n``: its component is the sum of the vertices' coefficients from k = j on.
+The curve is straight between its vertices (x_k, y_k), one per block of ties. If these move by (dx_k, dy_k), A changes
+by ``int dy dx - int dx dy`` along the part of the curve in the region. A sample of weight 1 in block j moves ``y_k`` (a
+positive) or ``x_k`` (a negative) by ``(1[j <= k] - y_k) / m`` or ``(1[j <= k] - x_k) / n``: its component is the sum of
+the vertices' coefficients from k = j on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, vertices
 
 _EDGE = 1e-12  # rounding of rates
 
@@ -35,20 +35,13 @@ class Region(NamedTuple):
         return (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
 
 
-def vertices(curve: _core.Curve) -> tuple[F64, F64]:
-    """Return the rates at every distinct score, from (0, 0) on."""
-    _, pos, neg = curve.steps()
-    tpr, fpr = (np.concatenate([[0.0], np.cumsum(w) / np.cumsum(w)[-1]]) for w in (pos, neg))
-    return fpr, tpr
-
-
 def area(curve: _core.Curve, region: Region) -> float:
     """Return the area of a curve in a region."""
-    fpr, tpr = vertices(curve)
+    fpr, tpr = vertices(*curve.steps()[1:])
     (a, b), (c, d) = region
     low, high = (float(np.clip(_reached(fpr, tpr, height), a, b)) for height in (c, d))
     wide = high - low > 4 * np.finfo(float).eps * high
-    below = curve.measure(("partial", low, high)) - c * (high - low) if wide else 0.0
+    below = curve.measure(_core.Measure.partial(low, high, _core.Normalize.none())) - c * (high - low) if wide else 0.0
     return float(np.clip(below + (d - c) * (b - high), 0.0, region.size))
 
 
@@ -62,16 +55,16 @@ def _reached(fpr: F64, tpr: F64, height: float) -> float:
     return float(fpr[k - 1] + min(share, 1.0) * (fpr[k] - fpr[k - 1]))
 
 
-def _of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
-    """Components of the positives and of the negatives of every distinct score."""
-    rates = vertices(curve)
+def of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
+    """Return the components of the positives and of the negatives at every distinct score."""
+    rates = vertices(*curve.steps()[1:])
     first, last, share = np.zeros(len(rates[0]) - 1), np.ones(len(rates[0]) - 1), np.ones(len(rates[0]) - 1)
     for at, (low, high) in zip(rates, region, strict=True):
         start, step = at[:-1], np.diff(at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ends = [np.where(step > 0, (end - start) / step, side) for end, side in ((low, 0.0), (high, 1.0))]
         first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
-        # A piece along an edge lies in the region if it moves to one side: it counts half.
+        # A piece along an edge counts half: it lies in the region if it moves to one side.
         beside = (np.sign(start - low + _EDGE) + np.sign(start - low - _EDGE)) / 4 + 0.5
         beneath = (np.sign(high - start + _EDGE) + np.sign(high - start - _EDGE)) / 4 + 0.5
         share *= np.where(step > 0, 1.0, beside * beneath)
@@ -86,25 +79,14 @@ def _of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
     return summed(np.diff(rates[0])), -summed(np.diff(rates[1]))
 
 
-def moments(curve: _core.Curve, region: Region) -> tuple[float, F64, F64]:
-    """Area, and by class the sums of the squares and the cubes of its centred components."""
-    _, *weights = curve.steps()
-    found = []
-    for values, weight in zip(_of_blocks(curve, region), weights, strict=True):
-        centred = values - weight @ values / weight.sum()
-        found.append([weight @ centred**2, weight @ centred**3])
-    squares, cubes = np.array(found).T
-    return area(curve, region), squares, cubes
-
-
 def components(data: Sample, region: Region) -> tuple[F64, F64]:
-    """Areas of every model (n_models,), and the components of its samples (n_models, n_samples)."""
+    """Return the areas of all models (n_models,), and the components of the samples (n_models, n_samples)."""
     found, positive = [], data.positive
     for column in data.models():
         curve = column.curve()
-        of_pos, of_neg = _of_blocks(curve, region)
+        of_pos, of_neg = of_blocks(curve, region)
         block = np.searchsorted(-curve.steps()[0], -column.score.astype(np.float64))
-        block = np.minimum(block, len(of_pos) - 1)  # of samples without weight
+        block = np.minimum(block, len(of_pos) - 1)  # for samples without weight
         found.append((area(curve, region), np.where(positive, of_pos[block], of_neg[block])))
     values, rows = zip(*found, strict=True)
     return np.array(values), np.array(rows)

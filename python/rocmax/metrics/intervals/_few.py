@@ -1,4 +1,4 @@
-"""Limits of a partial AUC or a rate that fewer than five negatives set, by the distribution of the estimate itself.
+"""Limits of a partial AUC or a rate that depends on fewer than five negatives, by the distribution of the estimate.
 
 The estimate is ``S = sum_k s_k K_k / m``: K_k of the m positives score above the negative with k negatives above it,
 and s_k is the share of the range between k / n and (k + 1) / n; for a rate at f there is one step, k = floor(n f). On
@@ -7,14 +7,14 @@ uniform numbers. Given them, S is a mean of m independent terms, each with mean 
 
     mu = sum_k s_k R(U_k),    v = sum_kl s_k s_l R(min(U_k, U_l)) - mu^2.
 
-S is taken for the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step. The
-mean over U gives the probability that S is below the estimate, or equal to it, which counts half (mid-p). It decreases
-with a, so that the values which are not rejected form an interval, and the test is dual to it.
+S is treated as the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step.
+The mean over U gives the probability that S is below the estimate, plus half that it equals it (mid-p). It decreases
+with a, so the values that are not rejected form an interval, and the test is dual to it.
 
 Few samples say little about the slope b: a value is rejected if the curves of both slopes
 ``b exp(-+ 2 sqrt(1 / (2 h + 10)))`` reject it, h = m n / (m + n) but at most 10. These are two standard errors of the
-logarithm of a ratio of standard deviations, drawn towards 1 as the slope itself is; no more than 10, because the slope
-of the whole curve may not be that of the corner.
+logarithm of a ratio of standard deviations, shrunk towards 1 as the slope is; h is at most 10 because the slope of the
+whole curve may not be that of the corner.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ import numpy as np
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Limits, Tails, last_held, sided
+from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, last_held, sided
 
-_EDGE = 12.0  # |a| beyond any rate that is not 0 or 1
+_EDGE = 12.0  # |a|: beyond it all rates are 0 or 1
 _ERRORS = 2.0  # of the slope, to either side
-_PRIOR, _KNOWN = 5.0, 10.0  # what the slope 1 counts for, and at most the data: of the whole curve, not of a corner
-_POINTS = 32  # for one step, twice as many for several
+_PRIOR, _KNOWN = 5.0, 10.0  # samples that the prior slope 1 counts for, and at most those of the whole curve
+_POINTS = 32  # for one step; twice as many for several
 _MODELS = 64  # at a time: O(models points steps) memory
-_LEAST, _LAST = 1e-300, 1 - 1e-16  # of probabilities whose quantiles are numbers
+_LEAST, _LAST = 1e-300, 1 - 1e-16  # probabilities with finite quantiles
 _ROUNDING = 1e-12
-_MOST = 1e6  # trials a positive
+_MOST = 1e6  # trials per positive
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 def decide(n_neg: float, low: float, high: float) -> bool:
-    """Whether so few negatives set the area over [low, high], or the rate at low = high."""
+    """Whether the area over [low, high], or the rate at low = high, depends on so few negatives."""
     return (n_neg * (high - low) if low < high else n_neg * min(low, 1.0 - low)) < FEW
 
 
@@ -62,13 +62,13 @@ def _value(low: float, high: float) -> Callable[[F64, F64], F64]:
 
 def order_statistics(n_neg: float, low: float, high: float) -> tuple[F64, F64, F64]:
     """Points U of shape (n_points, n_steps), their weights, and the shares s of the steps."""
-    n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
+    n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # a sum of weights is rounded
     first = min(int(np.floor(n * low + 1e-9)), n - 1)
     last = max(first, min(int(np.ceil(n * high - 1e-9)), n) - 1) if low < high else first
     steps = np.arange(first, last + 1)
     shares = np.maximum(np.minimum(high, (steps + 1) / n) - np.maximum(low, steps / n), 0.0)
     shares = shares / shares.sum() if shares.sum() > 0 else np.full(len(steps), 1 / len(steps))
-    # The last is drawn regularly, denser at both ends; the others below it by Richtmyer's sequence.
+    # The last follows a regular grid, denser at both ends; the others below it follow Richtmyer's sequence.
     n_points = _POINTS * min(2, len(steps))
     count = np.arange(n_points) + 0.5
     at = count / n_points
@@ -81,7 +81,7 @@ def order_statistics(n_neg: float, low: float, high: float) -> tuple[F64, F64, F
 
 
 def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[F64, F64, F64], F64]:
-    """Return the probability, on curves of heights a and slopes b, of an estimate below a share or, by half, equal."""
+    """Return the mid-p probability of an estimate below a share, on curves of heights a and slopes b."""
     u, weight, shares = order_statistics(sizes[1], *span)
     probits = special.ndtri(np.clip(u, _LEAST, _LAST))
     pairs = shares * (2 * np.cumsum(shares[::-1])[::-1] - shares)
@@ -102,7 +102,7 @@ def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[
 
 
 def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[float, float]) -> Limits:
-    """Return the limits of mean heights over `span`, or of those at its ends where these are the same."""
+    """Return the limits of mean heights over `span`, or of heights at its ends if these are equal."""
     value, less = _value(*span), at_most(sizes, span)
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
     spread = np.exp(_ERRORS * np.sqrt(0.5 / (known + _PRIOR)))
@@ -129,8 +129,7 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
             return np.stack([low.min(axis=0), high.max(axis=0)])
 
         low, high = np.clip(np.concatenate([of_block(block) for block in blocks], axis=1), 0.0, 1.0)
-        low = np.where(estimate <= 0, 0.0, np.minimum(low, estimate))
-        return low, np.where(estimate >= 1, 1.0, np.maximum(high, estimate))
+        return around(low, estimate, high)
 
     def distance(null: float, block: slice) -> F64:
         b, share, edges = curves(block)

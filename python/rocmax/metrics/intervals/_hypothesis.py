@@ -1,4 +1,4 @@
-"""What an estimate or a difference is tested against: a number, on one side or both, or a margin of equivalence."""
+"""Hypotheses: what an estimate or a difference is tested against."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Hypothesis(NamedTuple):
     margin: float | None = None
 
     def test(self, tails: Callable[[float], Tails]) -> tuple[Any, Any]:
-        """Return the statistic and the p-value by the tails at a value.
+        """Return the statistic and the p-value, given the tails at any value.
 
-        Equivalence is shown by two one-sided tests (Schuirmann, 1987): the greater p-value counts, and its statistic.
+        Equivalence takes two one-sided tests (Schuirmann, 1987) and returns the greater p-value and its statistic.
         """
         if self.margin is not None:
             above, below = tails(self.null - self.margin), tails(self.null + self.margin)
@@ -41,19 +41,19 @@ class Hypothesis(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked about an estimate: an interval of some level, and a test if there is a hypothesis."""
+    """The level of an interval, and the hypothesis of a test if there is one."""
 
     level: float
     hypothesis: Hypothesis | None = None
 
 
 def difference_in_range(value: Any, name: str) -> float:
-    """Check that a difference is a number whose square, over that of any error, is a number too."""
+    """Check that a difference is a number, and small enough that its square does not overflow."""
     return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
 
 
 def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin: Any) -> Hypothesis:
-    """Check what a difference is to be tested against."""
+    """Check the options of a test of a difference."""
     choice(alternative, ALTERNATIVES, "alternative")
     null = difference_in_range(null_difference, "null_difference")
     if (alternative == "equivalence") != (equivalence_margin is not None):
@@ -70,7 +70,7 @@ def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin:
 def parse_question(
     bounds: tuple[float, float], confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
 ) -> Question:
-    """Check the level of an interval and what the measure is to be tested against, if that is given."""
+    """Check the options of an interval and of its test."""
     level = check_level(confidence_level)
     hypothesis = parse_hypothesis(alternative, 0.0, equivalence_margin)
     if null_value is None:
@@ -87,7 +87,7 @@ def parse_question(
 
 
 def adjusted(pvalues: F64, how: str | None) -> F64:
-    """Return p-values that are adjusted for their number."""
+    """Return p-values adjusted for multiple testing."""
     count = len(pvalues)
     if how is None:
         return pvalues.copy()

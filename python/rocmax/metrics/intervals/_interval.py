@@ -1,8 +1,8 @@
-"""Confidence intervals of one measure, the tests that are dual to them, and the distributions that both read.
+"""Confidence limits, the tests that are dual to them, and the distributions of both.
 
-A p-value is the least level at which a method's interval, or its end on one side, leaves the value out.
+A p-value is the least level at which the interval, or its end on one side, excludes the value.
 
-From special functions: `scipy.stats` takes a second to import and a tenth of a millisecond for a quantile.
+Distributions come from special functions: `scipy.stats` takes a second to import, and 0.1 ms for a quantile.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from rocmax._checks.samples import F64
 
 _CLOSE = 4e-15  # to the ends of intervals
-_MOST_STEPS = 200  # of a search: by halves alone the widest takes 52
+_MOST_STEPS = 200  # of a search; bisection alone takes 52 on the widest
 
-# Below this size of a class the variance of its components says too little: see `methods.delong`.
+# With fewer samples in a class the variance of its components is unreliable: see `methods.delong`.
 FEW = 5
 
 
@@ -28,7 +28,7 @@ class Law(NamedTuple):
 
     def cdf(self, x: Any) -> Any:
         """Probability below `x`."""
-        from scipy import special  # takes a while to import, and not all who import this module need it
+        from scipy import special  # slow to import, and not always needed
 
         return special.ndtr(x) if self.df is None else special.stdtr(self.df, x)
 
@@ -40,7 +40,7 @@ class Law(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """How an estimate stands to a value: the distance in standard errors, and p-values of lying below and above it."""
+    """The distance of an estimate from a value in standard errors, and the p-values of being less and greater."""
 
     statistic: Any
     less: Any
@@ -48,14 +48,33 @@ class Tails(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The interval of a method for every level, and the tails that leave out what is outside of it."""
+    """The interval of a method at every level, and the tails that are dual to it."""
 
     ends: Callable[[float], tuple[F64, F64]]
     tails: Callable[[float], Tails]
 
+    def moved(self, shift: float, scale: float, bounds: tuple[float, float]) -> Limits:
+        """Return the limits of ``shift + scale x``, which lies in `bounds`."""
+
+        def ends(level: float) -> tuple[F64, F64]:
+            low, high = (shift + scale * end for end in self.ends(level)[:: 1 if scale > 0 else -1])
+            return low, high
+
+        def tails(null: float) -> Tails:
+            statistic, less, greater = self.tails((null - shift) / scale)
+            return Tails(statistic, less, greater) if scale > 0 else Tails(-statistic, greater, less)
+
+        return Limits(ends, within(*bounds, tails))
+
+
+def around(low: F64, share: F64, high: F64) -> tuple[F64, F64]:
+    """Return limits of shares that contain the estimates; those of 0 and 1 end there."""
+    low = np.where(share <= 0, 0.0, np.minimum(low, share))
+    return low, np.where(share >= 1, 1.0, np.maximum(high, share))
+
 
 def tails_of(distance: Any, error: Any, law: Law) -> Tails:
-    """Tails of a distance with a standard error; no distance, where the error is 0 too, is no evidence."""
+    """Tails of a distance with a standard error; a distance of 0 with an error of 0 is no evidence."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         statistic = np.where(distance == 0, 0.0, np.true_divide(distance, error))[()]
     none = (distance == 0) & (error == 0)
@@ -69,7 +88,7 @@ def wald(estimate: Any, error: Any, law: Law) -> Callable[[float], Tails]:
 
 
 def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callable[[float], Tails]:
-    """Return tails that know which values a measure cannot take: these are outside of every interval."""
+    """Return tails that reject every value outside of the bounds."""
 
     def known(null: float) -> Tails:
         if least <= null <= most:
@@ -80,7 +99,7 @@ def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callab
 
 
 def widened(limits: Limits, below: float, above: float, bounds: tuple[float, float]) -> Limits:
-    """Return limits that hold whatever an estimate is off: it may be too high by `below` or too low by `above`."""
+    """Return limits that hold if the estimate is too high by up to `below` or too low by up to `above`."""
 
     def ends(level: float) -> tuple[F64, F64]:
         low, high = limits.ends(level)
@@ -99,32 +118,20 @@ def critical(level: float) -> float:
     return float(Law().quantile(0.5 + level / 2))
 
 
-def normal(estimate: F64, variance: F64, bounds: tuple[float, float]) -> Limits:
-    """Estimate -+ z standard errors, within the bounds of the measure."""
-    error = np.sqrt(variance)
-
-    def ends(level: float) -> tuple[F64, F64]:
-        reach = critical(level) * error
-        return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
-
-    return Limits(ends, within(*bounds, wald(estimate, error, Law())))
-
-
-def of_difference(difference: F64, error: F64, law: Law, bounds: tuple[float, float]) -> Limits:
-    """Difference -+ t standard errors, within the differences that two values of the measure can have."""
-    span = bounds[1] - bounds[0]
+def wald_limits(estimate: Any, error: Any, law: Law, bounds: tuple[float, float]) -> Limits:
+    """Estimate -+ quantile times standard error, within the bounds of what is estimated."""
 
     def ends(level: float) -> tuple[F64, F64]:
         reach = law.quantile(0.5 + level / 2) * error
-        return np.maximum(difference - reach, -span), np.minimum(difference + reach, span)
+        return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
 
-    return Limits(ends, within(-span, span, wald(difference, error, law)))
+    return Limits(ends, within(*bounds, wald(estimate, error, law)))
 
 
 def sided(distance: F64, apart: F64) -> Tails:
-    """Tails of a distance in standard errors that counts on the side only where an estimate is `apart` from a value.
+    """Tails of a distance in standard errors that counts only if it has the sign of `apart`, estimate minus value.
 
-    An interval is made to hold its estimate, be it that of the value in its middle or not.
+    The interval then contains the estimate even if another value would be its middle.
     """
     held = np.where(apart > 0, np.maximum(distance, 0.0), np.where(apart < 0, np.minimum(distance, 0.0), 0.0))
     return tails_of(held, 1.0, Law())
@@ -136,11 +143,11 @@ def percentiles(
     moved: Callable[[F64], F64] = lambda p: p,
     back: Callable[[F64], F64] = lambda p: p,
 ) -> Limits:
-    """Return the limits that bootstrap replicates (n_resamples, n_models) give, their percentiles.
+    """Return the percentiles of bootstrap replicates (n_resamples, n_models) as limits.
 
-    `moved` is which percentile stands for one and `back` its inverse. The p-value on one side is the share of
-    replicates beyond the value, as :func:`numpy.quantile` counts between two of them, and at least
-    1 / (n_resamples + 1), all that so many can tell. The statistic is that of `distance`.
+    `moved` corrects percentiles and `back` is its inverse. The one-sided p-value is the share of replicates beyond the
+    value, interpolated between two replicates as in :func:`numpy.quantile`, and at least 1 / (n_resamples + 1). The
+    statistic is that of `distance`.
     """
 
     def ends(level: float) -> tuple[F64, F64]:
@@ -158,7 +165,7 @@ def percentiles(
 
 
 def _places(ordered: F64, value: float) -> tuple[float, float]:
-    """Return the first and the last p in [0, 1] whose quantile is `value`, or where it would lie."""
+    """Return the first and the last p in [0, 1] whose quantile is `value`, or the p between its neighbours."""
     steps = len(ordered) - 1
 
     def between(after: int) -> float:

@@ -14,9 +14,9 @@ from rocmax.metrics.samples._sample import check_variance
 
 Mask = NDArray[np.bool_]
 
-_SAME = 1e-10  # of the greatest eigenvalue: directions of less variance have none
+_SAME = 1e-10  # of the greatest eigenvalue: smaller ones count as 0
 _EPSILON = float(np.finfo(float).eps)
-_ROUNDING = 16  # units in the last place that sums of a few terms are off by
+_ROUNDING = 16  # error of sums of a few terms, in units in the last place
 
 
 class JointTest(NamedTuple):
@@ -28,29 +28,30 @@ class JointTest(NamedTuple):
 
 
 def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
-    """Return the statistic, the degrees of freedom and the p-value of ``rows @ estimate = 0``.
+    """Test ``rows @ estimate = 0``.
 
-    ``e' S^+ e`` for the effects e and their covariance S, chi-square with rank(S) degrees of freedom. An effect outside
-    the range of S does not vary: the statistic is infinite and the p-value 0. Effects are divided by their standard
-    errors first, so that neither the scale of a contrast nor that of a model decides which variance counts as 0.
+    ``e' S^+ e`` for the effects e and their covariance S, chi-square with rank(S) degrees of freedom. If an effect
+    outside the range of S is not 0, the statistic is infinite and the p-value 0. Effects are divided by their standard
+    errors first, so that no scale of a contrast or a model decides which variance counts as 0.
     """
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     check_variance(spread)
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    # What rounding leaves of a variance and of an effect of 0, the sums of terms that cancel.
+    # Rounding errors of a variance and of an effect of 0, whose terms cancel.
     of_variance = _ROUNDING * _EPSILON * (np.abs(rows) @ errors) ** 2
     of_effect = _ROUNDING * _EPSILON * (np.abs(rows) @ np.abs(estimate))
     variance = np.diagonal(spread)
     varies = variance > of_variance
     if (np.abs(effect[~varies]) > of_effect[~varies]).any():
-        return JointTest(np.inf, _rank(spread, varies, of_variance), 0.0)
+        rank = int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
+        return JointTest(np.inf, rank, 0.0)
     if not varies.any():
         return JointTest(0.0, 0, 1.0)
     error = np.sqrt(variance[varies])
     scaled = effect[varies] / error
     values, vectors, kept = _directions(spread, varies, of_variance)
     along = vectors.T @ scaled
-    # Eigenvectors of close eigenvalues are off by more: by rounding over the gap between those.
+    # Eigenvectors of close eigenvalues are less exact: the error is rounding over the gap.
     doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
     doubt += _ROUNDING * _EPSILON * np.linalg.norm(scaled) / values[kept].min()
     if (np.abs(along) > doubt)[~kept].any():
@@ -67,12 +68,8 @@ def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, 
     return values, vectors, values > least * values[-1]
 
 
-def _rank(spread: F64, varies: Mask, of_variance: F64) -> int:
-    return int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
-
-
 def warn_of_no_variance(stacklevel: int = 4) -> None:
-    """Warn of an infinite statistic where no pair of models is the reason and has warned of it."""
+    """Warn of an infinite statistic, if no pair of models has warned of its variance of 0."""
     warnings.warn(
         "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
         " test's statistic is infinite, and its p-value of 0 is too optimistic",

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
-from rocmax.metrics.intervals._interval import Law, of_difference, percentiles
+from rocmax.metrics.intervals._interval import Law, percentiles, wald_limits
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.results._comparison import PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
 
-# Pairs that are tested at a time: the replicates of all might not fit memory.
+# Pairs that are tested at a time: the replicates of all might not fit in memory.
 _PAIRS = 256
 
 
@@ -60,9 +60,9 @@ def _differences(
     level: float,
     bounds: tuple[float, float],
 ) -> F64:
-    """Return the fields of some pairs, one row each; limits and p-values come from the replicates if there are any.
+    """Return the columns of some pairs; limits and p-values come from the replicates if there are any.
 
-    The fields are: difference, standard error, lower and upper limit, statistic, degrees of freedom, p-value.
+    They are difference, standard error, lower and upper limit, statistic, degrees of freedom and p-value.
     """
     first, second = pairs
     estimate, matrix, replicates = found
@@ -71,7 +71,8 @@ def _differences(
     if freedom is not None:
         spread, total = freedom[first] + freedom[second], (variance[first] + variance[second]) ** 2
         df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
-    limits = of_difference(difference, error, Law(df), bounds)
+    span = bounds[1] - bounds[0]
+    limits = wald_limits(difference, error, Law(df), (-span, span))
     if replicates is not None:
         limits = percentiles(replicates[:, first] - replicates[:, second], limits.tails)
     statistic, pvalue = hypothesis.test(limits.tails)
@@ -80,7 +81,7 @@ def _differences(
 
 
 def _error_of(first: F64, second: F64, covariance: F64) -> F64:
-    """Return the standard errors of differences of two estimates, by the variances of both and their covariance."""
+    """Return the standard errors of differences, from variances and covariances."""
     variance = first + second - 2 * covariance
-    # Rounding leaves about this much of two equal variances.
+    # The rounding error of equal variances that cancel.
     return np.sqrt(np.where(variance > 1e-14 * (first + second), variance, 0.0))

@@ -1,14 +1,14 @@
-"""The true positive rate at a false positive rate, and the reverse: slope of the curve there, and score intervals.
+"""Slope of the curve and score intervals at a rate: the TPR at an FPR, and the reverse.
 
-For R, the true positive rate at a false positive rate f, the threshold is the negative of which k = floor(n f) are
-higher, so that the true false positive rate at it is Beta(k + 1, n - k), of mean q = (k + 1) / (n + 1) and variance
-q (1 - q) / (n + 2). About there the curve is taken for a line of slope b between normal quantiles,
+For R, the true positive rate at a false positive rate f, the threshold is the negative with k = floor(n f) negatives
+above it, so the true false positive rate there is Beta(k + 1, n - k), of mean q = (k + 1) / (n + 1) and variance
+q (1 - q) / (n + 2). Near it the curve is treated as a line of slope b between normal quantiles,
 
     Phi^-1(R(x)) = Phi^-1(R(q)) + b (Phi^-1(x) - Phi^-1(q)),    dR/dx = b phi(Phi^-1(R)) / phi(Phi^-1(x)),
 
-with b by the difference of the curve at the ends of a Wilson interval of f (z = 2), drawn towards 1 as if by one sample
-more: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of positives or of negatives between the ends, the
-smaller. The false positive rate at a true positive rate is 1 - R of the curve with its classes changed.
+with b from the difference of the curve at the ends of a Wilson interval of f (z = 2), shrunk towards 1 as if by one
+more sample: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of positives or of negatives between the
+ends, the smaller. The false positive rate at a true positive rate is 1 - R of the curve with the classes exchanged.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
-from rocmax.metrics.intervals._interval import Limits, Tails, critical, last_held, sided, wilson, within
+from rocmax.metrics.intervals._interval import Limits, Tails, around, critical, last_held, sided, wilson
 from rocmax.metrics.intervals._score import slope
 
-# Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
+# Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
 _WINDOW = 2.0
-_LAST = float(np.nextafter(1.0, 0.0))  # what n / (n + 1) is at most, of weights however large
-_EDGE = 8.0  # normal quantiles beyond are those of 0 and 1
+_LAST = float(np.nextafter(1.0, 0.0))  # the greatest n / (n + 1), for any weights
+_EDGE = 8.0  # normal quantiles beyond count as those of 0 and 1
 
-# The measure at a rate, of every model.
+# Returns the measure of every model at a rate.
 Curve = Callable[[float], F64]
 
 
 class _Place(NamedTuple):
-    """Where a curve is read: all as if it were the true positive rate at a false positive rate."""
+    """Where a curve is read, written as the true positive rate at a false positive rate."""
 
     rate: float
     estimate: F64
@@ -60,7 +60,7 @@ def _place(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) ->
     def true_rate(x: float) -> float:
         return float(min(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0), _LAST))
 
-    estimate = read(rate)  # before all else: it refuses samples of one class
+    estimate = read(rate)  # first, because it refuses samples of one class
     ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
     heights = [read(end) for end in ends]
     across = true_rate(ends[1]) - true_rate(ends[0])
@@ -79,7 +79,7 @@ def _inner(rate: F64, size: float) -> F64:
 
 
 def slopes(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
-    """Return what the components of the positives and of the negatives are to be multiplied by, model by model."""
+    """Return the factors of the components of positives and of negatives, one for each model."""
     place = _place(curve, at, turned, sizes)
     height = special.ndtri(_inner(place.estimate, place.n_called))
     steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
@@ -92,7 +92,7 @@ def score(
 ) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
-    All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
+    The limits enclose all R(f) with ``(estimate - r)^2 <= z^2 V(r)`` for ``r = R(q)``, where
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
     place = _place(curve, at, turned, sizes)
@@ -104,10 +104,11 @@ def score(
 
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
     estimate = 1 - place.estimate if turned else place.estimate
+    kept = (1.0, -1.0, (0.0, 1.0)) if turned else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
     if few.decide(place.n_setting, place.rate, place.rate):
         slopes = np.array([slope(each, turned) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
-        return estimate, variance(start), _turned(limits) if turned else limits
+        return estimate, variance(start), limits.moved(*kept)
 
     def ends(level: float) -> tuple[F64, F64]:
         z = critical(level)
@@ -118,27 +119,10 @@ def score(
         low, high = (
             special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
         )
-        low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
-        high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
-        return low, high
+        return around(low, place.estimate, high)
 
     def tails(value: float) -> Tails:
         u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
         return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
 
-    limits = Limits(ends, within(0.0, 1.0, tails))
-    return estimate, variance(start), _turned(limits) if turned else limits
-
-
-def _turned(limits: Limits) -> Limits:
-    """Return the limits of 1 less a rate."""
-
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = limits.ends(level)
-        return 1 - high, 1 - low
-
-    def tails(null: float) -> Tails:
-        found = limits.tails(1 - null)
-        return Tails(-found.statistic, found.greater, found.less)
-
-    return Limits(ends, tails)
+    return estimate, variance(start), Limits(ends, tails).moved(*kept)

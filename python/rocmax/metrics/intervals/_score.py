@@ -1,28 +1,27 @@
-"""Score intervals of an AUC or a partial AUC: the variance is taken at the interval's ends, not at the estimate.
+"""Score intervals of an AUC or a partial AUC, which take the variance at the interval's ends.
 
-Few positives all ranked alike have components that do not vary, and an estimate near 0 or 1 a variance near 0; an
-interval built on them is far too short. As Newcombe does for an AUC, let a family of curves say what the variance is at
-a value: ``R(x) = Phi(a + b Phi^-1(x))`` of all a, with b the slope of the least-squares line through the probits of the
-rates, drawn towards 1 as if by `_PRIOR` samples more. Over FPR in [l, h] of width w, with U the false positive rate at
-a positive's score and G that at a negative's, a curve has
+The components of few positives that are all ranked alike do not vary, and the variance is near 0 if the estimate is
+near 0 or 1: intervals from them are far too short. As Newcombe does for an AUC, a family of curves gives the variance
+at each value: ``R(x) = Phi(a + b Phi^-1(x))`` for all a, with b the slope of the least-squares line through the probits
+of the rates, shrunk towards 1 as if by `_PRIOR` more samples. Over FPR in [l, h] of width w, with U the false positive
+rate at a positive's score and G that at a negative's, a curve has
 
     theta = int_l^h R(x) dx / w
     V10   = var min(1, max(0, (h - U) / w))
     V01   = var R(min(h, max(l, G))) / w^2
 
-The empirical curve is not that curve in the mean: where k of n negatives are above the threshold, the next sets it, so
-that the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
+The mean of the empirical curve is not that curve: with k of n negatives above the threshold, the next one sets it, and
+the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
 
     E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
 
 j = floor(n x), X binomial of n - 1 trials of probability u; with one or two negatives in the range that is far from
-theta. What the positives add to the estimate is skewed, too: z above 1 grows by ``(z^2 - 1) / 6`` of the skewness
-(Cornish and Fisher) at the end that it makes easier to reach.
+theta. The positives' part of the estimate is skewed, too: a z above 1 grows by ``(z^2 - 1) / 6`` of the skewness
+(Cornish and Fisher) at the end that the skewness makes easier to reach.
 
-Where components are many they know better: the model's variance of each class is multiplied by how much larger the
-components' variance is than the model's at the estimate, weighted by the number k of samples against a prior worth
-`_PRIOR` of them: ``(_PRIOR + (k - 1) ratio) / (_PRIOR + k - 1)``. Of the negatives those in the range count,
-k = n w.
+Many components are a better guide: the model's variance of each class is multiplied by ``(_PRIOR + (k - 1) ratio) /
+(_PRIOR + k - 1)``, where ratio is the variance of the k components over the model's at the estimate. For the negatives
+k = n w, the number in the range.
 """
 
 from __future__ import annotations
@@ -38,21 +37,21 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._few import quadrature
-from rocmax.metrics.intervals._interval import Limits, Tails, critical, last_held, sided, within
+from rocmax.metrics.intervals._interval import Limits, Tails, around, critical, last_held, sided
 from rocmax.metrics.samples._sample import rates
 
-# Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
+# Of 3, 10 and 30 for either use, 10 lost the least coverage with few negatives in the range.
 _PRIOR = 10.0
-_EDGE = 12.0  # |a| beyond any area that is not 0 or 1, from where the middle of the range is at 1/2
-_ROUNDING = 1e-12  # of areas: where the curves have an area of 1, its last digits must not look like an end
+_EDGE = 12.0  # distance of a from a curve of height 1/2 in the middle of the range: beyond it areas are 0 or 1
+_ROUNDING = 1e-12  # of areas near 1, where the last digits must not look like a limit
 _SLOPES = (0.2, 5.0)
-_KNOWN = 400  # negatives in the range from which on E is theta, as good as
-_LINE = 4096  # points that are enough for a line
-_PLACES = 48  # that are looked at where distances need not grow
+_KNOWN = 400  # negatives in the range: with more, E is theta to all purposes
+_LINE = 4096  # points are enough for a line
+_PLACES = 48  # heights that are tried if distances may fall again
 
 
 class Area(NamedTuple):
-    """What is measured: the area over a range, of the curve or, `turned`, of that whose classes have changed places."""
+    """The measured area over a range of the curve or, if `turned`, of the curve with the classes exchanged."""
 
     low: float
     high: float
@@ -61,7 +60,7 @@ class Area(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """What the curves of one b, one a each, have."""
+    """Properties of curves with heights a and one slope b."""
 
     theta: F64
     mean: F64  # of the estimate
@@ -71,9 +70,9 @@ class _Values(NamedTuple):
 
 
 def slope(curve: _core.Curve, turned: bool) -> float:
-    """Slope of the curve that is measured, between normal quantiles."""
+    """Slope of the measured curve between normal quantiles."""
     _, pos, neg = curve.steps()
-    if turned:  # the curve with its classes changed
+    if turned:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     tpr, fpr = rates(pos), rates(neg)
     inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
@@ -102,7 +101,7 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
     probits = special.ndtri(np.concatenate([x, ends]))
     exact = n_neg * width <= _KNOWN and width < 1
     if exact:
-        n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
+        n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # a sum of weights is rounded
         reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
         cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
         pieces = [quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
@@ -128,8 +127,8 @@ def score(
 ) -> tuple[F64, Limits]:
     """Variance at the estimate, and the limits of all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
 
-    `parts` are the components' variances over the sizes of the classes, positives first; those of a single sample are
-    not read. `slopes` are b of the curve that is measured.
+    `parts` are the components' variances over the sizes of the classes, positives first; the part of a class of one is
+    ignored. `slopes` are b of the measured curve.
     """
     least, most = area.bounds
     span = most - least
@@ -137,7 +136,7 @@ def score(
     if area.turned:
         parts, sizes = parts[::-1], sizes[::-1]
     at = model(slopes, sizes[1], area.low, area.high)
-    # Two by two, for that costs as much as one: the heights of the curves of this area and of this mean, then the ends.
+    # Two at once cost as much as one: the heights of the curves with this area and this mean, then both ends.
     share = np.stack([share, share])
     middle = -slopes * special.ndtri((area.low + area.high) / 2)
     first, last = (np.stack([middle, middle]) + side * _EDGE for side in (-1, 1))
@@ -159,18 +158,18 @@ def score(
 
     if area.high - area.low < 1.0 and few.decide(sizes[1], area.low, area.high):
         limits = few.limits(share[0], slopes, sizes, (area.low, area.high))
-        return span**2 * variance(found), _scaled(limits, area.bounds)
+        return span**2 * variance(found), limits.moved(least, span, area.bounds)
 
     def spread(values: _Values) -> tuple[F64, F64]:
         error = np.sqrt(variance(values))
         skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
         return error, np.asarray(skew / np.maximum(error, 1e-100) ** 3 / 6)
 
-    # Of steep curves over a range near 0 or 1 the distance can fall again on the way out.
+    # The distance of steep curves over a range near 0 or 1 can fall again on the way out.
     steps = [sizes[1] * rate for rate in (area.low, 1.0 - area.high) if rate > 0]
     n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
     limits = _by_distance(at, spread, share[0], start, np.stack([first[0], last[0]]), n_places)
-    return span**2 * variance(found), _scaled(limits, area.bounds)
+    return span**2 * variance(found), limits.moved(least, span, area.bounds)
 
 
 def _by_distance(
@@ -183,8 +182,8 @@ def _by_distance(
 ) -> Limits:
     """Return the limits up to the outermost curve that is not rejected.
 
-    `spread` is the standard error and what the skewness adds to z for each of z^2 - 1 at the lower end, `start` the
-    height whose mean is the estimate, `outer` the least and the greatest. So many places between are looked at.
+    `spread` gives the standard error and the skewness at the lower end, per unit of z^2 - 1. `start` is the height
+    whose mean is the estimate, `outer` the least and the greatest height; `n_places` heights between them are tried.
     """
     inner = np.stack([start, start])
 
@@ -206,8 +205,7 @@ def _by_distance(
             last = np.where(gap(place(k)) >= 0, k, last)
         then = place(np.minimum(last + 1, n_places)) if n_places else outer
         low, high = np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0)
-        low = np.where(share <= 0, 0.0, np.minimum(low, share))
-        return low, np.where(share >= 1, 1.0, np.maximum(high, share))
+        return around(low, share, high)
 
     def distance(a: F64) -> F64:
         values = at(a)
@@ -228,21 +226,6 @@ def _by_distance(
     return Limits(ends, tails)
 
 
-def _scaled(limits: Limits, bounds: tuple[float, float]) -> Limits:
-    """Return the limits of a measure from those of the share between its least and its greatest value."""
-    least, most = bounds
-    span = most - least
-
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = limits.ends(level)
-        return least + span * low, least + span * high
-
-    def tails(null: float) -> Tails:
-        return limits.tails((null - least) / span)
-
-    return Limits(ends, within(least, most, tails))
-
-
 def _unskewed(reach: F64, skew: F64) -> F64:
     """Return the z with ``reach = z + min(z, skew (z^2 - 1))`` where z and skew are more than 1 and 0, or reach."""
     c = np.maximum(skew, 0.0)
@@ -251,7 +234,7 @@ def _unskewed(reach: F64, skew: F64) -> F64:
 
 
 def _ratio(found: F64, modelled: F64, count: float) -> F64:
-    """Variance of the components over the model's, drawn towards 1 the more the fewer there are."""
+    """Variance of the components over the model's, shrunk towards 1 if there are few."""
     if count <= 1:
         return np.ones_like(modelled)
     ratio = np.divide(found, modelled, out=np.ones_like(modelled), where=modelled > 1e-12)

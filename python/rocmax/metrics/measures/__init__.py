@@ -1,4 +1,4 @@
-"""Measures: one file each, or one for a family that shares its formula; and what names them in text."""
+"""Measures, one file each or one for a family with a common formula, and their names in `measure=`."""
 
 from __future__ import annotations
 

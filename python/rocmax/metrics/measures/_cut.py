@@ -1,12 +1,12 @@
-"""Rates at a cut that the samples themselves set.
+"""Rates at a cut whose place depends on the samples.
 
-A cut is where a cumulative sum of both classes reaches a number: of the weights for the k highest scores, of the rates
-for the point at which ``TPR + FPR = 1``. Every order of tied samples is as likely, so that a cut inside a block of ties
-takes the same share of its positives and of its negatives.
+The cut is where a cumulative sum over both classes reaches a number: a sum of weights for the k highest scores, a sum
+of rates for the point with ``TPR + FPR = 1``. All orders of tied samples are equally likely, so a cut inside a block of
+ties takes the same share of its positives and of its negatives.
 
-When a sample is added, the cut moves. What crosses it are positives by the share that they have in the sum near the
-cut, r. With P the positives' part of the sum and Q the negatives', P + Q fixed, a change (dP, dQ) of the parts above a
-fixed threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
+Adding a sample moves the cut, and r, the positives' share of the sum near the cut, is their share of what crosses it.
+With P the positives' part of the sum and Q the negatives', P + Q fixed, a change (dP, dQ) of the parts above a fixed
+threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import numpy as np
 from rocmax._typing import F64
 from rocmax.metrics.measures._ranking import Ranking
 
-# Half the width of the window around a cut, in standard errors of the sum above it, and how many samples the slope of
-# two normal distributions with the same variance counts for.
+# Half the width of the window around a cut, in standard errors of the sum above it, and the number of samples that the
+# prior counts for: the share r of two normal distributions with equal variances.
 _WINDOW, _PRIOR = 2.0, 4.0
 
 
 class Cut(NamedTuple):
-    """Where a ranking is cut."""
+    """A cut of a ranking."""
 
     tpr: float
     fpr: float
-    above: F64  # which share of every distinct score lies above the cut
+    above: F64  # share of the samples with each distinct score
     near: float  # r, the positives' share of the sum near the cut
 
 
@@ -62,7 +62,7 @@ def _near(
     sums: tuple[F64, F64, F64],
     pooled: bool,
 ) -> float:
-    """Return the positives' share in a window around the cut, drawn towards that of normal scores."""
+    """Return the positives' share in a window around the cut, shrunk towards that of normal scores."""
     pos, neg, reached = sums
     inner = [(rate * count + 0.5) / (count + 1.0) for rate, count in zip(rates, counts, strict=True)]
     wholes = [scale * size for scale, size in zip(scales, ranking.sizes, strict=True)]

@@ -1,4 +1,4 @@
-"""How a function of one's own is called with labels, scores and weights."""
+"""How a user's function is called with labels, scores and weights."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rocmax._parameters import shown
 def way_of(function: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
     """Return how a function is called with labels, scores and weights.
 
-    Without weights it is called with labels and scores if these are enough, else with None for the weights; they go by
-    the name `sample_weight` if it takes that.
+    Without weights it gets labels and scores, and None for the weights if it needs three arguments. Weights are passed
+    as `sample_weight` if it accepts that name.
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # not known of some in C
+    except (TypeError, ValueError):  # unknown for some functions in C
         return lambda y_true, y_score, weight: function(y_true, y_score, *([] if weight is None else [weight]))
     two, by_name = _takes(signature, None, None), _takes(signature, None, None, sample_weight=None)
     three = _takes(signature, None, None, None)

@@ -1,4 +1,4 @@
-"""The ranking of a measure that a negative enters only through the positives below it, by placements: no full sort."""
+"""A ranking without a full sort, for measures that see a negative only through the positives below it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST = 2**31  # samples: twice their number has 32 bits
 class Positives:
     """The distinct scores of the positives, descending, each with the negatives that are tied or next above.
 
-    Where only these scores count, all negatives between two of them have the same component.
+    All negatives between two of these scores have the same component.
 
     Attributes
     ----------
     ranking : Ranking
-        The weights at these scores; the last step, of no positive, has the negatives below all positives.
+        The weights at these scores; the last step has the negatives below all positives.
     rows : (ndarray, ndarray)
         The positives among the samples, and the negatives.
     order : ndarray of shape (n_pos,)
@@ -49,7 +49,7 @@ class Positives:
 
     @classmethod
     def of(cls, sample: Sample) -> Positives:
-        """Sort the positives and place the negatives among them: O(n) but for the positives, O(m log m)."""
+        """Sort the m positives and place the negatives among them, in O(n + m log m)."""
         try:
             placed = _core.placements(sample.y, sample.score, sample.threads)
         except ValueError:

@@ -9,6 +9,7 @@ DeLong.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from rocmax.metrics.samples._sample import Sample
 class Ranking:
     """The samples of one model.
 
-    Without the samples, of the weights alone, it has no `order`.
+    If only the weights are known, `positive` and `order` are None.
 
     Attributes
     ----------
@@ -78,6 +79,11 @@ class Ranking:
         m, n = self.sizes
         return m / (m + n)
 
+    @property
+    def masses(self) -> tuple[F64, F64]:
+        """Weights of the positives and of the negatives at every distinct score."""
+        return self.pos, self.neg
+
     def shares(self) -> tuple[F64, F64]:
         """Shares (a, b) of the positives and of the negatives at every distinct score."""
         m, n = self.sizes
@@ -100,5 +106,15 @@ def from_here(x: F64) -> F64:
 
 
 def quotient(x: F64, y: F64) -> F64:
-    """Return x / y, and 0 where y is 0: at scores of weight 0."""
+    """Return x / y, and 0 where y is 0, which is at scores of weight 0."""
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
+
+
+def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64]:
+    """Return by class the sums of the squares and the cubes of components, less the mean of their class."""
+    found = []
+    for values, weight in zip(parts, weights, strict=True):
+        centred = values - weight @ values / weight.sum()
+        found.append([weight @ centred**2, weight @ centred**3])
+    squares, cubes = np.array(found).T
+    return squares, cubes

@@ -14,16 +14,16 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, tails_of, within
 
-# How many samples a variance of x (1 - x), that of a proportion, counts for: 3 and 6 cover, 1 does not with ten
-# positives.
+# Number of samples that the prior variance, x (1 - x) of a proportion, counts for. Intervals covered with 3 and 6; with
+# 1 they undercovered for ten positives.
 _PRIOR = 3.0
 _NORMAL = 1e9  # degrees of freedom of the normal distribution
 _ROUNDING = 1e-12
-_MOST = 1e60  # quantile whose fourth power is a number still
+_MOST = 1e60  # quantile: its fourth power must not overflow
 
 
 class Spread(NamedTuple):
-    """An estimate and the variance that it has at every true value, of which those in `bounds` are possible."""
+    """An estimate, and its variance as a function of the true value, which lies in `bounds`."""
 
     estimate: float
     coefficients: tuple[float, float, float]
@@ -49,8 +49,8 @@ def wilson(estimate: float, shares: tuple[float, float], sizes: tuple[float, flo
 def drawn(estimate: float, squares: Sequence[float] | F64, sizes: tuple[float, float]) -> Spread:
     """Return the spread of a measure between 0 and 1, by the sums of the squares of its centred components.
 
-    The variances of the components over ``x (1 - x)`` are drawn towards 1, as if by three samples more, and that of the
-    positives is at most 1: their components lie between 0 and 1.
+    The variances of the components, divided by ``x (1 - x)``, are shrunk towards 1 as if by three more samples. The
+    positives' is at most 1 because their components lie between 0 and 1.
     """
     near = float(np.clip(estimate, 0.5 / (sizes[0] + 1.0), 1.0 - 0.5 / (sizes[0] + 1.0)))
     shares = [
@@ -72,7 +72,7 @@ def limits_of(spreads: Sequence[Spread], bounds: tuple[float, float]) -> tuple[F
         return np.where(possible, np.maximum(c0 + c1 * x + c2 * np.square(x), 0.0), 0.0)
 
     def ends(level: float) -> tuple[F64, F64]:
-        q = np.minimum(law.quantile(0.5 + level / 2), _MOST)  # a class of one has next to no degree of freedom
+        q = np.minimum(law.quantile(0.5 + level / 2), _MOST)  # with one sample in a class it overflows
         a, b, c = 1 - q**2 * c2, -2 * estimate - q**2 * c1, estimate**2 - q**2 * c0
         root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
         low, high = (np.clip((-b + side * root) / (2 * a), least, most) for side in (-1, 1))

@@ -1,4 +1,4 @@
-"""Precision and recall among the k highest scores, an alert budget."""
+"""Precision and recall among the k highest scores (an alert budget)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
@@ -18,8 +18,9 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
 @dataclass(frozen=True, repr=False)
 class _AtK(RankedMeasure):
-    """What precision and recall have in common."""
+    """The recall among the k highest scores, times a factor."""
 
+    bounds = 0.0, 1.0
     k: Any
 
     def __post_init__(self) -> None:
@@ -30,11 +31,7 @@ class _AtK(RankedMeasure):
             object.__setattr__(self, "k", int(k))
             return
         kind = "in (0, 1), or a whole number (an integer) of at least 1"
-        object.__setattr__(self, "k", number(k, "k", kind, lambda value: 0.0 < value < 1.0))
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
+        self._read_number("k", kind, lambda value: 0.0 < value < 1.0)
 
     def __str__(self) -> str:
         what = self.name.removesuffix("_at")
@@ -55,24 +52,38 @@ class _AtK(RankedMeasure):
             raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
         return min(float(self.k), total)
 
+    def scale(self, ranking: Ranking) -> float:
+        """Return what the recall is multiplied by."""
+        return 1.0
+
+    def read(self, ranking: Ranking) -> float:
+        return min(cut(ranking, self.alerts(ranking), ranking.sizes).tpr * self.scale(ranking), 1.0)
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        scale, (of_pos, of_neg) = self.scale(ranking), recall_parts(ranking, self.alerts(ranking), counts)
+        return scale * of_pos, scale * of_neg
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        return recall_spread(ranking, self.alerts(ranking), counts).moved(0.0, self.scale(ranking))
+
 
 @dataclass(frozen=True, repr=False)
 class RecallAt(_AtK):
     """Recall (true positive rate) of the k highest scores: the share of the positives that k alerts find.
 
-    Of tied scores every order is as likely: a group of t of them, p positive, of which the first k take x, counts its
-    expectation ``p x / t``. O(n log n).
+    All orders of tied scores are equally likely: if x of t tied samples, p of them positive, are among the first k,
+    they add the expectation ``p x / t``. O(n log n).
 
-    The cut is set by the same samples. With r the share of positives near it and pi the prevalence, the components are
-    ``(1 - r) 1[s_i above]`` of a positive and ``-r (1 - pi) / pi 1[t_j above]`` of a negative. r is read from the
-    samples within two standard errors of the cut and drawn, as if by four samples, towards its value for normal scores
-    with the same variance in both classes.
+    The samples set the cut. With r the share of positives near it and pi the prevalence, the components are
+    ``(1 - r) 1[s_i above]`` of a positive and ``-r (1 - pi) / pi 1[t_j above]`` of a negative. r is estimated from the
+    samples within two standard errors of the cut, and shrunk as if by four samples towards its value for normal scores
+    with equal variances.
 
     Parameters
     ----------
     k : int or float
-        A number of samples if an integer of at least 1, a share of the samples if in (0, 1). With weights the k highest
-        scores are those whose weights add up to k.
+        A number of samples if an integer of at least 1, a share of the samples if in (0, 1). The weights of the k
+        highest scores add up to k.
 
     Examples
     --------
@@ -83,23 +94,13 @@ class RecallAt(_AtK):
 
     name: ClassVar[str] = "recall_at"
 
-    def read(self, ranking: Ranking) -> float:
-        return cut(ranking, self.alerts(ranking), ranking.sizes).tpr
-
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        return recall_parts(ranking, self.alerts(ranking), counts)
-
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        return recall_spread(ranking, self.alerts(ranking), counts)
-
 
 @dataclass(frozen=True, repr=False)
 class PrecisionAt(_AtK):
     """Precision (positive predictive value) among the k highest scores: the share of k alerts that are positive.
 
-    Of tied scores every order is as likely: a group of t of them, p positive, of which the first k take x, counts its
-    expectation ``p x / t``. With the class sizes fixed it is :class:`RecallAt` times ``m / k``, for m positives, and so
-    are its components. O(n log n).
+    With the class sizes fixed, it and its components are ``m / k`` times those of :class:`RecallAt`, for m positives;
+    ties count as there. O(n log n).
 
     Parameters
     ----------
@@ -115,19 +116,8 @@ class PrecisionAt(_AtK):
 
     name: ClassVar[str] = "precision_at"
 
-    def read(self, ranking: Ranking) -> float:
-        alerts = self.alerts(ranking)
-        return min(cut(ranking, alerts, ranking.sizes).tpr * (ranking.sizes[0] / alerts), 1.0)
-
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        alerts = self.alerts(ranking)
-        scale = ranking.sizes[0] / alerts
-        of_pos, of_neg = recall_parts(ranking, alerts, counts)
-        return scale * of_pos, scale * of_neg
-
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        alerts = self.alerts(ranking)
-        return recall_spread(ranking, alerts, counts).moved(0.0, ranking.sizes[0] / alerts)
+    def scale(self, ranking: Ranking) -> float:
+        return ranking.sizes[0] / self.alerts(ranking)
 
 
 def cut(ranking: Ranking, alerts: float, counts: Counts) -> Cut:

@@ -1,4 +1,4 @@
-"""The area under the ROC curve, the share of pairs won by a margin, and the mean margin of the pairs won."""
+"""The area under the ROC curve, the margin AUC and the scored AUC: means over pairs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, number
-from rocmax.metrics.measures.base import Trait
+from rocmax._checks.samples import F64
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
@@ -23,14 +23,14 @@ class AUC(CurveMeasure):
     ----------
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class in
-        sorted order: each against the rest, or each pair, ranked by the column of either, as
-        :func:`sklearn.metrics.roc_auc_score` does. The variance is that of the sum of what every sample adds to the
-        binary measures (Hajek, 1968); of two classes it is DeLong's.
+        sorted order: each class against the rest, or each pair of classes, as in
+        :func:`sklearn.metrics.roc_auc_score`. The variance is that of the sum of the samples' contributions to the
+        binary measures (Hajek, 1968); for two classes it is DeLong's.
     average : {"macro", "weighted"} or None, default="macro"
         The mean over classes or pairs, plain or weighted by how often they occur; None ("ovr" only) gives one result
         per class.
     labels : array-like of shape (n_classes,), default=None
-        The classes of the columns, sorted, where not all occur.
+        The classes of the columns, sorted, if some do not occur.
 
     Examples
     --------
@@ -40,19 +40,13 @@ class AUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "auc"
+    traits = frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
+    bounds = 0.0, 1.0
     counts_pairs: ClassVar[bool] = True
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "auc", 0.0, 1.0
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.auc()
 
     def __str__(self) -> str:
         return "AUC"
@@ -66,7 +60,7 @@ class AUC(CurveMeasure):
             return super().squares(sample)
 
         def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
-            return _core.auc_moments(y, score, threads)[:2]
+            return _core.auc_moments(y, score, threads)
 
         value, squares = call(counted, sample, sample.threads)
         return value, np.asarray(squares)
@@ -74,7 +68,7 @@ class AUC(CurveMeasure):
 
 @dataclass(frozen=True, repr=False)
 class MarginAUC(CurveMeasure):
-    """Share of pairs that are won by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
+    """Share of pairs whose scores differ by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
 
     Parameters
     ----------
@@ -91,24 +85,19 @@ class MarginAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "margin_auc"
-    monotone: ClassVar[bool] = False  # with distances, which pooled scores have not
+    bounds = 0.0, 1.0
+    chance = Measure.chance  # a constant score has no distances
+    monotone: ClassVar[bool] = False  # it needs distances, which pooled scores do not have
     counts_pairs: ClassVar[bool] = True
     margin: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "margin", number(self.margin, "margin", "that is finite", np.isfinite))
+        self._read_number("margin", "that is finite", np.isfinite)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "margin", self.margin, 1.0
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None  # a constant score, without distances, is no mark of it
+    def key(self) -> _core.Measure:
+        return _core.Measure.margin(self.margin)
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: (s - t > self.margin).astype(kind)
@@ -121,7 +110,7 @@ class MarginAUC(CurveMeasure):
 class ScoredAUC(CurveMeasure):
     """Scored AUC, ``mean_ij max(0, s_i - t_j)``: the area under the sROC curve (Wu et al., 2007).
 
-    It is read from predicted probabilities, the scale on which models can be compared.
+    Use predicted probabilities: on their common scale models can be compared.
 
     Parameters
     ----------
@@ -136,22 +125,14 @@ class ScoredAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "scored_auc"
+    traits = frozenset({Trait.COMPONENTS, Trait.SCORED})
+    bounds = 0.0, np.inf
+    chance = Measure.chance  # a constant score has no distances
     monotone: ClassVar[bool] = False
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "scored", 0.0, 1.0
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.SCORED})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, np.inf
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None  # a constant score, without distances, is no mark of it
+    def key(self) -> _core.Measure:
+        return _core.Measure.scored()
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: np.fmax(s - t, 0.0)

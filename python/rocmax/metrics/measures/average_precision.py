@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
+from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample, explain
 
-# Positives: below, at a prevalence of 1 to 10 %, the bias has been measured at a quarter to a whole standard error.
+# Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.
 _FEW = 20
 
 
@@ -23,20 +24,20 @@ class AveragePrecision(RankedMeasure):
 
     With A_k and B_k the true and the false positive rate at the k-th distinct score, a_k the share of the positives
     that have it and pi the prevalence, ``AP = sum_k a_k g_k`` with the precision
-    ``g_k = pi A_k / (pi A_k + (1 - pi) B_k)``. A ranking at random has the prevalence. O(n log n).
+    ``g_k = pi A_k / (pi A_k + (1 - pi) B_k)``. A random ranking has the prevalence as its value. O(n log n).
 
     The components of a positive and of a negative at the j-th distinct score, the derivatives of AP by a_j and b_j, are
 
     - ``g_j + sum_{k >= j} a_k pi (1 - pi) B_k / (pi A_k + (1 - pi) B_k)^2`` and
     - ``-sum_{k >= j} a_k pi (1 - pi) A_k / (pi A_k + (1 - pi) B_k)^2``.
 
-    Variances and intervals take the class sizes, and with them the prevalence, as fixed. With few positives AP is
-    biased upwards, because a positive counts itself in its own precision; below 20 a warning says so.
+    Variances and intervals treat the class sizes, and thus the prevalence, as fixed. With few positives AP is biased
+    upwards, because a positive counts in its own precision; below 20 there is a warning.
 
     Parameters
     ----------
     prevalence : float in (0, 1), default=None
-        The share of positives where the model will be used; None takes that of the samples.
+        The share of positives where the model will be used; None means that of the samples.
 
     Examples
     --------
@@ -46,17 +47,14 @@ class AveragePrecision(RankedMeasure):
     """
 
     name: ClassVar[str] = "average_precision"
+    traits = frozenset({Trait.COMPONENTS})
+    bounds = 0.0, 1.0
     monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
         if self.prevalence is not None:
-            value = number(self.prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-            object.__setattr__(self, "prevalence", value)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
+            self._read_number("prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     def __str__(self) -> str:
         return "average precision" + ("" if self.prevalence is None else f" at prevalence {self.prevalence:g}")

@@ -1,4 +1,4 @@
-"""What a measure is: a frozen value that knows what it measures, its bounds, its components and its words."""
+"""Measure, the base class of all measures."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import way_of
+from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
 
-#: Of which class a measure counts samples, and how many of the other set what it counts them by.
+#: How many samples are counted, and how many set the range or the threshold, each number with its name.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
 
 
 class Trait(Enum):
-    """What a method can need of a measure, in words."""
+    """What a method can require of a measure, in words."""
 
     COMPONENTS = "a measure with components"
     AUC = "the AUC"
@@ -35,9 +35,9 @@ class Trait(Enum):
 class Measure:
     """Base of all measures: a frozen, hashable value that can be called.
 
-    A measure of your own is a subclass with :meth:`value` and, where every sample's contribution is known,
-    :meth:`components`; with these it has intervals by DeLong, paired tests, clusters, cross-validation, reader studies
-    and the command line, without them the bootstrap. :meth:`of` makes one of any function of labels and scores.
+    To define your own, write a subclass with :meth:`value` and, if the contribution of every sample is known,
+    :meth:`components`. With components, DeLong's intervals, paired tests, clusters, cross-validation and reader studies
+    work; without them, the bootstrap does. :meth:`of` wraps any function of labels and scores.
 
     Attributes
     ----------
@@ -66,18 +66,18 @@ class Measure:
     DeLong et al. 1988; 20 positive, 20 negative samples
     """
 
-    #: What names the measure in text, such as "average_precision"; empty for a measure without a name.
+    #: The name in `measure=`, such as "average_precision"; empty if it has none.
     name: ClassVar[str] = ""
-    #: The source of the variance by components: a key of the references.
+    #: The key of the reference for the variance by components.
     reference: ClassVar[str] = "delong"
-    #: Whether it is the share of pairs that are won, whose variance the value and the class sizes bound.
+    #: Whether it is the share of the pairs in the right order: the value and the class sizes then bound its variance.
     counts_pairs: ClassVar[bool] = False
-    #: Whether it only gets better, or only worse, as scores of positives rise and scores of negatives fall: what bounds
-    #: it where scores are pooled.
+    #: Whether it moves in one direction only as scores of positives rise and scores of negatives fall: pooled scores
+    #: then bound it.
     monotone: ClassVar[bool] = False
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
-    #: How several classes are measured, "raise" for two only.
+    #: How several classes are averaged; "raise" for measures of two classes.
     multi_class: ClassVar[Any] = "raise"
     average: ClassVar[Any] = "macro"
     labels: ClassVar[Any] = None
@@ -104,13 +104,12 @@ class Measure:
         raise NotImplementedError(f"{type(self).__name__} must define value(self, sample)")
 
     def components(self, sample: Sample) -> Any:
-        """Return the contribution of every sample of one model, or None where it is not known.
+        """Return the contribution of every sample of one model, or None if it is not known.
 
-        The component of a sample is the derivative of the measure by the share that the sample has of its class: with
-        F and G the distributions of the scores of the positives and the negatives, that of ``T((1 - e) F + e delta_i,
-        G)`` by e at 0, up to a constant for each class. For a mean over pairs of a kernel it is the mean of the
-        sample's own pairs. DeLong's variance is that of the components of the positives, divided by their number, plus
-        that of the negatives, divided by theirs.
+        With F and G the distributions of the scores of the positives and the negatives, the component of positive i is
+        the derivative of ``T((1 - e) F + e delta_i, G)`` by e at 0, up to a constant for each class; likewise for
+        negatives. If the measure is a mean of a kernel over pairs, it is the mean over the sample's own pairs. DeLong's
+        variance is the variance of the positives' components divided by their number, plus the same for the negatives.
 
         Parameters
         ----------
@@ -139,12 +138,10 @@ class Measure:
 
         Parameters
         ----------
-        y_true, sample_weight, pos_label, n_jobs
+        y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
             As in :func:`infer`.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models)
             Finite scores, one column per model.
-        higher_is_better, missing : optional
-            As in :func:`infer`: whether high scores are for positives, and what is done about missing values.
 
         Returns
         -------
@@ -159,7 +156,7 @@ class Measure:
     def scorer(self, *, pos_label: Any = None, response_method: Any = None) -> Any:
         """Return a scorer for the `scoring=` of `cross_val_score` and `GridSearchCV`.
 
-        Scores are the measure, or its negative where lower is better, as in scikit-learn: of an error rate.
+        The score is the measure, negated if lower is better, as in scikit-learn.
 
         Parameters
         ----------
@@ -194,8 +191,8 @@ class Measure:
         Parameters
         ----------
         function : callable
-            ``f(y_true, y_score) -> float`` or ``f(y_true, y_score, sample_weight) -> float``, of boolean labels, the
-            scores of one model and weights or None; only the latter takes weights. Intervals and tests are by the
+            ``f(y_true, y_score) -> float`` or ``f(y_true, y_score, sample_weight) -> float``. It receives boolean
+            labels, the scores of one model and, in the second form, weights or None. Intervals and tests use the
             bootstrap.
 
         Returns
@@ -215,6 +212,10 @@ class Measure:
         """
         return OwnMeasure(function)
 
+    def _read_number(self, name: str, domain: str, holds: Callable[[float], bool]) -> None:
+        """Check an option that is a number, and keep it as a float."""
+        object.__setattr__(self, name, number(getattr(self, name), name, domain, holds))
+
     def __repr__(self) -> str:
         given = []
         first = next((field for field in fields(self) if not field.kw_only), None)
@@ -223,7 +224,7 @@ class Measure:
             value = getattr(self, field.name)
             if usual is MISSING or value != usual:
                 text = getattr(value, "__name__", None) or shown(value)
-                # Of what may be left out only the first needs no name.
+                # Optional fields other than the first are shown with their names.
                 named = field is not first and usual is not MISSING
                 given.append(f"{field.name}={text}" if named else text)
         return f"{type(self).__name__}({', '.join(given)})"
@@ -233,7 +234,7 @@ class Measure:
 
     @property
     def short(self) -> str:
-        """The measure in words for the head of a column."""
+        """The measure in words for column headings."""
         return str(self)
 
     @property
@@ -245,7 +246,7 @@ class Measure:
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """What methods can use."""
+        """What the measure offers to methods."""
         return frozenset() if type(self).components is Measure.components else frozenset({Trait.COMPONENTS})
 
     @property
@@ -254,7 +255,7 @@ class Measure:
         least, most = self.bounds
         return least >= 0.0 and most <= 1.0
 
-    # What methods ask for: all models at once, and sums in place of components where these are known.
+    # Methods call what follows: it takes all models at once, or returns sums instead of components.
 
     def estimates(self, sample: Sample) -> F64:
         """Return the values of all models, of shape (n_models,)."""
@@ -269,7 +270,7 @@ class Measure:
         return number(self.value(sample), f"the value of {self!r}", "that is finite", np.isfinite)
 
     def of_constant(self, sizes: tuple[float, float]) -> float:
-        """Return the value of a constant score for so many positives and negatives."""
+        """Return the value of a constant score, for the numbers of positives and negatives."""
         constant = Sample(np.array([True, False]), np.zeros(2), np.array(sizes, dtype=np.float64), 1)
         return float(self.estimates(constant)[0])
 
@@ -285,88 +286,68 @@ class Measure:
         values = np.asarray(self.components(sample), dtype=np.float64)
         if values.shape != sample.score.shape:
             raise ValueError(
-                f"components of {self!r} must have shape {sample.score.shape}, a number a sample, got {values.shape}"
+                f"components of {self!r} must have shape {sample.score.shape}, one per sample, got {values.shape}"
             )
         return self._checked(sample), values
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        """Return the estimates of all columns of scores, and the parts of either class in their covariance matrix."""
-        if sample.weight_kind == "frequency":
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        """Return the estimates of all models, and the parts of either class in their covariance matrix."""
+        frequency = sample.weight_kind == "frequency"
+        if frequency:
             require_two(*sample.totals)
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        positive, estimate = sample.positive, list[F64]()
-        centred: tuple[list[F64], list[F64]] = [], []
-        classes = [(rows, weight[rows]) for rows in (np.flatnonzero(positive), np.flatnonzero(~positive))]
-        for column in columns:
-            found, values = self.influences(sample._replace(score=column))
-            estimate.append(found)
-            for (rows, w), held in zip(classes, centred, strict=True):
-                of_class = values.take(rows, axis=1)
-                of_class -= (of_class @ w / w.sum())[:, None]
-                held.append(of_class)
+        positive, (estimate, values) = sample.positive, self.influences(sample)
         parts = []
-        for (_, w), held in zip(classes, centred, strict=True):
-            of_class = np.concatenate(held)
-            held.clear()
-            # A sample of weight w stands for w samples, or else for itself.
-            frequency = sample.weight_kind == "frequency"
+        for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+            w, of_class = weight[rows], values.take(rows, axis=1)
+            of_class -= (of_class @ w / w.sum())[:, None]
+            # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square
             parts.append(scaled @ of_class.T / w.sum() ** 2 * size / max(size - 1, 1))
-        return np.concatenate(estimate), parts[0], parts[1]
+        return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
         (value,), (values,) = self.influences(sample)
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        sums = []
-        for rows in (sample.positive, ~sample.positive):
-            centred = values[rows] - weight[rows] @ values[rows] / weight[rows].sum()
-            sums.append([weight[rows] @ centred**2, weight[rows] @ centred**3])
-        squares, cubes = np.array(sums).T
-        return float(value), squares, cubes
+        classes = sample.positive, ~sample.positive
+        return float(value), *centred_sums([values[rows] for rows in classes], [weight[rows] for rows in classes])
 
     def squares(self, sample: Sample) -> tuple[float, F64]:
         """Return the value of one model, and by class the sums of the squares of centred components."""
         return self.moments(sample)[:2]
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        """Return how many samples of which class are measured, and how many of the other set what they are measured by.
+        """Return how many samples are counted, and how many set the range or the threshold, each number with its name.
 
         `sizes` are the numbers of positives and negatives.
         """
         return (sizes[0], "positives"), (sizes[1], "negatives")
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any] | None:
-        """Return what a pair of scores adds, as numbers of a kind, if the measure is a mean over pairs.
-
-        0 where a score is NaN.
-        """
+        """Return the kernel, with values of dtype `kind`, if the measure is a mean over pairs; it is 0 at NaN."""
         return None
 
     def beyond(self, sizes: tuple[float, float]) -> str | None:
-        """Return in words that the estimate lies beyond the samples, if it does."""
+        """Return a warning if the estimate extrapolates beyond the samples."""
         return None
 
     def caution(self, sizes: tuple[float, float]) -> str | None:
-        """Return in words what is wrong with an estimate from so many positives and negatives, if anything is."""
+        """Return a warning if estimates from these numbers of positives and negatives are biased or undercover."""
         return None
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        """Return the value of a constant score for so many positives and negatives, None where it is no mark of chance.
+        """Return the value of a constant score, or None if it does not mean chance.
 
-        An interval on its worse side is warned of: the scores may be of the other direction.
+        An interval that lies wholly on its worse side gives a warning: low scores may be for positives.
         """
-        return None
-
-    def threshold_of(self, curve: _core.Curve) -> float | None:
-        """Return the threshold at which a rate is read, None for other measures."""
         return None
 
 
 @dataclass(frozen=True, repr=False)
 class OwnMeasure(Measure):
-    """What :meth:`Measure.of` returns: the function is called with copies, which it may change."""
+    """What :meth:`Measure.of` returns. The function is called with copies, which it may change."""
 
     function: Callable[..., Any]
 

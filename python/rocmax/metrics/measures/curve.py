@@ -1,4 +1,4 @@
-"""Measures of the ROC curve that the core knows: what they have in common."""
+"""Base classes of the measures that the core computes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -26,13 +25,13 @@ class CoreMeasure(Measure):
     monotone: ClassVar[bool] = True
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        """What the core's functions take."""
+    def key(self) -> _core.Measure:
+        """The measure as the core takes it."""
         raise NotImplementedError
 
     @property
     def draws(self) -> bool:
-        """Whether the core makes bootstrap replicates of it."""
+        """Whether the core computes its bootstrap replicates."""
         return True
 
     def value(self, sample: Sample) -> Any:
@@ -42,9 +41,14 @@ class CoreMeasure(Measure):
         return self.of_constant(sizes)
 
     def estimates(self, sample: Sample) -> F64:
-        if sample.steps is not None:
-            return np.array([sample.steps.measure(self.key)])
-        return np.atleast_1d(call(_core.measure, sample, self.key, sample.threads))
+        return values_of(sample, self.key)
+
+
+def values_of(sample: Sample, key: _core.Measure) -> F64:
+    """Return the core's values of a measure, one for each model."""
+    if sample.steps is not None:
+        return np.array([sample.steps.measure(key)])
+    return np.atleast_1d(call(_core.measure, sample, key, sample.threads))
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,17 +71,17 @@ class CurveMeasure(CoreMeasure):
 
     @property
     def low(self) -> float:
-        """The least rate that counts, of the range or of the single rate."""
-        return self.key[1]
+        """The lower end of the range, or the single rate."""
+        return 0.0
 
     @property
     def high(self) -> float:
-        """The greatest rate that counts."""
-        return self.key[2]
+        """The upper end of the range."""
+        return 1.0
 
     @property
     def turned(self) -> bool:
-        """Whether it is a measure of the curve whose classes have changed places, its range one of 1 - TPR."""
+        """Whether it belongs to the curve with the classes exchanged, where the range is one of 1 - TPR."""
         return False
 
     @property
@@ -96,26 +100,28 @@ class CurveMeasure(CoreMeasure):
             return estimate, values
         return estimate, values * np.where(sample.positive, factors[0][:, None], factors[1][:, None])
 
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        positives, negatives = super().deciding(sizes)
+        return (negatives, positives) if self.turned else (positives, negatives)
+
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
-        """Return what the core's components of either class are to be multiplied by, model by model."""
+        """Return the factors of the core's components of positives and of negatives, one for each model."""
         return None
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        arguments = (columns, sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        arguments = ([sample.score], sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
         try:
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
-            for column in columns:
-                explain(sample._replace(score=column))
+            explain(sample)
             if sample.weight_kind == "frequency":
                 require_two(*sample.totals)
             raise
-        parts = [part.reshape(len(estimate), -1) for part in parts]
-        each = [self.slopes(sample._replace(score=column)) for column in columns]
-        if each[0] is not None:
-            factors = (np.concatenate(of_class) for of_class in zip(*(one for one in each if one), strict=True))
-            parts = [part * np.multiply.outer(factor, factor) for part, factor in zip(parts, factors, strict=True)]
-        return estimate, parts[0], parts[1]
+        factors: Any = self.slopes(sample) or (1.0, 1.0)
+        pos, neg = (
+            part.reshape(len(estimate), -1) * np.multiply.outer(by, by) for part, by in zip(parts, factors, strict=True)
+        )
+        return estimate, pos, neg
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         value, squares, cubes = sample.curve().moments(self.key)

@@ -16,11 +16,11 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 class EqualErrorRate(RankedMeasure):
     """Equal error rate: the false positive rate at the point of the ROC curve where it equals the false negative rate.
 
-    The curve has straight lines between its points, one a distinct score, so that the rate is where it crosses the
-    diagonal from (0, 1) to (1, 0); lower is better, and 0.5 is chance. O(n log n).
+    It is where the curve, with straight lines between its points, crosses the diagonal from (0, 1) to (1, 0). Lower is
+    better, and 0.5 is chance. O(n log n).
 
-    With r the share of the positives' density in the sum of both densities there, the components are
-    ``-(1 - r) 1[s_i above]`` of a positive and ``r 1[t_j above]`` of a negative; r is read as in :class:`RecallAt`.
+    With r the share of the positives' density in the sum of both densities there, estimated as in :class:`RecallAt`,
+    the components are ``-(1 - r) 1[s_i above]`` of a positive and ``r 1[t_j above]`` of a negative.
 
     Examples
     --------
@@ -30,11 +30,8 @@ class EqualErrorRate(RankedMeasure):
     """
 
     name: ClassVar[str] = "equal_error_rate"
+    bounds = 0.0, 1.0
     lower_is_better: ClassVar[bool] = True
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return "equal error rate"
@@ -58,6 +55,6 @@ class EqualErrorRate(RankedMeasure):
 
 
 def _cut(ranking: Ranking, counts: Counts) -> Cut:
-    """Cut a ranking where both error rates agree."""
+    """Cut a ranking where both error rates are equal."""
     m, n = ranking.sizes
     return cut_of(ranking, (1.0 / m, 1.0 / n), 1.0, counts, pooled=False)

@@ -7,12 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.measures._ranking import Ranking, from_here
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.base import Deciding
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure, moments_of
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,18 +21,18 @@ class LogAUC(RankedMeasure):
 
     ``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the ROC curve R with straight lines between its
     points (x_k, y_k), one a distinct score, integrated exactly: of a line with slope s from (x0, y0) to (x1, y1) the
-    integral over ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. A ranking at random has
-    ``(high - low) / ln(high / low)``, 0.0215 by default; the adjusted LogAUC of the literature is less by that.
+    integral over ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. A random ranking has
+    ``(high - low) / ln(high / low)``, 0.0215 by default; the adjusted LogAUC of the literature subtracts that.
     O(n log n).
 
     If the points move by (dx_k, dy_k), the integral over ln x changes by ``int (dy dx - dx dy) / x`` along the curve. A
-    sample moves all points from its own on, which gives its component.
+    sample moves all points from its own score on, which gives its component.
 
     Parameters
     ----------
     low, high : float, default=0.001 and 0.1
-        The range of the false positive rate, ``0 < low < high <= 1``. With fewer than ``1 / low`` negatives the curve
-        is a straight line below the first of them, the area is biased upwards and a warning says so.
+        The range of the false positive rate, ``0 < low < high <= 1``. With fewer than ``1 / low`` negatives the area
+        is biased upwards, because the curve starts with a straight line, and there is a warning.
 
     References
     ----------
@@ -47,19 +47,15 @@ class LogAUC(RankedMeasure):
     """
 
     name: ClassVar[str] = "log_auc"
+    bounds = 0.0, 1.0
     low: float = 0.001
     high: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            value = number(getattr(self, name), name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
-            object.__setattr__(self, name, value)
+            self._read_number(name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
         if not self.low < (1.0 - 1e-9) * self.high:
             raise ValueError(f"low must be less than high, got {shown(self.low)} and {shown(self.high)}")
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return f"LogAUC (FPR {self.low:g}-{self.high:g})"
@@ -74,7 +70,7 @@ class LogAUC(RankedMeasure):
         x, y, run, rise, first, last = (part[used] for part in (x, y, run, rise, first, last))
         start = np.maximum(x + first * run, self.low)
         width = np.log1p((last - first) * run / start)
-        # The height where the part begins, and what the line rises from there.
+        # The height at the start of the part, and the rise from there.
         area = (y + first * rise) * width + rise / run * ((last - first) * run - start * width)
         return float(np.clip(area.sum() / np.log(self.high / self.low), 0.0, 1.0))
 
@@ -86,7 +82,7 @@ class LogAUC(RankedMeasure):
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = np.where(run > 0, np.log1p(length * run / start) / run, length / start)
             of_end = (length - x * whole) / run
-        # On short and on vertical lines the difference has no digits left.
+        # On short and on vertical lines the difference cancels.
         of_end = np.where(length * run < 1e-6 * start, (first + last) / 2 * whole, of_end)
         of_start = whole - of_end
 
@@ -97,7 +93,7 @@ class LogAUC(RankedMeasure):
         return summed(run), -summed(rise)
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        squares, _ = moments_of(ranking, self.parts(ranking, counts))
+        squares, _ = centred_sums(self.parts(ranking, counts), ranking.masses)
         return drawn(self.read(ranking), squares, counts)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
@@ -115,7 +111,7 @@ class LogAUC(RankedMeasure):
 
 
 class _Lines(NamedTuple):
-    """The lines between the points of a curve: where each begins, how far it goes, and its part in the range."""
+    """The lines between the points of a curve: start, extent, and the part in the range."""
 
     x: F64
     y: F64

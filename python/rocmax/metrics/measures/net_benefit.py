@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, Tails, critical, sided, wilson, within
 from rocmax.metrics.measures._ranking import Ranking
-from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
 
@@ -23,10 +23,10 @@ class NetBenefit(RankedMeasure):
     """Net benefit of acting on every sample whose score, a probability, is at least t (Vickers and Elkin, 2006) [1]_.
 
     ``NB = pi TPR - (1 - pi) FPR t / (1 - t)`` with both rates at the threshold t and pi the prevalence: the true
-    positives per sample, less the false positives at the odds of t. Acting on nobody has 0, acting on everybody
+    positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
     ``pi - (1 - pi) t / (1 - t)``. O(n log n).
 
-    Variances and intervals take the class sizes, and with them the prevalence, as fixed. The components are
+    Variances and intervals treat the class sizes, and thus the prevalence, as fixed. The components are
     ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval
     combines those of Wilson for both rates (Zou and Donner, 2008) [2]_: with their limits l and u, the lower limit is
     ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise.
@@ -34,9 +34,9 @@ class NetBenefit(RankedMeasure):
     Parameters
     ----------
     threshold : float in (0, 1)
-        The probability t from which one acts: a false positive costs ``t / (1 - t)`` times what a true positive gains.
+        The probability t from which on one acts: a false positive costs ``t / (1 - t)`` times the gain of a true one.
     prevalence : float in (0, 1), default=None
-        The share of positives where the model will be used; None takes that of the samples.
+        As in :class:`AveragePrecision`.
 
     References
     ----------
@@ -53,18 +53,14 @@ class NetBenefit(RankedMeasure):
     """
 
     name: ClassVar[str] = "net_benefit"
+    chance = Measure.chance
     threshold: float
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("threshold", "prevalence"):
             if getattr(self, name) is not None:
-                value = number(getattr(self, name), name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
-                object.__setattr__(self, name, value)
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.SPREAD})
+                self._read_number(name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -83,7 +79,7 @@ class NetBenefit(RankedMeasure):
             raise ValueError(f"{name} must be probabilities for the net benefit, got scores from {got}")
 
     def _gains(self, ranking: Ranking) -> tuple[float, float]:
-        """Return what both rates are multiplied by."""
+        """Return the factors of both rates."""
         pi = ranking.prevalence if self.prevalence is None else self.prevalence
         return pi, -(1.0 - pi) * self.threshold / (1.0 - self.threshold)
 
@@ -93,15 +89,13 @@ class NetBenefit(RankedMeasure):
         return a, b
 
     def read(self, ranking: Ranking) -> float:
-        return float(np.dot(self._gains(ranking), self._rates(ranking)))
+        (gain, loss), (tpr, fpr) = self._gains(ranking), self._rates(ranking)
+        return gain * tpr + loss * fpr  # numpy.dot rounds otherwise on some processors
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         called = (ranking.score >= self.threshold).astype(np.float64)
         gains = self._gains(ranking)
         return gains[0] * called, gains[1] * called
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None
 
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)

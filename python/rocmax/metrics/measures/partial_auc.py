@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._checks.samples import F64, choice, rate_range
 from rocmax._parameters import shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
+from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Deciding, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample
 
-_NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
+_NORMALIZE = {"width": _core.Normalize.width(), "mcclish": _core.Normalize.mcclish(), None: _core.Normalize.none()}
 _WHOLE = (0.0, 1.0)
 
 
@@ -34,10 +35,10 @@ class PartialAUC(CurveMeasure):
     fpr_range : (float, float) or None, default=(0.0, 1.0)
         The range [a, b] of false positive rates, 0 <= a < b <= 1; None is the whole curve.
     tpr_range : (float, float), default=None
-        The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, where `fpr_range` is whole.
+        The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, if `fpr_range` is whole.
     normalize : {"width", "mcclish"} or None, default="width"
         ``A / (b - a)``; McClish's scale ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
-        Two ranges take "width", which divides by ``(b - a) (d - c)``, or None.
+        With two ranges only "width", which divides by ``(b - a) (d - c)``, or None.
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
@@ -49,6 +50,7 @@ class PartialAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "partial_auc"
+    is_share = True
     fpr_range: tuple[float, float] = _WHOLE
     tpr_range: tuple[float, float] | None = None
     normalize: str | None = "width"
@@ -57,22 +59,27 @@ class PartialAUC(CurveMeasure):
         super().__post_init__()
         if self.fpr_range is None:
             object.__setattr__(self, "fpr_range", _WHOLE)
-        region = both_ranges(self.fpr_range, self.tpr_range, self.normalize)
-        if region is None:
-            curve_area(self.fpr_range, self.tpr_range, self.normalize)
-        object.__setattr__(self, "fpr_range", rate_range(self.fpr_range, "fpr_range"))
-        if self.tpr_range is not None:
-            object.__setattr__(self, "tpr_range", rate_range(self.tpr_range, "tpr_range"))
+        _ = self.region or self.key  # they check the options
+        for name in ("fpr_range", "tpr_range"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, rate_range(getattr(self, name), name))
 
     @property
     def region(self) -> Region | None:
-        """Both ranges, where neither is whole."""
+        """Both ranges, if neither is whole."""
         return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        name, low, high = curve_area(self.fpr_range, self.tpr_range, self.normalize)
-        return ("auc" if (low, high) == _WHOLE else name), low, high
+    def key(self) -> _core.Measure:
+        if self._whole:
+            return _core.Measure.auc()
+        of_tpr, low, high = self._area
+        area = _core.Measure.partial_tpr if of_tpr else _core.Measure.partial
+        return area(low, high, _NORMALIZE[self.normalize])
+
+    @property
+    def _area(self) -> tuple[bool, float, float]:
+        return curve_area(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
     def draws(self) -> bool:
@@ -80,15 +87,15 @@ class PartialAUC(CurveMeasure):
 
     @property
     def low(self) -> float:
-        return self.key[1] if self.region is None else self.fpr_range[0]
+        return self._area[1] if self.region is None else self.fpr_range[0]
 
     @property
     def high(self) -> float:
-        return self.key[2] if self.region is None else self.fpr_range[1]
+        return self._area[2] if self.region is None else self.fpr_range[1]
 
     @property
     def turned(self) -> bool:
-        return self.region is None and self.key[0].startswith("sensitivity")
+        return self.region is None and not self._whole and self._area[0]
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -99,10 +106,6 @@ class PartialAUC(CurveMeasure):
         if self.normalize is None:
             return 0.0, width
         return 1.0 - 1.0 / ((1.0 - self.low) + (1.0 - self.high)), 1.0
-
-    @property
-    def is_share(self) -> bool:
-        return True
 
     @property
     def reference(self) -> str:  # type: ignore[override]
@@ -121,7 +124,7 @@ class PartialAUC(CurveMeasure):
     @property
     def _whole(self) -> bool:
         """Whether it is the area under the whole curve."""
-        return self.region is None and self.key[0] == "auc"
+        return self.region is None and self._area[1:] == _WHOLE
 
     def __str__(self) -> str:
         if self._whole:
@@ -155,55 +158,50 @@ class PartialAUC(CurveMeasure):
     def squares(self, sample: Sample) -> tuple[float, F64]:
         return AUC().squares(sample) if self._whole else super().squares(sample)
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        return (Measure if self.region else CurveMeasure).covariance(self, sample, columns)
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        return (Measure if self.region else CurveMeasure).covariance(self, sample)
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         region = self.region
         if region is None:
             return super().moments(sample)
-        scale = self._scale(region)
-        area, second, third = two_way.moments(sample.curve(), region)
-        return scale * area, scale**2 * second, scale**3 * third
+        scale, curve = self._scale(region), sample.curve()
+        second, third = centred_sums(two_way.of_blocks(curve, region), curve.steps()[1:])
+        return scale * two_way.area(curve, region), scale**2 * second, scale**3 * third
 
     def _scale(self, region: Region) -> float:
         return 1.0 if self.normalize is None else 1.0 / region.size
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        own, (other, name) = super().deciding(sizes)
         width = self.high - self.low
-        if self.turned:
-            setting = (sizes[0] * width, "positives in the range") if width < 1.0 else (sizes[0], "positives")
-            return (sizes[1], "negatives"), setting
-        setting = (sizes[1] * width, "negatives in the range") if width < 1.0 else (sizes[1], "negatives")
-        return (sizes[0], "positives"), setting
+        return own, (other * width, f"{name} in the range") if width < 1.0 else (other, name)
 
     def beyond(self, sizes: tuple[float, float]) -> str | None:
         count, held = self.deciding(sizes)[1]
-        return (
-            f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
-            if count < 1
-            else None
-        )
+        if count >= 1:
+            return None
+        return f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
 
 
-def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:
-    """Return the core's name and range of a partial area; checks the options."""
+def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[bool, float, float]:
+    """Return whether a partial area is over 1 - TPR, not FPR, and its range there; checks the options."""
     choice(normalize, tuple(_NORMALIZE), "normalize")
     low, high = rate_range(fpr_range, "fpr_range")
     if tpr_range is None:
         _check_apart(low, high, "fpr_range", fpr_range)
-        return "partial" + _NORMALIZE[normalize], low, high
+        return False, low, high
     if (low, high) != _WHOLE:
         if rate_range(tpr_range, "tpr_range") == _WHOLE:
             return curve_area(fpr_range, None, normalize)
         raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
     low, high = rate_range(tpr_range, "tpr_range")
     _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
-    return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+    return True, 1.0 - high, 1.0 - low
 
 
 def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
-    """Return the region where ranges of both rates are given and neither is whole, else None; checks the options."""
+    """Return the region if ranges of both rates are given and neither is whole, else None; checks the options."""
     if fpr_range is None or tpr_range is None:
         return None
     region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
@@ -218,6 +216,6 @@ def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None
 
 
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:
-    """Check that the ends of a range are not the same up to rounding."""
+    """Check that the ends of a range differ by more than rounding."""
     if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
         raise ValueError(f"{name} must be wider than rounding, got {given!r}")

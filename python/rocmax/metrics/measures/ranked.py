@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits
-from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures._ranking import Ranking, centred_sums
 from rocmax.metrics.measures._spread import Spread, limits_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
@@ -22,6 +20,7 @@ class RankedMeasure(Measure):
     """A measure of a :class:`Ranking`; with :meth:`spread` it has a score interval."""
 
     monotone: ClassVar[bool] = True
+    traits = frozenset({Trait.COMPONENTS, Trait.SPREAD})
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""
@@ -38,13 +37,8 @@ class RankedMeasure(Measure):
         """Return the value, and its variance as a function of the true value."""
         raise NotImplementedError
 
-    @property
-    def traits(self) -> frozenset[Trait]:
-        scored = type(self).spread is not RankedMeasure.spread
-        return frozenset({Trait.COMPONENTS} | ({Trait.SPREAD} if scored else set()))
-
     def check(self, ranking: Ranking, name: str) -> None:
-        """Refuse scores, which the caller calls `name`, that the measure is not defined for."""
+        """Raise an error for scores for which the measure is not defined; the caller calls them `name`."""
 
     def weights(self, sample: Sample) -> Ranking:
         """Return the weights at the distinct scores of one model, checked."""
@@ -65,19 +59,9 @@ class RankedMeasure(Measure):
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         ranking = self.weights(sample)
-        return self.read(ranking), *moments_of(ranking, self.parts(ranking, sample.effective))
+        return self.read(ranking), *centred_sums(self.parts(ranking, sample.effective), ranking.masses)
 
     def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
         """Return the estimates of all models, their variances and the limits of the score interval."""
         found = [self.spread(self.weights(one), one.totals) for one in sample.models()]
         return limits_of(found, self.bounds)
-
-
-def moments_of(ranking: Ranking, parts: tuple[F64, F64]) -> tuple[F64, F64]:
-    """Return by class the sums of the squares and the cubes of centred components."""
-    found = []
-    for values, weight in zip(parts, (ranking.pos, ranking.neg), strict=True):
-        centred = values - weight @ values / weight.sum()
-        found.append([weight @ centred**2, weight @ centred**3])
-    squares, cubes = np.array(found).T
-    return squares, cubes

@@ -1,4 +1,4 @@
-"""The rate at a threshold that the other rate sets."""
+"""One rate at the threshold that the other rate sets."""
 
 from __future__ import annotations
 
@@ -6,49 +6,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rocmax import _core
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Deciding, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample, call
+from rocmax.metrics.measures.curve import CurveMeasure, values_of
+from rocmax.metrics.samples._sample import Sample
 
 
 @dataclass(frozen=True, repr=False)
 class Rate(CurveMeasure):
-    """What both rates have in common; `at` is the rate that is fixed."""
+    """Base of both rates; `fixed` names the rate that sets the threshold."""
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = "linnet"
+    traits = frozenset({Trait.COMPONENTS, Trait.RATE})
+    bounds = 0.0, 1.0
     fixed: ClassVar[str] = ""  # "fpr" or "tpr"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        value = number(getattr(self, self.fixed), self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
-        object.__setattr__(self, self.fixed, value)
+        self._read_number(self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, getattr(self, self.fixed), 1.0
+    def key(self) -> _core.Measure:
+        return self.at(self.low)
+
+    def at(self, rate: float) -> _core.Measure:
+        """Return the measure at another rate, as the core takes it."""
+        raise NotImplementedError
 
     @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.RATE})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
+    def low(self) -> float:
+        return float(getattr(self, self.fixed))
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:
-        """Return the measure of every model as a function of the rate that is fixed."""
-
-        def read(x: float) -> F64:
-            if sample.steps is not None:
-                return np.array([sample.steps.measure((self.name, x, 1.0))])
-            return np.atleast_1d(call(_core.measure, sample, (self.name, x, 1.0), sample.threads))
-
-        return read
+        """Return the measure of every model as a function of the fixed rate."""
+        return lambda x: values_of(sample, self.at(x))
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
@@ -56,9 +49,8 @@ class Rate(CurveMeasure):
         return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        own, other = sizes[::-1] if self.turned else sizes
-        names = ("negatives", "positives") if self.turned else ("positives", "negatives")
-        return (own, names[0]), (other * min(self.low, 1.0 - self.low), f"{names[1]} beyond the threshold")
+        own, (other, name) = super().deciding(sizes)
+        return own, (other * min(self.low, 1.0 - self.low), f"{name} beyond the threshold")
 
     def beyond(self, sizes: tuple[float, float]) -> str | None:
         if self.deciding(sizes)[1][0] >= 1:
@@ -71,10 +63,12 @@ class Rate(CurveMeasure):
         )
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return float(getattr(self, self.fixed))
+        return self.low
 
-    def threshold_of(self, curve: _core.Curve) -> float | None:
-        return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
+    def threshold_of(self, curve: _core.Curve) -> float:
+        """Return the threshold at which the rate is read."""
+        rule = _core.Rule.sensitivity if self.turned else _core.Rule.fpr
+        return float(curve.cut(rule(self.low))[0])
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +92,9 @@ class TPRAtFPR(Rate):
     name: ClassVar[str] = "tpr_at_fpr"
     fixed: ClassVar[str] = "fpr"
     fpr: float
+
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.tpr_at_fpr(rate)
 
     def __str__(self) -> str:
         return f"TPR at FPR {self.fpr:g}"
@@ -129,6 +126,9 @@ class FPRAtTPR(Rate):
     @property
     def turned(self) -> bool:
         return True
+
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.fpr_at_tpr(rate)
 
     def __str__(self) -> str:
         return f"FPR at TPR {self.tpr:g}"

@@ -1,4 +1,4 @@
-"""Early recognition: what a screen of the highest scores finds."""
+"""Early recognition: the positives that a screen of the highest scores finds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, number
-from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
+from rocmax._checks.samples import F64
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here, quotient
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.at_k import recall_parts, recall_spread
 from rocmax.metrics.measures.curve import CoreMeasure
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure, moments_of
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
-_LEAST = float(np.finfo(float).tiny)  # of what is divided by
-# Of alpha times the share of positives: from here, coverage of nominal 95 % has been measured at 67 to 95 %.
+_LEAST = float(np.finfo(float).tiny)  # divisor
+# Alpha times the share of positives: from here on the measured coverage of 95 % intervals is 67 to 95 %.
 _SATURATED = 5.0
-_LEAST_ALPHA = 1e-3  # below, the differences that BEDROC is made of lose their digits
+_LEAST_ALPHA = 1e-3  # below it the differences in BEDROC cancel
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,13 +31,12 @@ class _Early(CoreMeasure, RankedMeasure):
 
 @dataclass(frozen=True, repr=False)
 class EnrichmentFactor(_Early):
-    """Enrichment factor: how many times more positives the first samples hold than as many drawn at random.
+    """Enrichment factor: the number of positives among the first samples, over that in a random draw of as many.
 
     ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
     `fraction` of all samples by descending score. It lies between 0 and the lesser of ``1 / fraction`` and
-    ``1 / prevalence``; 1 is chance. Of tied scores every order is as likely: a group of t of them, p positive, of which
-    the fraction ends after x, counts its expectation ``p x / t``. It is :class:`RecallAt` of the fraction over the
-    fraction, and so are its components and its interval. O(n log n).
+    ``1 / prevalence``; 1 is chance. It, its components and its interval are those of :class:`RecallAt` divided by the
+    fraction; ties count as there. O(n log n).
 
     Parameters
     ----------
@@ -52,23 +51,19 @@ class EnrichmentFactor(_Early):
     """
 
     name: ClassVar[str] = "enrichment_factor"
+    is_share = False  # whatever the fraction
     fraction: float = 0.01
 
     def __post_init__(self) -> None:
-        value = number(self.fraction, "fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
-        object.__setattr__(self, "fraction", value)
+        self._read_number("fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, self.fraction, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.enrichment_factor(self.fraction)
 
     @property
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0 / self.fraction
-
-    @property
-    def is_share(self) -> bool:
-        return False
 
     def __str__(self) -> str:
         return f"enrichment factor at {100 * self.fraction:g} %"
@@ -87,8 +82,8 @@ class RIE(_Early):
     """Robust initial enhancement: how much earlier positives come than samples drawn at random.
 
     ``RIE = (1/n sum_i exp(-alpha r_i / N)) / (1/N sum_k exp(-alpha k / N))``, over the ranks r_i of the n positives by
-    descending score among all N samples (Sheridan et al., 2001) [1]_; 1 is chance. Of tied scores every order is as
-    likely: of t with ranks a + 1 to a + t each positive counts the mean ``1/t sum_k exp(-alpha k / N)`` over these.
+    descending score among all N samples (Sheridan et al., 2001) [1]_; 1 is chance. All orders of tied scores are
+    equally likely: with ranks a + 1 to a + t, each positive adds the mean of ``exp(-alpha k / N)`` over these ranks.
     O(n log n).
 
     Its components: with a_k the share of the positives at the k-th distinct score and C_k that of all samples there or
@@ -98,7 +93,7 @@ class RIE(_Early):
     Parameters
     ----------
     alpha : float of at least 0.001, default=20.0
-        How early: the first ``1.6 / alpha`` of the samples count four fifths, 8 % by default.
+        The first ``1.6 / alpha`` of the samples, 8 % by default, have four fifths of the weight.
 
     References
     ----------
@@ -114,19 +109,15 @@ class RIE(_Early):
     """
 
     name: ClassVar[str] = "rie"
+    bounds = 0.0, np.inf
     alpha: float = 20.0
 
     def __post_init__(self) -> None:
-        value = number(self.alpha, "alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
-        object.__setattr__(self, "alpha", value)
+        self._read_number("alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, self.alpha, 1.0
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, np.inf
+    def key(self) -> _core.Measure:
+        return _core.Measure.rie(self.alpha)
 
     def __str__(self) -> str:
         return f"{self.name.upper()} (alpha {self.alpha:g})"
@@ -151,7 +142,7 @@ class RIE(_Early):
         end = np.cumsum(width)
         first, last = np.exp(-alpha * (end - width)), np.exp(-alpha * end)
         mean = quotient(first * -np.expm1(-alpha * width), width)
-        # Derivatives of the mean by the two ends of the block; of narrow ones the differences have no digits left.
+        # Derivatives of the mean by the two ends of the block; in narrow blocks the differences cancel.
         half = -(alpha**2) / 2 * first
         narrow = alpha * width < 1e-5
         by_start, by_end = (
@@ -163,7 +154,7 @@ class RIE(_Early):
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
         least, most = self._ends(ranking.prevalence)
-        squares, _ = moments_of(ranking, RIE.parts(self, ranking, counts))
+        squares, _ = centred_sums(RIE.parts(self, ranking, counts), ranking.masses)
         share = (RIE(self.alpha).read(ranking) - least) / (most - least)
         return drawn(share, squares / (most - least) ** 2, counts).moved(least, most - least)
 
@@ -172,15 +163,15 @@ class RIE(_Early):
 class BEDROC(RIE):
     """Boltzmann-enhanced discrimination of ROC (Truchon and Bayly, 2007) [1]_.
 
-    ``(RIE - RIE_min) / (RIE_max - RIE_min)``, with RIE that of :class:`RIE` and the ends those of all positives last
-    and first: for the share p of positives ``RIE_max = (1 - exp(-alpha p)) / (p (1 - exp(-alpha)))`` and
+    ``(RIE - RIE_min) / (RIE_max - RIE_min)``, with the :class:`RIE` and its values with all positives last and first:
+    for the share p of positives ``RIE_max = (1 - exp(-alpha p)) / (p (1 - exp(-alpha)))`` and
     ``RIE_min = (1 - exp(alpha p)) / (p (1 - exp(alpha)))``. It lies between 0 and 1; chance is about ``1 / alpha``
-    where ``alpha p`` is small and alpha large, so that data sets with other shares do not compare. O(n log n).
+    if ``alpha p`` is small and alpha large, so data sets with different shares cannot be compared. O(n log n).
 
     Parameters
     ----------
     alpha : float of at least 0.001, default=20.0
-        How early: the first ``1.6 / alpha`` of the samples count four fifths, 8 % by default.
+        As in :class:`RIE`.
 
     References
     ----------
@@ -195,10 +186,11 @@ class BEDROC(RIE):
     """
 
     name: ClassVar[str] = "bedroc"
+    bounds = 0.0, 1.0
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.bedroc(self.alpha)
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         least, most = self._ends(ranking.prevalence)

@@ -21,13 +21,13 @@ class SmoothedAUC(Measure):
 
     "binormal" is pROC's [1]_: the line ``Phi^-1(1 - FPR) = a + b Phi^-1(TPR)`` through the points of the curve with
     both rates inside (0, 1), one a distinct score, by least squares; the area is ``Phi(a / sqrt(1 + b^2))``, that of a
-    part a bivariate normal probability. Where fewer than two of these points differ in TPR, as when the classes are
-    separated or have one sample, b is -1 and the area the empirical one, 1 for separated classes. "density" has a
-    normal kernel in place of every score: ``FPR(c) = sum_j w_j Phi((t_j - c) / h) / sum_j w_j`` and TPR likewise, of
+    part a bivariate normal probability. If fewer than two of these points differ in TPR, as when the classes are
+    separated or have one sample, b is -1 and the area the empirical one, 1 for separated classes. "density" replaces
+    every score by a normal kernel: ``FPR(c) = sum_j w_j Phi((t_j - c) / h) / sum_j w_j`` and TPR likewise, with
     one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
     empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one
     (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
-    one, also where scores are chance: it is biased upwards, its intervals undercover, and :func:`infer` warns of that.
+    one, also for random scores: it is biased upwards, its intervals undercover, and :func:`infer` warns.
 
     Tied scores are one point. Weights count as repetitions; for sampling weights the bandwidth is that of the
     effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
@@ -62,6 +62,7 @@ class SmoothedAUC(Measure):
     """
 
     name: ClassVar[str] = "smoothed_auc"
+    is_share = True
     smooth: str = "binormal"
     fpr_range: tuple[float, float] = (0.0, 1.0)
     normalize: str | None = "width"
@@ -78,10 +79,6 @@ class SmoothedAUC(Measure):
     @property
     def bounds(self) -> tuple[float, float]:
         return self._part.bounds
-
-    @property
-    def is_share(self) -> bool:
-        return True
 
     def __str__(self) -> str:
         return f"{self._part} of {_WORDS[self.smooth]}"

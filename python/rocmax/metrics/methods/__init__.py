@@ -1,4 +1,4 @@
-"""Methods: one file each; which one is the default, and what warns of too few samples."""
+"""Methods, one file each; the default methods, and the warnings about too few samples."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PART = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
 
 
 def as_method(method: Any) -> Method | None:
-    """Return the method that a value or a name stands for; None where none is asked for."""
+    """Return the method that a value or a name stands for; None for None."""
     if method is None or isinstance(method, Method):
         return method
     if isinstance(method, str) and method in METHODS:
@@ -51,13 +51,13 @@ def as_method(method: Any) -> Method | None:
 
 
 def checked(method: Method, measure: Measure, data: Data) -> Method:
-    """Return a method after a check that it takes the measure and the kind of data."""
+    """Return the method if it supports the measure and the kind of data, else raise an error."""
     method.check(measure, data, METHODS)
     return method
 
 
 def _of_part(measure: Measure) -> bool:
-    """Whether it is a part of the curve or a point of it."""
+    """Whether it measures a part or a point of the curve."""
     return bool(_PART & measure.traits) and Trait.AUC not in measure.traits
 
 
@@ -71,9 +71,9 @@ def default_method(measure: Measure, data: Data) -> Method:
 
 
 def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data) -> Method:
-    """Return where the variance of a difference comes from: DeLong, unless too few samples decide but for a bootstrap.
+    """Return the default method for differences: DeLong, or the bootstrap if too few samples set the range.
 
-    `sizes` are the numbers of samples of either class, of the smaller of independent samples.
+    `sizes` are the numbers of samples of either class, the smallest if samples are independent.
     """
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
@@ -83,9 +83,9 @@ def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data)
 
 
 def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
-    """Warn of an interval that too few samples decide for its method.
+    """Warn if too few samples decide an interval for its method.
 
-    `sizes` are the numbers of samples of either class, of sampling weights the effective ones.
+    `sizes` are the numbers of samples of either class, with sampling weights the effective ones.
     """
     caution = measure.caution(sizes)
     if caution is not None:
@@ -110,9 +110,9 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data:
 
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
-    """Warn of a test of a difference that too few samples decide; of sampling weights `sizes` are the effective."""
+    """Warn if too few samples decide the test of a difference; `sizes` as in :func:`warn_of_few`."""
     own, setting = measure.deciding(sizes)
-    if method == "bootstrap":  # needs samples of both classes, wherever they are
+    if method == "bootstrap":  # it needs samples of both classes, inside the range or not
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
     count, held = min(own, setting)
     if count < FEW:
@@ -127,7 +127,7 @@ def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, floa
 
 
 def _counted(count: float, held: str) -> str:
-    """Return in words how many samples decide."""
+    """Return how many samples decide, as "3 positives decide"."""
     one = f"{count:.3g}" == "1"
     return f"{count:.3g} {_singular(held)} decides" if one else f"{count:.3g} {held} decide"
 
@@ -137,7 +137,7 @@ def _singular(held: str) -> str:
 
 
 def _few(count: float, held: str) -> str:
-    """Return in words how few samples there are, of ranges the number that is expected there."""
+    """Return how few samples there are, as "only 3 positives", or "only about 3" for an expected number."""
     if count < 1:
         return f"less than one {_singular(held)}"
     return (

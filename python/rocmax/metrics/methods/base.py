@@ -1,4 +1,4 @@
-"""What a method is: where intervals, variances and covariances come from, and what it needs."""
+"""Method, the base class of the methods, and what they return."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocmax.metrics.samples._sample import Sample
 
 
 class Interval(NamedTuple):
-    """Estimates of all models, their variances and confidence limits, and the method that gave them."""
+    """Estimates of all models, their variances and confidence limits, and the name of the method."""
 
     estimate: F64
     variance: F64
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 class Covariance(NamedTuple):
-    """Estimates of all models, their covariance and, of a bootstrap, its replicates."""
+    """Estimates of all models, their covariance and, for a bootstrap, the replicates."""
 
     estimate: F64
     matrix: F64
@@ -33,27 +33,27 @@ class Covariance(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What is known of samples before they are read."""
+    """What is known about samples before they are read."""
 
     weight_kind: str = "frequency"
     grouped: bool = False
     classes: bool = False  # more than two
-    counts: bool = False  # the weight of either class at every score, in place of samples
+    counts: bool = False  # the weight of either class at every score, instead of samples
 
 
 @dataclass(frozen=True)
 class Method:
-    """Base of the methods: what they need is declared, and checked before any work.
+    """Base of the methods. A method declares what it needs, which is checked before any work.
 
-    A method of intervals has `estimate`, one of comparisons `covariance`; a test is dual to its interval because both
-    come from the same limits.
+    Methods for intervals define `estimate`, methods for comparisons `covariance`. A test is dual to its interval
+    because both come from the same limits.
     """
 
-    #: What names it in `method=`.
+    #: The name in `method=`.
     name: ClassVar[str]
-    #: The measure must have one of these, any measure will do where there is none.
+    #: The measure must have one of these; any measure will do if there are none.
     needs: ClassVar[frozenset[Trait]] = frozenset()
-    #: Whether it takes sampling weights, clusters, more than two classes, and counts in place of samples.
+    #: Whether it supports sampling weights, clusters, more than two classes, and counts instead of samples.
     sampling: ClassVar[bool] = False
     groups: ClassVar[bool] = False
     classes: ClassVar[bool] = False
@@ -71,11 +71,11 @@ class Method:
 
     @property
     def resampling(self) -> str | None:
-        """How samples are drawn, in words, where they are."""
+        """How samples are drawn, in words; None if they are not."""
         return None
 
     def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
-        """Check that the method takes the measure and the kind of data; `takers` are all methods."""
+        """Check that the method supports the measure and the kind of data; `takers` are all methods."""
         if self.needs and not self.needs & measure.traits:
             words = " or ".join(need.value for need in Trait if need in self.needs)
             raise ValueError(f"method={self.name!r} needs {words}, got measure={measure!r}")
@@ -97,12 +97,12 @@ def either(names: tuple[str, ...]) -> str:
 
 
 def binary(sample: Any) -> Sample:
-    """Return samples of two classes: what `check` has made sure of."""
+    """Return the samples, of two classes as :meth:`Method.check` has ensured."""
     assert isinstance(sample, Sample)
     return sample
 
 
 def variance_of(replicates: F64) -> F64:
     """Return the variance of replicates, exactly 0 where all are equal."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
         return np.asarray((replicates - replicates[0]).var(axis=0, ddof=1))

@@ -21,11 +21,11 @@ from rocmax.metrics.variances._resample import check_resamples, replicate, seed_
 
 @dataclass(frozen=True)
 class Bootstrap(Method):
-    """Bootstrap: samples are drawn with replacement, and the measure is taken of every draw.
+    """Bootstrap: the measure of samples that are drawn with replacement.
 
-    Frequency weights are drawn one by one, as many as they add up to (rounded), samples of sampling weights with their
-    weights. Models of the same samples share their draws. Samples are drawn by their rank in the first model, so that
-    the order of the rows changes nothing.
+    With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
+    are drawn with their weights. Models of the same samples share the draws. Samples are drawn by their rank in the
+    first model, so the order of the rows does not matter.
 
     Parameters
     ----------
@@ -66,8 +66,7 @@ class Bootstrap(Method):
         super().check(measure, data, takers)
         if self.interval == "bca" and (data.classes or Trait.COMPONENTS not in measure.traits):
             raise ValueError(
-                "Bootstrap(interval='bca') needs to know what every sample adds: it takes two classes and a measure"
-                f" with components, got measure={measure!r}"
+                f"Bootstrap(interval='bca') needs two classes and a measure with components, got measure={measure!r}"
             )
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
@@ -83,7 +82,7 @@ class Bootstrap(Method):
             estimate, values = np.concatenate([one[0] for one in each]), np.hstack([one[1] for one in each])
         else:
             estimate, values = self._drawn(sample, measure, seed)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
             return Covariance(estimate, np.cov(values.T), values)
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
@@ -96,7 +95,7 @@ class Bootstrap(Method):
 
 
 def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:
-    """Return the limits by percentiles, of values that the measure can take."""
+    """Return the limits by percentiles; values beyond the bounds of the measure are rejected."""
     limits = percentiles(values, wald(estimate, np.sqrt(variance), Law()), *moved)
     return limits._replace(tails=within(*measure.bounds, limits.tails))
 
@@ -104,7 +103,7 @@ def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved:
 def _accelerated(
     sample: Sample, measure: Measure, estimate: F64, values: F64
 ) -> tuple[Callable[[F64], F64], Callable[[F64], F64]]:
-    """Return which percentiles stand for percentiles, corrected for bias and acceleration, and the inverse."""
+    """Return the map from percentiles to those corrected for bias and acceleration, and its inverse."""
     below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
     edge = 0.5 / len(values)
     bias = Law().quantile(np.clip(below, edge, 1 - edge))
@@ -115,7 +114,7 @@ def _accelerated(
             second, third = (float((added**power).sum()) for power in (2, 3))
         else:
             _, squares, cubes = measure.moments(one)
-            # Influence of a sample of a class of size k is its centred component over k.
+            # The influence of a sample is its centred component over the size of its class.
             second = sum(s / k**2 for s, k in zip(squares, one.totals, strict=True))
             third = sum(c / k**3 for c, k in zip(cubes, one.totals, strict=True))
         found.append(third / (6 * second**1.5) if second > 0 else 0.0)

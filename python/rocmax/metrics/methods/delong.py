@@ -1,4 +1,4 @@
-"""Intervals and covariances by the components of the samples: DeLong's, on the log-odds scale, and Wu's."""
+"""Intervals and covariances by components: DeLong's, its log-odds form, and Wu's."""
 
 from __future__ import annotations
 
@@ -12,25 +12,20 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics._multiclass import Classes, covariance_of_classes, variance_of_classes
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, normal, tails_of, within
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, tails_of, wald_limits, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.methods.newcombe import Newcombe, newcombe
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import covariance_of, variance_parts
 
-_LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
+_LEAST_FREEDOM = 0.01  # with fewer degrees of freedom quantiles overflow
 
 
 @dataclass(frozen=True)
-class DeLong(Method):
-    """Normal intervals within the bounds of the measure; ``S10 / m + S01 / n`` is the variance.
+class _ByComponents(Method):
+    """Base of the methods whose variance is a sum of parts, one for each class."""
 
-    S10 and S01 are the variances (divisors m - 1 and n - 1) of the components of the m positives and the n negatives
-    (DeLong et al., 1988); with groups Obuchowski's (1997) of clusters.
-    """
-
-    name: ClassVar[str] = "delong"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
     sampling: ClassVar[bool] = True
     groups: ClassVar[bool] = True
@@ -43,9 +38,20 @@ class DeLong(Method):
         return self.of_parts(*variance_parts(sample, measure), measure)
 
     def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
-        """Return the interval by the parts of either class in the variance."""
+        """Return the interval from the parts of either class in the variance."""
         variance = np.maximum(np.sum(parts, axis=0), 0.0)
-        return Interval(estimate, variance, normal(estimate, variance, measure.bounds), self.name)
+        return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
+
+
+@dataclass(frozen=True)
+class DeLong(_ByComponents):
+    """Normal intervals within the bounds of the measure; ``S10 / m + S01 / n`` is the variance.
+
+    S10 and S01 are the variances (divisors m - 1 and n - 1) of the components of the m positives and the n negatives
+    (DeLong et al., 1988). With groups it is Obuchowski's variance for clusters (1997).
+    """
+
+    name: ClassVar[str] = "delong"
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
@@ -54,12 +60,12 @@ class DeLong(Method):
 
 
 @dataclass(frozen=True)
-class LogitDeLong(DeLong):
+class LogitDeLong(_ByComponents):
     """DeLong's variance on the log-odds scale, with Student's t.
 
-    The degrees of freedom are those of Welch and Satterthwaite (of sampling weights for the effective number of
-    samples, of clusters for their number); an AUC of fewer than five samples in a class, or of 0 or 1, has Newcombe's
-    interval. A measure without an upper bound has the logarithm in place of the log-odds.
+    The degrees of freedom are those of Welch and Satterthwaite, for the effective number of samples with sampling
+    weights, and for the number of clusters with groups. An AUC of 0 or 1, or with fewer than five samples in a class,
+    gets Newcombe's interval. For a measure without an upper bound the logarithm replaces the log-odds.
     """
 
     name: ClassVar[str] = "logit-delong"
@@ -74,12 +80,9 @@ class LogitDeLong(DeLong):
         found = super().of_parts(estimate, parts, sizes, measure)
         return found._replace(limits=logit(estimate, parts, sizes, measure))
 
-    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
-        return Method.covariance(self, sample, measure)
-
 
 @dataclass(frozen=True)
-class Wu(DeLong):
+class Wu(_ByComponents):
     """Variance ``(n-1)/n S10/m + (m-1)/m S01/n`` of the scored AUC (Wu et al., 2007, Theorem 6)."""
 
     name: ClassVar[str] = "wu"
@@ -92,20 +95,17 @@ class Wu(DeLong):
         parts = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
         return self.of_parts(estimate, parts, (n_pos, n_neg), measure)
 
-    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
-        return Method.covariance(self, sample, measure)
-
 
 def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
 
-    Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
-    fewer than five samples, or of samples that are all ranked alike, have a variance that is as good as unknown. There
-    the interval of an AUC, with a margin or without, is that of :func:`newcombe`.
+    Without an upper bound the logarithm replaces the log-odds, as their limit for a growing bound. The variance of the
+    components is next to unknown with fewer than five samples or if all are ranked alike: the interval of an AUC or a
+    margin AUC is then that of :func:`newcombe`.
     """
     variance = np.sum(parts, axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # A part of 0 takes no degree of freedom, be there but one sample for it.
+        # A part of 0 spends no degree of freedom, even with one sample.
         spent = [
             np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
             for part, size in zip(parts, sizes, strict=True)
@@ -115,7 +115,7 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     if not measure.counts_pairs:
         return limits
     fewest = np.minimum.reduce(list(sizes))
-    # Of several classes the fewest stand against all others.
+    # With several classes, the smallest is compared with all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
     return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
 
@@ -123,7 +123,7 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
 def log_odds(
     estimate: F64, variance: F64, freedom: F64, bounds: tuple[float, float]
 ) -> tuple[Limits, NDArray[np.bool_]]:
-    """Return log-odds of the estimate -+ t standard errors, and where the estimate has log-odds and a variance."""
+    """Return the limits on the log-odds scale, and a mask of the estimates that have log-odds and a variance."""
     least, most = bounds
     bounded = np.isfinite(most)
     span = most - least if bounded else 1.0
@@ -154,7 +154,7 @@ def log_odds(
 
 
 def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
-    """Return for every estimate the limits of one method or of another."""
+    """Return the limits of one method for the marked estimates, and of another for the rest."""
     if not first.any():
         return other
 

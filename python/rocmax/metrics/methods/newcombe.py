@@ -1,4 +1,4 @@
-"""Newcombe's interval of an AUC, which needs its value and the sizes of the classes only."""
+"""Newcombe's interval for an AUC, which needs only its value and the class sizes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rocmax.metrics.samples._sample import Sample
 class Newcombe(Method):
     """Score interval of the AUC: all A with ``(A - AUC)^2 <= z^2 V(A)`` (Newcombe, 2006, method 5).
 
-    V(A) is Hanley and McNeil's variance made symmetric in the classes. It needs no components, so that few positives
-    and a perfect ranking do not mislead it.
+    V(A) is Hanley and McNeil's variance made symmetric in the classes. It needs no components, so it also holds with
+    few positives and for a perfect ranking.
     """
 
     name: ClassVar[str] = "newcombe"
@@ -36,8 +36,7 @@ class Newcombe(Method):
 def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
     """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
 
-    Hanley and McNeil's variance, that of scores with exponential distributions, made symmetric in
-    the classes (Newcombe, 2006, method 5).
+    It is Hanley and McNeil's variance for exponential scores, made symmetric in the classes (Newcombe, 2006, method 5).
     """
     n_pos, n_neg = sizes
     spread = (1 - auc) / (2 - auc) + auc / (1 + auc)
@@ -47,8 +46,7 @@ def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
 def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
     """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
 
-    Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
-    not shrink to a point at an AUC of 0 or 1.
+    Like Wilson's interval it takes the variance at its own ends, so it does not shrink to a point at an AUC of 0 or 1.
     """
 
     def ends(level: float) -> tuple[F64, F64]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rocmax.metrics._multiclass import Classes
-from rocmax.metrics.intervals._interval import normal
+from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
@@ -18,8 +20,8 @@ from rocmax.metrics.variances._binormal import fitted_covariance, fitted_varianc
 class Obuchowski(Method):
     """Variance of the area under a binormal curve (Obuchowski and McClish, 1997), and normal intervals.
 
-    The curve is a least-squares line through the probits of the rates inside the unit square. Of the AUC it is pROC's,
-    which depends on the class that is called positive: prefer "delong".
+    The curve is a least-squares line through the probits of the rates inside the unit square. For the AUC it is pROC's
+    line, which depends on the choice of the positive class: prefer "delong".
     """
 
     name: ClassVar[str] = "obuchowski"
@@ -29,10 +31,9 @@ class Obuchowski(Method):
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
         estimate, variance = measure.estimates(data), fitted_variance(data, measure)
-        return Interval(estimate, variance, normal(estimate, variance, measure.bounds), self.name)
+        return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
-        columns = [one.score for one in data.models()]
-        return Covariance(measure.estimates(data), fitted_covariance(data, columns, measure))
+        return Covariance(measure.estimates(data), fitted_covariance(data, measure))

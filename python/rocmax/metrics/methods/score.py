@@ -1,4 +1,4 @@
-"""Score intervals of areas and rates: the variance is taken at the interval's ends, not at the estimate."""
+"""Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from rocmax.metrics.variances._components import parts_of
 class Score(Method):
     """Score interval: all values whose own curve does not reject the estimate.
 
-    Of an AUC or a partial AUC, all values theta up to the outermost with
+    For an AUC or a partial AUC, all values theta up to the outermost with
     ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``. E is the mean of the estimate, and V10 and
-    V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q draw
-    them towards DeLong's at the estimate as samples grow more; z is larger where the positives' part is skewed. It
-    keeps its coverage with two to five positives, and for a class of one.
+    V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q move
+    them towards DeLong's at the estimate as samples are more; z is larger if the positives' part is skewed. Coverage
+    holds with two to five positives, and with one sample in a class.
 
-    Of the true positive rate at a false positive rate f, all values at f of lines of slope b between normal quantiles
+    For the true positive rate at a false positive rate f, all values at f of lines of slope b between normal quantiles
     of the rates that at ``q = (floor(n f) + 1) / (n + 1)`` have an r with
     ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve about there and R'
     that of the line; scores are taken to be continuous.
 
-    Of :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor` and :class:`EqualErrorRate`, whose variance
-    V is a function of the true value x and of the curve's slope at the cut, all x with
-    ``(estimate - x)^2 <= q^2 V(x)``, q the quantile of the normal distribution (of Student's t for the last). So of
-    :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, scaled to [0, 1], with ``V(x) = x (1 - x) (u / m + v / n)``, u
-    and v the variances of the components over ``x (1 - x)`` at the estimate, drawn towards 1 as if by three samples.
-    For :class:`NetBenefit` see its own page.
+    For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor` and :class:`EqualErrorRate`, whose variance V
+    is a function of the true value x and of the curve's slope at the cut, all x with ``(estimate - x)^2 <= q^2 V(x)``,
+    q the quantile of the normal distribution (of Student's t for the last). Likewise for :class:`LogAUC`, :class:`RIE`
+    and :class:`BEDROC`, scaled to [0, 1], with ``V(x) = x (1 - x) (u / m + v / n)``, u and v the variances of the
+    components over ``x (1 - x)`` at the estimate, shrunk towards 1 as if by three samples. :class:`NetBenefit`
+    describes its own.
 
-    Where fewer than five negatives are in the range, or beyond the threshold of a rate, the limits are those of the
-    estimate's own distribution, which is that of order statistics: all theta of binormal curves on which an estimate so
+    With fewer than five negatives in the range, or beyond the threshold of a rate, the limits come from the
+    distribution of the estimate, by order statistics: all theta of binormal curves on which an estimate so
     low, and one so high, has a probability (mid-p) of at least ``(1 - confidence_level) / 2``, for slopes within a
     factor of ``exp(2 / sqrt(2 h + 10))`` of the fitted one, ``h = min(10, m n / (m + n))``. Below one negative the
     estimate lies beyond the data, and a warning says so. Measured coverage in percent of 95 % intervals, chance scores

@@ -19,9 +19,9 @@ class Venkatraman(Method):
     """Permutation test of equal ROC curves, not only of equal areas (Venkatraman and Begg, 1996; Venkatraman, 2000).
 
     The statistic is ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and k that of
-    positives, times n_samples^2 for models of the same samples, where it counts as in Venkatraman and Begg, ties pro
-    rata. The samples' places t are exchanged between the scores of a sample or, for independent samples, between the
-    samples of a class; the p-value is ``(1 + #{E* >= E}) / (1 + n_resamples)``.
+    positives, times n_samples^2 for models of the same samples, as in Venkatraman and Begg; ties count pro rata. The
+    samples' places t are exchanged between the two scores of a sample or, for independent samples, between the samples
+    of a class; the p-value is ``(1 + #{E* >= E}) / (1 + n_resamples)``.
 
     Parameters
     ----------
@@ -47,6 +47,6 @@ class Venkatraman(Method):
             explain(data)
         a, b = ((data.positive, data.score.astype(np.float64)) for data in (first, second))
         found, permuted = _core.permuted_distances(*a, *b, paired, self.n_resamples, seed, first.threads)
-        # Distances that differ by rounding only are the same.
+        # Distances that differ by rounding only count as equal.
         as_large = np.count_nonzero(permuted >= found * (1 - 1e-9))
         return found * (len(first.y) ** 2 if paired else 1), (1 + as_large) / (1 + self.n_resamples)

@@ -1,4 +1,4 @@
-"""What partial areas and rates of a planned study vary by: of a binormal curve, or of the samples of a pilot."""
+"""Variances of a planned study by the components of its measure, under a binormal model or in a pilot."""
 
 from __future__ import annotations
 
@@ -18,29 +18,24 @@ from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
 
-_POINTS = 1 << 14  # of each class, in place of its distribution
-_STEPS = np.array([0.7548776662466927, 0.5698402909980532])  # of a sequence that fills the square evenly
+_POINTS = 1 << 14  # of the quadrature, per class
+_STEPS = np.array([0.7548776662466927, 0.5698402909980532])  # of an evenly distributed sequence in the square
 
 
 class Spread(NamedTuple):
-    """Values of one model or two, and the variances of what one sample of either class adds to the difference."""
+    """Values of one model or two, and the variances of the components of either class, for two of their difference."""
 
     values: tuple[float, ...]
     of_positives: float
     of_negatives: float
 
-    @property
-    def truth(self) -> float:
-        """The value of one model, or the difference of two."""
-        return self.values[0] - sum(self.values[1:])
-
     def at(self, ratio: float) -> float:
-        """Return the variance times the number of positives, with `ratio` negatives a positive."""
+        """Return the variance times the number of positives, with `ratio` negatives per positive."""
         return self.of_positives + self.of_negatives / ratio
 
 
 def check_measure(measure: Measure) -> None:
-    """Check that the variance of a measure is that of its components at any prevalence."""
+    """Check that the components of a measure have the same variances at any prevalence."""
     two = measure.multi_class == "raise"
     if not (isinstance(measure, (AUC, PartialAUC, Rate)) and two):
         raise ValueError(
@@ -51,10 +46,10 @@ def check_measure(measure: Measure) -> None:
 
 @lru_cache(maxsize=256)
 def of_binormal(areas: tuple[float, ...], correlation: float, measure: Measure) -> Spread:
-    """Return what normal scores of equal variances vary by, of one model or of the difference of two.
+    """Return the spread of normal scores of equal variances, by quadrature.
 
-    Points that fill the distributions of both classes evenly stand for them: :meth:`Measure.covariance` is a mean of
-    squares of components, and theirs is an integral by quadrature. Of two models the points are even in the plane.
+    :meth:`Measure.covariance` is a mean of squares of components; of evenly distributed points, for two models in the
+    plane, it is the integral over the distributions of both classes.
     """
     k = np.arange(1, _POINTS + 1)[:, None]
     uniform = (0.5 + k * _STEPS) % 1.0 if len(areas) > 1 else (k - 0.5) / _POINTS
@@ -67,7 +62,7 @@ def of_binormal(areas: tuple[float, ...], correlation: float, measure: Measure) 
 
 
 def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any, missing: str) -> Spread:
-    """Return what the samples of a pilot vary by: of the scores of one model, or of two of the same samples."""
+    """Return the spread in the samples of a pilot, with the scores of one model or two."""
     if not isinstance(pilot, (tuple, list)) or len(pilot) != 2:
         raise ValueError(f"pilot must be (y_true, y_score), the samples of a pilot study, got {shown(pilot)}")
     y, s, _, _ = all_in_memory(pilot[0], pilot[1], None, None)
@@ -83,9 +78,8 @@ def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any
 
 
 def _spread(data: Sample, measure: Measure) -> Spread:
-    columns = [one.score for one in data.models()]
-    estimate, of_pos, of_neg = measure.covariance(data, columns)
-    apart: F64 = np.array([1.0, -1.0])[: len(columns)]
+    estimate, of_pos, of_neg = measure.covariance(data)
+    apart: F64 = np.array([1.0, -1.0])[: data.n_models]
     n_pos, n_neg = data.totals
     parts = (float(n * apart @ part @ apart) for n, part in ((n_pos, of_pos), (n_neg, of_neg)))
     return Spread(tuple(estimate.tolist()), *parts)
@@ -93,7 +87,7 @@ def _spread(data: Sample, measure: Measure) -> Spread:
 
 @lru_cache(maxsize=256)
 def area_of(value: float, measure: Measure) -> float:
-    """Return the AUC of the binormal curve of which the measure has a value."""
+    """Return the AUC of the binormal curve on which the measure has a value, by bisection."""
     low, high = 1e-6, 1.0 - 1e-6
     rising = not measure.lower_is_better
     for _ in range(40):

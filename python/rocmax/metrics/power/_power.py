@@ -12,8 +12,7 @@ from rocmax._checks.samples import number
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.power._planned import of_binormal
-from rocmax.metrics.power._plans import Asked, Plan, asked_for
+from rocmax.metrics.power._plans import asked_for
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 
@@ -39,52 +38,52 @@ def auc_power(
     higher_is_better: Any = True,
     missing: str = "raise",
 ) -> float:
-    """Return the power of a test of an AUC, a partial AUC or a rate against a number, or of the difference of two.
+    """Return the power of a test of an AUC, a partial AUC or a rate against a value, or of a difference of two.
 
     One model: ``Phi((sqrt(m) (A - A0) - z sqrt(V(A0))) / sqrt(V(A)))`` with m positives, n negatives, A0 the null
     value, z the normal quantile of the level, and V m times the variance under a binormal model with equal variances,
     ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
 
-    Two models: ``Phi((A - B - d) / s - z)``, d the null difference, for scores normal with equal variances in the
-    classes: ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models'
-    scores within the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of
-    correlation r: the variances and the covariance that DeLong's method estimates.
+    Two models: ``Phi((A - B - d) / s - z)``, d the null difference, under the same model:
+    ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models' scores within
+    the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of correlation r: the
+    variances and the covariance that DeLong's method estimates.
 
-    Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class that
-    :func:`infer` takes, in the samples of the pilot, or by quadrature under the binormal model of equal variances that
-    `auc`, `auc_b` and `correlation` describe. Simulated power differs from it by a few percent
-    (``benches/python/power.py``).
+    Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class as
+    in :func:`infer`, in the samples of the pilot, or by quadrature under the binormal model. Simulated power differs
+    from it by a few percent (``benches/python/power.py``).
 
     Parameters
     ----------
     auc : float, default=None
-        The true AUC of the (first) model; against a number it lies in the alternative. Given unless `pilot` is, also
-        where another measure is tested.
+        The true AUC of the (first) model, also where another measure is tested; required without `pilot`. An AUC that
+        is tested against a value must lie in the alternative.
     n_pos, n_neg : float
         Number of positives and of negatives.
     auc_b : float in (0, 1), default=None
-        The true AUC of a second model; None for a test of one against `null_value`.
+        The true AUC of a second model; None for a test of one model against `null_value`.
     correlation : float in (-1, 1), default=None
-        Of two models' scores of the same samples, within either class. None where each has `n_pos` and `n_neg`
-        samples of its own.
+        Correlation of the scores of two models on the same samples, within either class. None if each model has
+        `n_pos` and `n_neg` samples of its own.
     measure : Measure or str, default="auc"
         What is tested: :class:`AUC`, :class:`PartialAUC`, :class:`TPRAtFPR` or :class:`FPRAtTPR`, of two classes.
     pilot : (y_true, y_score), default=None
-        Labels and scores of a pilot study, in place of a binormal model: the scores of one model, or of two of the same
-        samples as columns, a mapping or a frame. Their values are taken for the true ones.
+        Labels and scores of a pilot study, in place of a binormal model: the scores of one model, or of two as columns,
+        a mapping or a frame. The values in the pilot are taken as the true ones.
     null_value : float, default=None
-        What one model is tested against. None is the value of a constant score: 0.5 for the AUC.
+        The value that one model is tested against. None is the value of a constant score: 0.5 for the AUC.
     null_difference : float, default=0.0
-        What ``auc - auc_b`` is tested against: minus the margin, with alternative "greater", for non-inferiority.
+        The value that ``auc - auc_b`` is tested against: minus the margin, with alternative "greater", for
+        non-inferiority.
     equivalence_margin : float, default=None
         The largest distance from the null that does not matter, for "equivalence".
     significance_level : float, default=0.05
-        Probability of rejecting what is true; of equivalence that of each of the two one-sided tests.
+        Probability of rejecting a true null, for equivalence of each of the two one-sided tests.
     alternative : {"two-sided", "one-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Two-sided tests share the level between both sides, and rejections on the side of the truth count; "one-sided"
-        looks to that side.
+        Two-sided tests have half the level on either side, and only rejections on the side of the truth count;
+        "one-sided" tests have the whole level on that side.
     pos_label, higher_is_better, missing : optional
-        Of the samples of the pilot, as in :func:`infer`.
+        As in :func:`infer`, for the samples of the pilot.
 
     Returns
     -------
@@ -94,7 +93,7 @@ def auc_power(
     Raises
     ------
     ValueError
-        For numbers out of their domain, and options of one model with two or the reverse.
+        For numbers out of their domain, options of two models with one, or the reverse.
 
     References
     ----------
@@ -129,17 +128,17 @@ def auc_power(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SampleSize(Unpacked):
-    """Numbers of samples that a power asks for, to be rounded up; these two can be unpacked as a tuple.
+    """Numbers of samples that a power needs; these two can be unpacked as a tuple.
 
     Attributes
     ----------
     n_pos, n_neg : float
-        The numbers.
+        The numbers, to be rounded up.
     auc, power, significance_level, alternative, auc_b, correlation, null, equivalence_margin, measure
-        What was asked for; `null` is the null value, of two models the null difference. `auc` and `auc_b` are the true
-        values of the measure.
-    is_paired : bool
-        Whether two models score the same samples.
+        As in :func:`auc_sample_size`. `null` is the null value, for two models the null difference; `auc` and `auc_b`
+        are the true values of the measure.
+    is_paired, from_pilot : bool
+        Whether two models score the same samples, and whether the variances are those of a pilot.
     """
 
     n_unpacked = 2
@@ -159,7 +158,7 @@ class SampleSize(Unpacked):
     from_pilot: bool = False
 
     def _whole(self) -> tuple[int, int]:
-        """Return numbers of samples that there can be."""
+        """Return the numbers of samples, rounded up."""
         return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -179,12 +178,11 @@ class SampleSize(Unpacked):
             "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
         }
         if self.auc_b is None:
-            claim = claims.get(self.alternative)
-            claim = f"not to be {null}" if claim is None else f"to be {claim}"
+            claim = f"is {claims.get(self.alternative, f'not {null}')}"
         else:
-            claim = f"to have a difference {claims.get(self.alternative, f'other than {null}')}"
+            claim = f"have a difference {claims.get(self.alternative, f'other than {null}')}"
         own = " of each model" if self.auc_b is not None and not self.is_paired else ""
-        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} find {found} {claim}"]
+        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} detect that {found} {claim}"]
 
     def _sentences(self, basis: str) -> list[str]:
         return [f"{line} ({basis})" for line in self._lines()]
@@ -220,10 +218,10 @@ def auc_sample_size(
     higher_is_better: Any = True,
     missing: str = "raise",
 ) -> SampleSize:
-    """Return how many samples find, with a given power, that a measure differs from a number, or from another model's.
+    """Return the numbers of samples with which the test of :func:`auc_power` has a given power.
 
-    ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m``
-    negatives: the inverse of :func:`auc_power`, whose symbols these are; of equivalence by search.
+    ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m`` negatives, with the
+    symbols of :func:`auc_power`; for equivalence by bisection.
 
     Parameters
     ----------
@@ -232,19 +230,19 @@ def auc_sample_size(
     significance_level, alternative, pos_label, higher_is_better, missing : optional
         As in :func:`auc_power`.
     power : float in (0, 1), default=0.9
-        Probability of finding it.
+        Probability that the test rejects the null.
     ratio : float, default=1.0
-        Negatives for every positive.
+        Number of negatives per positive.
 
     Returns
     -------
     SampleSize
-        `n_pos` and `n_neg`, fractions that are to be rounded up; of either model where two have samples of their own.
+        `n_pos` and `n_neg`, to be rounded up; for each model if two have samples of their own.
 
     Raises
     ------
     ValueError
-        For numbers out of their domain, and where the truth does not lie in the alternative.
+        For numbers out of their domain, and if the true value does not lie in the alternative.
 
     Examples
     --------
@@ -266,18 +264,15 @@ def auc_sample_size(
     apart = plan.side * (plan.truth - hypothesis.null)
     reach = apart if hypothesis.margin is None else hypothesis.margin - abs(apart)
     if reach <= 0:
-        raise ValueError(
-            f"auc={auc!r} and auc_b={auc_b!r} differ by {plan.truth:.4g}, which is not in alternative={alternative!r}"
-            f" to null_difference={hypothesis.null:g}: no number of samples finds what is not so"
-            if asked.auc_b is not None
-            else f"{asked.measure} of {plan.truth:.4g} is not in alternative={alternative!r} to {hypothesis.null:g}: no"
-            " number of samples finds what is not so"
-        )
+        found, null = f"{asked.measure} of {plan.truth:.4g}", f"{hypothesis.null:g}"
+        if asked.auc_b is not None:
+            found = f"the difference {plan.truth:.4g} of auc={auc!r} and auc_b={auc_b!r}"
+            null = f"null_difference={null}"
+        raise ValueError(f"{found} is not in alternative={alternative!r} to {null}: no number of samples shows it")
     if hypothesis.margin is None:
-        spread = plan.z * np.sqrt(plan.spread(hypothesis.null)) + float(Law().quantile(power)) * np.sqrt(
-            plan.spread(plan.truth)
-        )
-        n_pos = float(max(spread, 0.0) ** 2 / (plan.truth - hypothesis.null) ** 2)
+        at_null, at_truth = (np.sqrt(plan.spread(value)) for value in (hypothesis.null, plan.truth))
+        needed = plan.z * at_null + float(Law().quantile(power)) * at_truth
+        n_pos = float(max(needed, 0.0) ** 2 / (plan.truth - hypothesis.null) ** 2)
         if not n_pos <= _MOST:
             raise ValueError(
                 f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {hypothesis.null:g}, "
@@ -285,7 +280,7 @@ def auc_sample_size(
             )
     else:
         n_pos = _least(lambda count: plan.power(count) >= power)
-    first, second = _values(asked, plan)
+    first, *second = plan.values
     return SampleSize(
         n_pos,
         ratio * n_pos,
@@ -293,7 +288,7 @@ def auc_sample_size(
         power=power,
         significance_level=significance_level,
         alternative=alternative,
-        auc_b=second,
+        auc_b=second[0] if second else None,
         correlation=correlation,
         null=hypothesis.null,
         equivalence_margin=hypothesis.margin,
@@ -303,20 +298,8 @@ def auc_sample_size(
     )
 
 
-def _values(asked: Asked, plan: Plan) -> tuple[float, float | None]:
-    """Return the true values of one model or two."""
-    if asked.pilot is not None:
-        return asked.pilot.values[0], asked.pilot.values[1] if len(asked.pilot.values) > 1 else None
-    if asked.auc_b is None:
-        return plan.truth, None
-    if asked.measure == AUC():
-        return float(asked.auc), float(asked.auc_b)
-    first, second = (of_binormal((float(area),), 0.0, asked.measure).truth for area in (asked.auc, asked.auc_b))
-    return first, second
-
-
 def _least(holds: Callable[[float], bool]) -> float:
-    """Return the number from which on something holds."""
+    """Return the least number for which a condition holds that holds for all greater ones."""
     low, high = 0.0, 1.0
     while not holds(high):
         low, high = high, 2 * high

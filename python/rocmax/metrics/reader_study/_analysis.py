@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
+    Options,
     against_algorithm,
     deciding_intervals,
     difference_test,
@@ -25,12 +25,19 @@ from rocmax.metrics.reader_study._inference import (
     mean_of,
     mean_test,
 )
-from rocmax.metrics.reader_study._result import MRMCAnalysis
+from rocmax.metrics.reader_study._result import FIGURES, MRMCAnalysis
 from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
 from rocmax.metrics.samples._sample import check_variance
 from rocmax.metrics.variances._resample import check_resamples
 
-_COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
+# What each needs of the measure, and whether it supports clusters and weights.
+_COVARIANCES = {
+    "delong": (Trait.COMPONENTS, True),
+    "jackknife": (None, True),
+    "unbiased": (Trait.COMPONENTS, False),
+    "bootstrap": (None, True),
+    "obuchowski": (Trait.AREA, False),
+}
 _KINDS = ("random", "fixed")
 _CHANCE = 0.5
 
@@ -57,6 +64,9 @@ def mrmc_analysis(
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     pos_label: Any = None,
+    higher_is_better: bool = True,
+    missing: str = "raise",
+    figure_of_merit: str | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> MRMCAnalysis:
@@ -80,9 +90,9 @@ def mrmc_analysis(
     y_true : array-like of shape (n_readings,) or (n_cases,)
         True class of the case of each reading; in a wide table, of each row. See :func:`infer` for labels.
     y_score : array-like of shape (n_readings,), mapping or data frame
-        Finite ratings, one row per reading: higher ratings are for the positive class, and ties count one half. Leave
-        out the rows of missing readings. Or a wide table with one row per case: a mapping ``{(modality, reader):
-        ratings}`` or a data frame whose columns are such pairs, NaN where a reading is missing.
+        Ratings, one row per reading; ties count one half. Readings may be missing: leave out their rows. Or a wide
+        table with one row per case: a mapping ``{(modality, reader): ratings}`` or a data frame whose columns are such
+        pairs, NaN where a reading is missing.
     measure : Measure or str, default="auc"
         The measure, as in :func:`infer`. Every measure works with covariance "jackknife" or "bootstrap".
     reader, modality, case : array-like of shape (n_readings,), default=None
@@ -127,8 +137,11 @@ def mrmc_analysis(
         Nominal coverage of the two-sided intervals. They are cut at the bounds of the measure.
     n_resamples : int, default=2000
         Number of bootstrap resamples.
-    pos_label, random_state, n_jobs : optional
-        As in :func:`infer`.
+    pos_label, higher_is_better, missing, random_state, n_jobs : optional
+        As in :func:`infer`, with one row per reading; the ratings of all readers have one direction. In a wide table
+        "raise" and "drop" are for `y_true`, `case`, `groups` and `sample_weight`: an empty rating is a missing reading.
+    figure_of_merit : {"wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"}, default=None
+        The figure of merit of the readings of :func:`froc_readings`, which returns it: results name it.
 
     Returns
     -------
@@ -182,14 +195,21 @@ def mrmc_analysis(
     0.101
     """
     measure = as_measure(measure)
-    _check_covariance(covariance, measure)
+    _check_covariance(covariance, measure, groups is None and sample_weight is None)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
-    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference, algorithm, groups, sample_weight)
-    _require_plain(study, covariance)
+    if figure_of_merit is not None:
+        choice(figure_of_merit, FIGURES, "figure_of_merit")
+    names = reader, modality, case, pos_label, reference, algorithm, groups, sample_weight
+    study = read_study(y_true, y_score, *names, higher_is_better, missing)
+    if figure_of_merit is not None and study.lower:
+        raise ValueError(
+            "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all others;"
+            " pass the negated ratings to froc_readings"
+        )
     _require_order(study, hypothesis)
     alone = algorithm is not None
     if null != _CHANCE and (alone or len(study.modalities) > 1):
@@ -199,27 +219,25 @@ def mrmc_analysis(
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
-    spread = _covariance(study, covariance, measure, (n_resamples, random_state, n_threads(n_jobs)))
+    spread = covariances.estimated(covariance, study, measure, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
     table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
-    missing = study.missing()
+    unread = study.missing()
     notes = _notes(table, error, random_cases)
-    if missing:
-        notes = (note_of(missing, study.scores.size), *notes)
-    least, most = measure.bounds
+    if unread:
+        notes = (note_of(unread, study.scores.size), *notes)
+    options = Options(random, hypothesis, level, measure.bounds)
     if alone:
         own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
         theta, spread = theta[:, :-1], spread[:-1, :-1]
-    of_means = tuple(
-        mean_of(name, theta[i], spread, i, random, level, (least, most)) for i, name in enumerate(study.modalities)
-    )
-    differences = tuple(differences_of(study, theta, error, hypothesis, level, most - least))
+    of_means = tuple(mean_of(name, theta[i], spread, i, options) for i, name in enumerate(study.modalities))
+    differences = tuple(differences_of(study, theta, error, options))
     if alone:
-        of_algorithm, pair = against_algorithm(study, theta, own, error, hypothesis, level, (least, most))
+        of_algorithm, pair = against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
     of_one = hypothesis._replace(null=null + hypothesis.null)
     distribution, statistic, df, pvalue = (
@@ -239,8 +257,8 @@ def mrmc_analysis(
         components=table.components,
         covariance_matrix=spread_of_tested,
         one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
-        equivalence_intervals=deciding_intervals(differences or of_means, hypothesis, level, (least, most)),
-        missing=missing,
+        equivalence_intervals=deciding_intervals(differences or of_means, options),
+        missing=unread,
         readings=study.readings,
         notes=notes,
         measure=measure,
@@ -260,6 +278,9 @@ def mrmc_analysis(
         pos_label=study.pos_label,
         null_value=None if differences else null,
         algorithm=study.readers[-1] if alone else None,
+        higher_is_better=not study.lower,
+        n_dropped=study.n_dropped,
+        figure_of_merit=figure_of_merit,
     )
 
 
@@ -280,15 +301,6 @@ def _require_order(study: Study, hypothesis: Hypothesis) -> None:
         )
 
 
-def _require_plain(study: Study, covariance: str) -> None:
-    """Check that the covariance supports clusters and weights if there are any."""
-    if covariance in ("unbiased", "obuchowski") and not study.independent:
-        raise ValueError(
-            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
-            " 'bootstrap'"
-        )
-
-
 def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     """Return whether readers and whether cases are random."""
     for name, value in (("readers", readers), ("cases", cases)):
@@ -298,30 +310,21 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     return readers == "random", cases == "random"
 
 
-def _check_covariance(covariance: Any, measure: Measure) -> None:
-    """Check that the measure supports the covariance."""
-    choice(covariance, _COVARIANCES, "covariance")
-    if covariance in ("delong", "unbiased") and Trait.COMPONENTS not in measure.traits:
-        raise ValueError(
-            f"covariance={covariance!r} needs a measure with components, got measure={measure!r}; use"
-            " 'jackknife' or 'bootstrap'"
-        )
-    if covariance == "obuchowski" and Trait.AREA not in measure.traits:
-        raise ValueError(
-            f"covariance='obuchowski' needs the AUC or a partial AUC of one range, got measure={measure!r}"
-        )
+def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
+    """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
+    choice(covariance, tuple(_COVARIANCES), "covariance")
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-
-
-def _covariance(study: Study, how: str, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
-    if how == "bootstrap":
-        return covariances.bootstrap(study, measure, *resampling)
-    if how == "obuchowski":
-        assert isinstance(measure, CurveMeasure)
-        return covariances.fitted(study, measure, resampling[-1])
-    made = {"jackknife": covariances.jackknife, "unbiased": covariances.unbiased, "delong": covariances.delong}
-    return made[how](study, measure)
+    needed, for_clusters = _COVARIANCES[covariance]
+    if needed is not None and needed not in measure.traits:
+        raise ValueError(
+            f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"
+        )
+    if not (plain or for_clusters):
+        raise ValueError(
+            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
+            " 'bootstrap'"
+        )
 
 
 def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Anova(NamedTuple):
 
     @property
     def between_readers(self) -> float:
-        """``max(Cov2 - Cov3, 0)``: the part of the covariance of two readers that is common to one modality only."""
+        """``max(Cov2 - Cov3, 0)``: the covariance of two readers that is specific to one modality."""
         return max(float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3)), 0.0)
 
     @property

@@ -26,7 +26,7 @@ _HELD = 1 << 22
 
 def estimates(study: Study, measure: Measure) -> F64:
     """Return the estimate of every test, of shape (n_modalities, n_readers)."""
-    found = [point(data, measure) for _, data in study.tests()]
+    found = [measure.estimates(data)[0] for _, data in study.tests()]
     return np.array(found).reshape(study.n_modalities, study.n_readers)
 
 
@@ -76,24 +76,20 @@ def jackknife(study: Study, measure: Measure) -> F64:
     n_units = int(units.max()) + 1
     left = np.zeros((study.n_tests, n_units))
     for row, (read, data) in zip(left, study.tests(), strict=True):
-        if (
-            study.independent and measure.kernel(np.float64) is not None
-        ):  # for a mean over pairs, theta(k) follows from the components
-            row[read] = influence_of(data, measure)
-            # (whole - component) / (m - 1), for the influence is (component - whole) / m
-            row[read] *= -_corrections(data)
+        # For a mean over pairs theta(k) - theta = (theta - component) / (m - 1); influence = (component - theta) / m.
+        if study.independent and measure.kernel(np.float64) is not None:
+            row[read] = -influence_of(data, measure) * _corrections(data)
         else:
-            whole, own = point(data, measure), units[read]
+            whole, own = measure.estimates(data)[0], units[read]
             for unit in np.unique(own):
-                row[unit] = point(_rows(data, own != unit), measure) - whole
+                row[unit] = measure.estimates(_rows(data, own != unit))[0] - whole
     left -= left.mean(axis=1, keepdims=True)
     return (n_units - 1) / n_units * left @ left.T
 
 
 def _corrections(data: Sample) -> F64:
     """Return m / (m - 1) for every sample, m the size of its class."""
-    of_pos, of_neg = (correction(None, rows, "frequency") for rows in (data.y, ~data.y))
-    return np.where(data.y, of_pos, of_neg)
+    return np.where(data.y, *(correction(None, rows, "frequency") for rows in (data.y, ~data.y)))
 
 
 def _rows(data: Sample, rows: Any) -> Sample:
@@ -145,9 +141,7 @@ def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: An
     """
     seed = seed_of(random_state)
     if study.independent and study.complete and isinstance(measure, CoreMeasure) and measure.draws:
-        matrix = np.ascontiguousarray(study.scores.reshape(study.n_tests, -1).T)
-        data = Sample(study.truth, matrix, None, threads)
-        return np.atleast_2d(np.cov(replicate(data, measure, True, n_resamples, seed).T))
+        return np.atleast_2d(np.cov(replicate(study.all_tests(threads), measure, True, n_resamples, seed).T))
     rng = np.random.default_rng(seed)
     units = study.units
     with_positives = np.bincount(units, study.truth) > 0
@@ -156,7 +150,7 @@ def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: An
     found = np.empty((n_resamples, study.n_tests))
     for row in found:
         drawn = np.concatenate([members[k] for one in strata if len(one) for k in rng.choice(one, len(one))])
-        row[:] = [point(_drawn(data, read, drawn), measure) for read, data in study.tests()]
+        row[:] = [measure.estimates(_drawn(data, read, drawn))[0] for read, data in study.tests()]
     return np.atleast_2d(np.cov(found.T))
 
 
@@ -172,7 +166,7 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
     return _rows(data, rows)
 
 
-def fitted(study: Study, measure: CurveMeasure, threads: int) -> F64:
+def fitted(study: Study, measure: Measure, threads: int) -> F64:
     """Return the covariance under binormal curves fitted to the tests.
 
     The AUC uses the formula of the partial area over all rates. pROC's formula for the AUC exchanges the classes, which
@@ -180,10 +174,14 @@ def fitted(study: Study, measure: CurveMeasure, threads: int) -> F64:
     """
     if not study.complete:
         raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
-    columns = [np.ascontiguousarray(row) for row in study.scores.reshape(study.n_tests, -1)]
-    return fitted_covariance(Sample(study.truth, columns[0], None, threads), columns, measure, as_proc=False)
+    assert isinstance(measure, CurveMeasure)
+    return fitted_covariance(study.all_tests(threads), measure, as_proc=False)
 
 
-def point(data: Sample, measure: Measure) -> float:
-    """Return the estimate of one test."""
-    return float(measure.estimates(data)[0])
+def estimated(how: str, study: Study, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
+    """Return the covariance by its name; `resampling` is the number of resamples, the seed and the threads."""
+    if how == "bootstrap":
+        return bootstrap(study, measure, *resampling)
+    if how == "obuchowski":
+        return fitted(study, measure, resampling[-1])
+    return {"jackknife": jackknife, "unbiased": unbiased, "delong": delong}[how](study, measure)

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice, names_of, require_finite, scores
-from rocmax._memory import require_memory
 from rocmax._parameters import shown
-
-_FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
+from rocmax._runtime.memory import require_memory
+from rocmax.metrics.reader_study._result import FIGURES
 
 
 def froc_readings(
@@ -25,11 +24,11 @@ def froc_readings(
     lesion: ArrayLike,
     n_lesions: Mapping[Any, int],
     figure_of_merit: str = "wAFROC",
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Any]:
     """Turn the marks of a free-response (FROC) study into readings for :func:`mrmc_analysis`.
 
     Each case has any number of lesions, and each reader gives a rating to every place that the reader marks. The AUC of
-    the readings is the figure of merit [1]_:
+    the readings is the figure of merit, an area under an AFROC curve [1]_:
 
     ``theta = sum_k sum_i sum_l w_il psi(x_k, z_il) / (K sum_i sum_l w_il)``
 
@@ -56,9 +55,10 @@ def froc_readings(
     Returns
     -------
     dict
-        `y_true` (lesions are positive), `y_score`, `reader`, `modality`, `case`, `groups` (the case that a lesion is
-        in) and, for weighted figures, `sample_weight`. O(n_marks + n_tests n_rows) time and memory, for n_tests pairs
-        of reader and modality and n_rows lesions and cases.
+        The arguments of :func:`mrmc_analysis`: `y_true` (lesions are positive), `y_score`, `reader`, `modality`,
+        `case`, `groups` (the case that a lesion is in), `figure_of_merit` and, for weighted figures, `sample_weight`.
+        O(n_marks + n_tests n_rows) time and memory, for n_tests pairs of reader and modality and n_rows lesions and
+        cases.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def froc_readings(
     >>> mrmc_analysis(**readings).estimates.round(3)
     array([[0.75 , 0.562]])
     """
-    choice(figure_of_merit, _FIGURES, "figure_of_merit")
+    choice(figure_of_merit, FIGURES, "figure_of_merit")
     cases, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
     n_normal = np.count_nonzero(n_held == 0)
     n_negative = len(cases) if figure_of_merit in ("wAFROC1", "AFROC1") else n_normal
@@ -132,6 +132,7 @@ def froc_readings(
         "reader": readers[tests % len(readers)][i],
         "modality": modalities[tests // len(readers)][i],
         "case": case_names[k],
+        "figure_of_merit": figure_of_merit,
     }
     if figure_of_merit == "HrAUC":  # one row per case
         return found

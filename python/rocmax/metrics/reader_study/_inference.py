@@ -3,112 +3,105 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Hypothesis
-from rocmax.metrics.intervals._interval import Law, wald, within
+from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
 from rocmax.metrics.reader_study._anova import Anova, ErrorTerm, anova, joint_test
 from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
 from rocmax.metrics.reader_study._study import Study, plain
 from rocmax.metrics.results._inference import ConfidenceInterval
 
-# What the statistic is called, the statistic, its degrees of freedom and the p-value.
+# The name of the statistic, the statistic, its degrees of freedom and the p-value.
 Test = tuple[str, float, tuple[float, float], float]
+
+
+class Options(NamedTuple):
+    """What is random, the hypothesis, the level of the intervals and the bounds of the measure."""
+
+    random: tuple[bool, bool]  # readers, cases
+    hypothesis: Hypothesis
+    level: float
+    bounds: tuple[float, float]
+
+    @property
+    def of_difference(self) -> tuple[float, float]:
+        """The bounds of a difference of two values of the measure."""
+        least, most = self.bounds
+        return least - most, most - least
 
 
 def _standard_error(square: float, n_readers: int, times: int) -> float:
     return float(np.sqrt(times * square / n_readers)) if square >= 0 else np.nan
 
 
-def _interval(
-    middle: float, standard_error: float, df: float, level: float, bounds: tuple[float, float]
-) -> ConfidenceInterval:
-    reach = _law(df).quantile(0.5 + level / 2) * standard_error
-    least, most = bounds
-    return ConfidenceInterval(float(np.maximum(middle - reach, least)), float(np.minimum(middle + reach, most)))
-
-
 def _law(df: float) -> Law:
     return Law(None if np.isinf(df) else df)
 
 
-def mean_of(
-    name: Any,
-    theta: F64,
-    covariance: F64,
-    i: int,
-    random: tuple[bool, bool],
-    level: float,
-    bounds: tuple[float, float],
-) -> ModalityMean:
+def _interval(limits: Limits, level: float) -> ConfidenceInterval:
+    return ConfidenceInterval(*map(float, limits.ends(level)))
+
+
+def _mean(name: Any, mean: float, standard_error: float, df: float, options: Options) -> ModalityMean:
+    limits = wald_limits(mean, standard_error, _law(df), options.bounds)
+    return ModalityMean(plain(name), mean, standard_error, df, _interval(limits, options.level))
+
+
+def mean_of(name: Any, theta: F64, covariance: F64, i: int, options: Options) -> ModalityMean:
     """Return the mean of a modality, with the mean square and the covariances of that modality only."""
     rows = slice(i * len(theta), (i + 1) * len(theta))
-    error = anova(theta[None], covariance[rows, rows]).error(*random)
-    standard_error, mean = _standard_error(error.square, len(theta), 1), float(theta.mean())
-    interval = _interval(mean, standard_error, error.df, level, bounds)
-    return ModalityMean(plain(name), mean, standard_error, error.df, interval)
+    error = anova(theta[None], covariance[rows, rows]).error(*options.random)
+    standard_error = _standard_error(error.square, len(theta), 1)
+    return _mean(name, float(theta.mean()), standard_error, error.df, options)
 
 
-def differences_of(
-    study: Study, theta: F64, error: ErrorTerm, hypothesis: Hypothesis, level: float, most: float
-) -> list[ModalityDifference]:
+def differences_of(study: Study, theta: F64, error: ErrorTerm, options: Options) -> list[ModalityDifference]:
     """Return the difference of every pair of modalities, tested with one error term."""
     means, standard_error = theta.mean(axis=1), _standard_error(error.square, study.n_readers, 2)
     return [
-        _difference(study.modalities[[a, b]], means[a] - means[b], standard_error, error.df, hypothesis, level, most)
+        _difference(study.modalities[[a, b]], means[a] - means[b], standard_error, error.df, options)
         for a, b in combinations(range(study.n_modalities), 2)
     ]
 
 
 def against_algorithm(
-    study: Study,
-    theta: F64,
-    of_algorithm: tuple[float, float],
-    error: ErrorTerm,
-    hypothesis: Hypothesis,
-    level: float,
-    bounds: tuple[float, float],
+    study: Study, theta: F64, of_algorithm: tuple[float, float], error: ErrorTerm, options: Options
 ) -> tuple[ModalityMean, ModalityDifference]:
     """Return the value of a stand-alone algorithm, and the mean of the readers minus it."""
-    (value, standard_error), (least, most) = of_algorithm, bounds
-    own = _interval(value, standard_error, np.inf, level, bounds)
+    value, standard_error = of_algorithm
     names = (study.modalities[0], study.readers[-1])
     spread = _standard_error(error.square, theta.size, 1)
-    pair = _difference(names, theta.mean() - value, spread, error.df, hypothesis, level, most - least)
-    return ModalityMean(pair.modality_b, value, standard_error, np.inf, own), pair
+    pair = _difference(names, theta.mean() - value, spread, error.df, options)
+    return _mean(names[1], value, standard_error, np.inf, options), pair
 
 
-def _difference(
-    names: Any, difference: Any, standard_error: float, df: float, hypothesis: Hypothesis, level: float, most: float
-) -> ModalityDifference:
+def _difference(names: Any, difference: Any, standard_error: float, df: float, options: Options) -> ModalityDifference:
     difference = float(difference)
-    statistic, pvalue = map(float, hypothesis.test(within(-most, most, wald(difference, standard_error, _law(df)))))
-    interval = _interval(difference, standard_error, df, level, (-most, most))
+    limits = wald_limits(difference, standard_error, _law(df), options.of_difference)
+    statistic, pvalue = map(float, options.hypothesis.test(limits.tails))
+    interval = _interval(limits, options.level)
     first, second = map(plain, names)
     return ModalityDifference(first, second, difference, standard_error, df, interval, statistic, pvalue)
 
 
 def deciding_intervals(
-    tested: tuple[ModalityDifference, ...] | tuple[ModalityMean, ...],
-    hypothesis: Hypothesis,
-    level: float,
-    bounds: tuple[float, float],
+    tested: tuple[ModalityDifference, ...] | tuple[ModalityMean, ...], options: Options
 ) -> tuple[ConfidenceInterval, ...] | None:
     """Return the intervals that lie within the margin if both one-sided tests at ``1 - level`` reject."""
-    if hypothesis.margin is None or level <= 0.5:
+    if options.hypothesis.margin is None or options.level <= 0.5:
         return None
-    (least, most), narrower = bounds, 2 * level - 1
-    first = tested[0]
-    if isinstance(first, ModalityMean):
-        return (_interval(first.mean, first.standard_error, first.df, narrower, bounds),)
-    return tuple(
-        _interval(row.difference, row.standard_error, row.df, narrower, (least - most, most - least))
-        for row in tested
-        if isinstance(row, ModalityDifference)
-    )
+    found = []
+    for row in tested:
+        value, bounds = (
+            (row.mean, options.bounds) if isinstance(row, ModalityMean) else (row.difference, options.of_difference)
+        )
+        limits = wald_limits(value, row.standard_error, _law(row.df), bounds)
+        found.append(_interval(limits, 2 * options.level - 1))
+    return tuple(found)
 
 
 def mean_test(mean: ModalityMean, hypothesis: Hypothesis) -> Test:

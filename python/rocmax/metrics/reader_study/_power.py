@@ -83,8 +83,8 @@ def mrmc_power(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = _checked(pilot, difference, significance_level)
     least = 2 if pilot.random_readers else 1
-    readers = _counts(len(pilot.readers) if n_readers is None else n_readers, "n_readers", least)
-    cases = _counts(pilot.n_units if n_cases is None else n_cases, "n_cases", 4)
+    readers = _counts(n_readers, len(pilot.readers), "n_readers", least)
+    cases = _counts(n_cases, pilot.n_units, "n_cases", 4)
     found = _power(pilot, float(difference), readers, cases, level, hypothesis)
     return float(found) if found.ndim == 0 else found
 
@@ -116,8 +116,7 @@ def mrmc_sample_size(
     Returns
     -------
     StudySize
-        The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot; ``print`` says
-        it in a sentence.
+        The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot.
 
     Raises
     ------
@@ -127,9 +126,7 @@ def mrmc_sample_size(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = _checked(pilot, difference, significance_level)
     number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    readers = _counts(
-        len(pilot.readers) if n_readers is None else n_readers, "n_readers", 2 if pilot.random_readers else 1
-    )
+    readers = _counts(n_readers, len(pilot.readers), "n_readers", 2 if pilot.random_readers else 1)
     if readers.ndim:
         raise ValueError(f"n_readers must be one number, got {shown(n_readers)}")
 
@@ -159,8 +156,8 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
     return number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
 
 
-def _counts(values: Any, name: str, least: int) -> F64:
-    counts = unmasked(values, name)
+def _counts(values: Any, usual: int, name: str, least: int) -> F64:
+    counts = unmasked(usual if values is None else values, name)
     if counts.dtype.kind not in "iu" or not counts.size or (counts < least).any():
         raise ValueError(f"{name} must be whole numbers of at least {least}, got {shown(values)}")
     return counts.astype(float)

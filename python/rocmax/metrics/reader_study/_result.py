@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
+from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Measured
 
 _SOURCES = ("obuchowski-rockette", "hillis")
+#: Figures of merit of a free-response study.
+FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
 _SYMBOLS = {"F": "F", "chi-square": "chi-square", "t": "t", "normal": "z"}
 
 
@@ -101,8 +104,11 @@ class MRMCAnalysis(Measured):
         The hypothesis. With one modality, the mean is tested against `null_value` plus `null_difference`.
     algorithm : label or None
         The stand-alone algorithm that the readers are compared with.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, n_samples
-        The options of the measure, and the number of readings.
+    figure_of_merit : str or None
+        Of a free-response study, as :func:`froc_readings` returns it: the measure is that of its curve.
+    measure, n_samples, higher_is_better, n_dropped
+        The measure, the number of readings, whether high ratings are for positives, and the number of readings that
+        were left out because a value was missing.
     """
 
     modalities: NDArray[Any]
@@ -134,6 +140,15 @@ class MRMCAnalysis(Measured):
     pos_label: Any
     null_value: float | None = None
     algorithm: Any = None
+    figure_of_merit: str | None = None
+
+    @property
+    def measure_in_words(self) -> str:
+        """The measure in words, such as "AUC", or "AUC of the wAFROC curve" for free-response readings."""
+        if self.figure_of_merit is None:
+            return str(self.measure)
+        curve = "highest-rating ROC" if self.figure_of_merit == "HrAUC" else self.figure_of_merit
+        return f"{self.measure} of the {curve} curve"
 
     @property
     def n_units(self) -> int:
@@ -161,6 +176,10 @@ class MRMCAnalysis(Measured):
             for d in self.differences
         ]
 
+    def _journal(self) -> list[dict[str, str]]:
+        head = self.measure.short if self.figure_of_merit is None else f"{self.figure_of_merit} {self.measure.short}"
+        return journal(self.rows(), head.replace("HrAUC AUC", "HrAUC"), self.confidence_level, self.measure.is_share)
+
     def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
         places = self._places(row.standard_error)
         return f"{words.digits(estimate, places)} ({words.ends(row.confidence_interval, places)})"
@@ -168,7 +187,8 @@ class MRMCAnalysis(Measured):
     def _study(self) -> str:
         modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
         alone = "" if self.algorithm is None else f" and algorithm {words.label_text(self.algorithm)}"
-        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}{alone}, {modalities}"
+        readers = f"{len(self.readers)} reader{'s' * (len(self.readers) > 1)}{alone}"
+        return f"{self.measure_in_words}, {readers}, {modalities}"
 
     def _test(self) -> str:
         """Return the sentence about the test."""
@@ -223,7 +243,8 @@ class MRMCAnalysis(Measured):
             f"covariances by {self._by(self.covariance)}",
             ("" if self.weight_kind is None else "sampling weights: ")
             + words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases")
-            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else ""),
+            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
+            + words.exceptions(self).replace("scores", "ratings"),
         ]
 
     def _sources(self) -> tuple[str, ...]:

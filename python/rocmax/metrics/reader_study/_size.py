@@ -1,4 +1,4 @@
-"""The size of a reader study, in words."""
+"""The result of planning a reader study."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class StudySize(Result):
     n_cases, n_readers : int
         The numbers.
     n_pos, n_neg : int
-        Of the cases, with the share of positives of the pilot.
+        Positive and negative cases, in the proportion of the pilot.
     difference, power, significance_level, alternative, null_difference, equivalence_margin
-        What was asked for; `power` is the least that was required.
+        The requested test and power.
     """
 
     n_cases: int

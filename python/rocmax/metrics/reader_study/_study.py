@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import F64, declared_order, labels, names_of, weights
-from rocmax._memory import require_memory
+from rocmax._checks.missing import complete
+from rocmax._checks.samples import DROP, F64, choice, declared_order, labels, names_of, weights
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.reader_study._result import MissingReadings
-from rocmax.metrics.reader_study._wide import from_wide, of_rows
+from rocmax.metrics.reader_study._wide import from_wide
 from rocmax.metrics.samples._sample import Sample, explain, one_model, sample
 
 _LISTED = 4  # a note names so many readers with missing readings, and so many cases of each
@@ -31,6 +32,8 @@ class Study(NamedTuple):
     ordered: bool  # whether the user gave the order of the modalities, or they are numbers
     weight: F64 | None = None  # of each case
     group: NDArray[np.intp] | None = None  # number of the cluster of each case
+    lower: bool = False  # whether low scores are for positives: `scores` are negated
+    n_dropped: int = 0  # readings that missed a value
 
     @property
     def n_readers(self) -> int:
@@ -74,6 +77,10 @@ class Study(NamedTuple):
             weight = None if self.weight is None else self.weight[read]
             data = Sample(self.truth[read], np.ascontiguousarray(row[read]), weight, n_threads(1))
             yield read, data._replace(weight_kind="sampling")
+
+    def all_tests(self, threads: int) -> Sample:
+        """Return the readings of a complete study, one column per test."""
+        return Sample(self.truth, np.ascontiguousarray(self.scores.reshape(self.n_tests, -1).T), None, threads)
 
     def missing(self) -> tuple[MissingReadings, ...]:
         """Return the cases without a reading, for each modality and reader that has any."""
@@ -119,31 +126,41 @@ def read_study(
     algorithm: Any = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    higher_is_better: Any = True,
+    missing: str | None = None,
 ) -> Study:
     """Arrange one row per reading, or a wide table; refuse a case with two truths, and a test without both classes.
 
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
-    modality, `algorithm` the last reader.
+    modality, `algorithm` the last reader. `missing` is None if the caller has no such option.
     """
+    how_missing = "raise" if missing is None else missing
+    choice(how_missing, ("raise", "drop"), "missing")
+    per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
     if reader is None and modality is None:
-        per_case = {"case": case, "groups": groups, "sample_weight": sample_weight}
-        data, reader, modality, (case, groups, sample_weight) = _of_wide(y_true, y_score, per_case, pos_label)
+        if how_missing == "raise":
+            labels(y_true, pos_label)  # an error names the row of the table
+        wide = from_wide(y_score, per_row)
+        per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
     elif reader is None or modality is None or case is None:
         given = {"reader": reader, "modality": modality, "case": case}
         lacking = " and ".join(name for name, values in given.items() if values is None)
         raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
-    else:
-        data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1))
+    per_row |= {"y_score": y_score, "reader": reader, "modality": modality}
+    kept, n_dropped = complete(how_missing, **per_row)
+    y_true, case, groups, sample_weight, y_score, reader, modality = kept
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
+    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))
     explain(data)
-    n = len(data.y)
-    readers, of_reader, _ = _names(reader, n, "reader")
-    modalities, of_modality, ordered = _names(modality, n, "modality")
+    n, advice = len(data.y), DROP if missing is not None else ""
+    readers, of_reader, _ = _names(reader, n, "reader", advice)
+    modalities, of_modality, ordered = _names(modality, n, "modality", advice)
     if algorithm is not None:
         readers, of_reader = _with_last(readers, of_reader, algorithm, "algorithm", "reader")
         modalities, of_modality = _of_readers(modalities, of_modality, of_reader < len(readers) - 1)
     if reference is not None:
         modalities, of_modality = _with_last(modalities, of_modality, reference, "reference", "modality")
-    cases, of_case = names_of(case, n, "case")
+    cases, of_case = names_of(case, n, "case", advice)
     positive = data.positive
     _require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
     n_positive = np.bincount(of_case, positive, len(cases))
@@ -155,7 +172,13 @@ def read_study(
             " names, also if they belong to different readers or modalities"
         )
     shape = (len(modalities), len(readers), len(cases))
-    _require_memory(*shape)
+    n_tests = len(modalities) * len(readers)
+    require_memory(
+        8 * n_tests * (3 * len(cases) + 4 * n_tests),
+        f"a study of {len(readers):,} readers (reader), {len(modalities):,} modalities (modality) and {len(cases):,}"
+        " cases (case)",
+        "check that these are the right columns, or analyse fewer readers",
+    )
     place = np.ravel_multi_index((of_modality, of_reader, of_case), shape)
     held, counts = np.unique(place, return_counts=True)
     if (counts > 1).any():
@@ -167,30 +190,16 @@ def read_study(
     table = np.full(shape, np.nan)
     table.reshape(-1)[place] = data.score
     found = Study(modalities, readers, cases, n_positive > 0, table, data.pos_label, ordered or reference is not None)
+    found = found._replace(lower=data.lower, n_dropped=n_dropped)
     if sample_weight is not None:
-        weight = weights(sample_weight, n)
+        weight = weights(sample_weight, n, remedy=advice)
         explain(data._replace(weight=weight))
         found = found._replace(weight=_of_cases(weight, of_case, cases, "sample_weight"))
     if groups is not None:
-        group = _of_cases(names_of(groups, n, "groups")[1], of_case, cases, "groups")
+        group = _of_cases(names_of(groups, n, "groups", advice)[1], of_case, cases, "groups")
         found = found._replace(group=group)
         _require_groups(found)
     return found
-
-
-def _of_wide(
-    y_true: ArrayLike, y_score: Any, per_case: dict[str, ArrayLike | None], pos_label: Any
-) -> tuple[Sample, Any, Any, list[Any]]:
-    """Return the readings of a wide table, the reader and the modality of each, and what is given per case."""
-    y, label = labels(y_true, pos_label)
-    wide = from_wide(y_score, len(y))
-    data = Sample(y[wide.row], wide.score, None, 1, pos_label=label)
-    found = {
-        name: None if values is None else of_rows(values, name, len(y), wide.row) for name, values in per_case.items()
-    }
-    if found["case"] is None:
-        found["case"] = wide.row
-    return data, wide.reader, wide.modality, list(found.values())
 
 
 def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[Any], name: str) -> NDArray[Any]:
@@ -218,9 +227,9 @@ def _require_groups(study: Study) -> None:
                 )
 
 
-def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
-    """Return the distinct names, the index of each row's name, and whether their order is more than alphabetical."""
-    found, place = names_of(values, n, name)
+def _names(values: ArrayLike, n: int, name: str, advice: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
+    """Return the distinct names, the index of each row's name, and whether they have a natural order."""
+    found, place = names_of(values, n, name, advice)
     declared = {category: rank for rank, category in enumerate(declared_order(values))}
     if not declared:
         return found, place, not any(isinstance(one, (str, bytes)) for one in found)
@@ -280,32 +289,17 @@ def _require_both_classes(
         counts = np.bincount(test[rows], minlength=n_tests)
         if counts.min() < 2:
             i, j = divmod(int(np.argmin(counts)), len(readers))
-            hint = _hint(len(readers), len(modalities), n_cases)
-            raise ValueError(_too_few(readers[j], modalities[i], counts.min(), kind) + hint)
+            raise ValueError(
+                f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
+                f"{_hint(len(readers), len(modalities), n_cases)}"
+            )
 
 
 def _hint(n_readers: int, n_modalities: int, n_cases: int) -> str:
     """Return a hint at a column with about as many names as there are cases."""
     names = [name for name, count in (("reader", n_readers), ("modality", n_modalities)) if 2 * count >= n_cases]
     return "".join(f"; check {name}, which has about as many names as case ({n_cases:,})" for name in names)
-
-
-def _require_memory(n_modalities: int, n_readers: int, n_cases: int) -> None:
-    """Check that the table of readings and the covariance matrix of all tests fit into memory."""
-    n_tests = n_modalities * n_readers
-    require_memory(
-        8 * n_tests * (3 * n_cases + 4 * n_tests),
-        f"a study of {n_readers:,} readers (reader), {n_modalities:,} modalities (modality) and {n_cases:,} cases"
-        " (case)",
-        "check that these are the right columns, or analyse fewer readers",
-    )
-
-
-def _too_few(reader: Any, modality: Any, count: int, kind: str) -> str:
-    return (
-        f"reader {_shown(reader)} has read {count} {kind} cases in modality {_shown(modality)}; every reader needs two"
-        " or more in every modality (leave out readers or modalities with fewer)"
-    )
 
 
 def _shown(name: Any) -> str:

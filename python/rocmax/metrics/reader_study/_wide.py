@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.arrays import unmasked
+from rocmax._checks.arrays import in_numpy, unmasked
+from rocmax._checks.missing import rows_of
 from rocmax._checks.samples import F64, marked_missing, scores
 from rocmax._parameters import shown
 
@@ -21,18 +21,21 @@ class Wide(NamedTuple):
     score: F64
     reader: list[Any]
     modality: list[Any]
-    row: NDArray[np.intp]  # of the table
+    per_case: dict[str, Any]
 
 
-def from_wide(y_score: Any, n_rows: int) -> Wide:
-    """Stack the columns of a mapping or a frame whose columns are pairs (modality, reader); drop missing readings."""
+def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
+    """Stack the columns of a mapping or a frame whose columns are pairs (modality, reader); drop missing readings.
+
+    `per_case` holds `y_true`, `case` and the other arguments with one value per row of the table.
+    """
     columns = _columns(y_score)
+    n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
     for pair, column in columns:
         name = f"y_score[{shown(pair)}]"
         held = unmasked(column, name)
-        if held.shape != (n_rows,):
-            raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {held.shape}")
+        _check_rows(held, name, n_rows)
         row = np.flatnonzero(~marked_missing(held))
         if not len(row):
             raise ValueError(f"{name} has no ratings, only missing values; leave this column out")
@@ -42,15 +45,19 @@ def from_wide(y_score: Any, n_rows: int) -> Wide:
     modality, reader = (
         [pair[k] for (pair, _), count in zip(columns, counts, strict=True) for _ in range(count)] for k in (0, 1)
     )
-    return Wide(np.concatenate(parts), reader, modality, np.concatenate(rows))
+    place = np.concatenate(rows)
+    given = {name: values for name, values in per_case.items() if values is not None}
+    for name, values in given.items():
+        if name != "y_true":
+            _check_rows(values, name, n_rows)
+    of_readings = {name: rows_of(values, place) for name, values in given.items()}
+    return Wide(np.concatenate(parts), reader, modality, {**per_case, "case": place, **of_readings})
 
 
-def of_rows(values: ArrayLike, name: str, n_rows: int, row: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the value of the case of each reading."""
-    held = unmasked(values, name)
-    if held.shape != (n_rows,):
-        raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {held.shape}")
-    return np.asarray(held[row])
+def _check_rows(values: Any, name: str, n_rows: int) -> None:
+    shape = np.shape(in_numpy(values))
+    if shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
 
 
 def _columns(y_score: Any) -> list[tuple[Any, Any]]:

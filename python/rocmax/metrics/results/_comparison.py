@@ -1,4 +1,4 @@
-"""What a comparison of models returns."""
+"""The result of a comparison of models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocmax._parameters import shown
 from rocmax.metrics.intervals._joint import JointTest, joint_test
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS, METHODS, Source
-from rocmax.metrics.results._result import Measured, plain
+from rocmax.metrics.results._result import Measured, table
 
 _MOST_PAIRS = 6  # that a summary lists
 _SMALL = 0.05
@@ -31,13 +31,13 @@ class PairComparison(NamedTuple):
     difference, standard_error : float
         Estimate of a minus that of b, and its standard error; NaN with "venkatraman".
     confidence_interval : ConfidenceInterval or None
-        Two-sided, of the difference by itself; None with "venkatraman", which does not test a number.
+        Two-sided interval of the difference; None with "venkatraman", which tests no number.
     statistic, df : float
-        The difference from the null difference over the standard error, and the degrees of freedom of Student's t,
+        The difference minus the null difference over the standard error, and the degrees of freedom of Student's t,
         infinite for the normal distribution; with "venkatraman" the distance of the curves.
     pvalue, pvalue_adjusted : float
-        Of the alternative that was asked for: the least level at which the interval leaves the null difference out;
-        and the same adjusted for the number of pairs.
+        The least level at which the interval excludes the null difference, and the same adjusted for the number of
+        pairs.
     """
 
     model_a: str
@@ -55,14 +55,14 @@ class PairComparison(NamedTuple):
 class Comparison(Measured):
     """A joint test of models, and every pair of them.
 
-    Of two models `difference`, `standard_error`, `confidence_interval`, `statistic` and `pvalue` are those of the pair.
+    A comparison of two models has the attributes of its pair: `difference`, `confidence_interval`, `pvalue` and so on.
 
     Attributes
     ----------
     estimates : dict
         The measure of each model, by name.
     covariance : ndarray of shape (n_models, n_models) or None
-        Of the estimates; None with "venkatraman".
+        Covariance of the estimates; None with "venkatraman".
     pairs : tuple of PairComparison
         Every pair of models.
     joint : JointTest or None
@@ -70,21 +70,21 @@ class Comparison(Measured):
     measure : Measure
         What was measured.
     method : str
-        Where the covariance came from.
+        Source of the covariance.
     paired : bool
         Whether the models scored the same samples.
     alternative, null_difference, equivalence_margin
-        What the differences were tested against.
+        The hypothesis about the difference of a pair.
     adjust : str or None
-        How the p-values of the pairs were adjusted.
+        Adjustment of the p-values for the number of pairs.
     confidence_level : float
-        The nominal coverage of each interval.
+        Nominal coverage of each interval.
     n_pos, n_neg : float, or tuple of float
-        Number of positive and negative samples, or their total weights; of independent samples one per model.
+        Number of positive and negative samples, or their total weights; one per model for independent samples.
     pos_label : label
         The label of the positive class.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped
-        From what, as in :class:`Inference`.
+        As in :class:`Inference`.
     """
 
     estimates: Mapping[str, float]
@@ -116,7 +116,7 @@ class Comparison(Measured):
 
     @property
     def standard_errors(self) -> F64:
-        """Of the estimates."""
+        """Standard errors of the estimates."""
         if self.covariance is None:
             return np.full(len(self.estimates), np.nan)
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
@@ -141,50 +141,38 @@ class Comparison(Measured):
         Raises
         ------
         ValueError
-            If the numbers are not finite or the shape does not fit.
+            If the numbers are not finite or the shape is wrong.
         """
         k = len(self.estimates)
         given = np.atleast_2d(unmasked(rows, "rows"))
-        # Beyond, their squares are no numbers.
+        # The squares of greater numbers overflow.
         if given.dtype.kind not in "fiub" or given.shape[1:] != (k,) or not (np.abs(given) <= 1e100).all():
             raise ValueError(f"rows must be finite numbers of shape (n_contrasts, {k}), got {shown(rows)}")
         if self.covariance is None:
             raise ValueError(f"method={self.method!r} has no covariance to test a contrast by")
         return joint_test(given.astype(np.float64), np.array([*self.estimates.values()]), self.covariance)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
-
-        Returns
-        -------
-        dict
-            As of every result; of two models with the fields of their pair.
-        """
-        (first, *others) = self.pairs
-        own = first._asdict() if not others else {}
-        return {**super().to_dict(), **{name: plain(own[name]) for name in own if not name.startswith("model")}}
+    def _also(self) -> dict[str, Any]:
+        of_pair = self.pairs[0]._asdict() if len(self.pairs) == 1 else {}
+        own = {name: value for name, value in of_pair.items() if not name.startswith("model")}
+        return {**super()._also(), **own}
 
     def rows(self) -> list[dict[str, Any]]:
-        measure = self.measure.short
-        return [
-            {
-                "model_a": pair.model_a,
-                "model_b": pair.model_b,
-                "measure": measure,
-                "estimate_a": self.estimates[pair.model_a],
-                "estimate_b": self.estimates[pair.model_b],
-                "difference": pair.difference,
-                "standard_error": pair.standard_error,
-                "ci_low": np.nan if pair.confidence_interval is None else pair.confidence_interval.low,
-                "ci_high": np.nan if pair.confidence_interval is None else pair.confidence_interval.high,
-                "statistic": pair.statistic,
-                "df": pair.df,
-                "pvalue": pair.pvalue,
-                "pvalue_adjusted": pair.pvalue_adjusted,
-                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
-            }
-            for pair in self.pairs
-        ]
+        of = {name: [getattr(pair, name) for pair in self.pairs] for name in PairComparison._fields}
+        limits = zip(*(both or (np.nan, np.nan) for both in of["confidence_interval"]), strict=True)
+        columns = {
+            "model_a": of["model_a"],
+            "model_b": of["model_b"],
+            "measure": self.measure.short,
+            "estimate_a": [self.estimates[name] for name in of["model_a"]],
+            "estimate_b": [self.estimates[name] for name in of["model_b"]],
+            "difference": of["difference"],
+            "standard_error": of["standard_error"],
+            **dict(zip(("ci_low", "ci_high"), limits, strict=True)),
+            **{name: of[name] for name in ("statistic", "df", "pvalue", "pvalue_adjusted")},
+            "weight_kind": self.weight_kind,
+        }
+        return table(len(self.pairs), columns)
 
     @property
     def joint_test(self) -> str:
@@ -252,9 +240,8 @@ class Comparison(Measured):
         for pair in self.pairs:
             places = self._places(pair.standard_error)
             first, second = words.label_text(pair.model_a), words.label_text(pair.model_b)
-            interval = words.ends(pair.confidence_interval, places)
-            pvalue = words.p_value(pair.pvalue_adjusted)
-            listed.append(f"{first} minus {second} {words.digits(pair.difference, places)} ({interval}), {pvalue}")
+            change = words.with_ends(pair.difference, pair.confidence_interval, places)
+            listed.append(f"{first} minus {second} {change}, {words.p_value(pair.pvalue_adjusted)}")
         return [*found, f"Differences ({words.level(self.confidence_level)} one by one; {how}): {'; '.join(listed)}"]
 
     def _basis(self) -> list[str]:

@@ -1,7 +1,8 @@
-"""What inference about a measure returns."""
+"""The result of inference about a measure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,11 +12,11 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS, Source
-from rocmax.metrics.results._result import Measured
+from rocmax.metrics.results._result import Measured, table
 
 
 class ConfidenceInterval(NamedTuple):
-    """The ends of a confidence interval."""
+    """Confidence limits."""
 
     low: Any
     high: Any
@@ -27,40 +28,37 @@ class Inference(Measured):
 
     Attributes
     ----------
-    estimate : float or ndarray of shape (n_models,)
-        The value of the measure.
-    variance, standard_error : float or ndarray of shape (n_models,)
-        Of the estimate.
+    estimate, variance, standard_error : float or ndarray of shape (n_models,)
+        The value of the measure, and its uncertainty.
     confidence_interval : ConfidenceInterval
-        Its `low` and `high` end.
+        Confidence limits `low` and `high`.
     n_pos, n_neg : float
         Number of positive and negative samples, or their total weights.
     method : str
-        How the variance and the interval were found.
+        Method of the variance and the interval.
     confidence_level : float
-        The nominal coverage of the interval.
+        Nominal coverage of the interval.
     statistic, pvalue : float or ndarray of shape (n_models,), or None
-        Of the test against `null_value`, if one was asked for.
+        Test against `null_value`, if one was requested.
     null_value, alternative, equivalence_margin : float, str and float, or None
-        What the estimate was tested against.
+        The hypothesis of the test.
     replicates : ndarray of shape (n_resamples,) or (n_resamples, n_models), or None
         Bootstrap replicates of the estimate.
     pos_label : label
         The label of the positive class.
     names : tuple of str or None
-        The models', or the classes' where there is a result a class; None for those of an array.
+        Names of the models, or of the classes if each has a result; None for an array of scores.
     threshold : float or ndarray of shape (n_models,), or None
-        Of a rate: that of :func:`operating_point`, scores of at least which are called positive, or of at most which
-        with `higher_is_better` False.
+        For a rate, the threshold of :func:`operating_point`: scores at or above it are called positive, or at or below
+        it with `higher_is_better` False.
     estimate_bounds : (float, float) or None
-        Of a :class:`ROCAccumulator` with `max_error` that has pooled scores: the measure of all scores lies between
-        them. The interval is wider by as much, and the test allows for it.
+        Bounds of the measure of all scores, if a :class:`ROCAccumulator` with `max_error` has pooled some. The interval
+        and the test allow for them.
     measure : Measure
         What was measured.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped
-        From what: samples of each of several classes, kind of weights (None without), rows, clusters, subjects of
-        pairs, folds, and how a bootstrap drew; None where there was no such thing. Whether high scores are for
-        positives, and how many samples were left out because of missing values.
+        Samples of each of several classes, kind of weights, number of samples, clusters, subjects of pairs and folds,
+        and how a bootstrap draws, or None; whether high scores are for positives; number of samples left out.
     """
 
     estimate: Any
@@ -83,47 +81,41 @@ class Inference(Measured):
     estimate_bounds: tuple[float, float] | None = None
 
     @property
-    def _averaged(self) -> bool:
-        """Whether several classes have one result."""
-        return self.measure.average is not None
-
-    @property
-    def _each(self) -> list[tuple[str, float, float, ConfidenceInterval]]:
-        """Name, estimate, standard error and interval of each model."""
-        columns = (self.estimate, self.standard_error, *self.confidence_interval)
-        rows = np.column_stack([np.atleast_1d(column) for column in columns]).tolist()
-        names = self.names or [f"model {k + 1}" if np.ndim(self.estimate) else "" for k in range(len(rows))]
-        return [(name, row[0], row[1], ConfidenceInterval(*row[2:])) for name, row in zip(names, rows, strict=True)]
+    def _names(self) -> Sequence[str] | None:
+        """Names of the rows, if there are several."""
+        if np.ndim(self.estimate):
+            return self.names or [f"model {k + 1}" for k in range(len(self.estimate))]
+        return None
 
     def rows(self) -> list[dict[str, Any]]:
-        kind = "model" if self.class_sizes is None or self._averaged else "class"
-        return [
-            {
-                **({kind: name} if name else {}),
-                "measure": self.measure.short,
-                "estimate": estimate,
-                "standard_error": error,
-                "ci_low": both.low,
-                "ci_high": both.high,
-                "method": self.method,
-                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
-                **self._bounded(),
-                **({} if self.threshold is None else {"threshold": float(np.atleast_1d(self.threshold)[k])}),
-                **self._tested(k),
-                **self._counted(k),
-            }
-            for k, (name, estimate, error, both) in enumerate(self._each)
-        ]
+        several = self.class_sizes is not None and self.measure.average is None
+        low, high = self.confidence_interval
+        least, most = self.estimate_bounds or (None, None)
+        columns = {
+            "class" if several else "model": self._names,
+            "measure": self.measure.short,
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "ci_low": low,
+            "ci_high": high,
+            "method": self.method,
+            "weight_kind": self.weight_kind,
+            "least": least,
+            "most": most,
+            "threshold": self.threshold,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+        }
+        return table(np.size(self.estimate), columns | self._counted())
 
-    def _bounded(self) -> dict[str, float]:
-        """Return the bounds of the estimate, if scores were pooled."""
-        return {} if self.estimate_bounds is None else dict(zip(("least", "most"), self.estimate_bounds, strict=True))
-
-    def _tested(self, k: int) -> dict[str, Any]:
-        """Return the test of the k-th row, if there was one."""
-        if self.pvalue is None:
-            return {}
-        return {name: float(np.atleast_1d(getattr(self, name))[k]) for name in ("statistic", "pvalue")}
+    def _counted(self) -> dict[str, Any]:
+        """Return the columns of the numbers of samples."""
+        if self.class_sizes is None:
+            return {"n_pos": self.n_pos, "n_neg": self.n_neg}
+        total = sum(self.class_sizes)
+        if self.measure.average is not None:
+            return {"n_classes": len(self.class_sizes), "n_samples": total}
+        return {"n_pos": self.class_sizes, "n_neg": [total - size for size in self.class_sizes]}
 
     @property
     def _against(self) -> str:
@@ -132,18 +124,14 @@ class Inference(Measured):
             return ""
         return words.against(self.alternative, self.null_value, self.equivalence_margin)
 
-    def _pvalue(self, k: int) -> str:
-        """Return the p-value of the k-th row in words, if there was a test."""
-        return f", {words.p_value(self._tested(k)['pvalue'])}" if self._against else ""
-
     @property
     def _only_test(self) -> str:
         """The test of one model in words, if there was one."""
-        return f"{self._pvalue(0)} ({self._against})" if self._against else ""
+        return f", {words.p_value(self.pvalue)} ({self._against})" if self._against else ""
 
     @property
     def _at(self) -> str:
-        """The threshold of one model in words, if there is one, which the interval takes to vary."""
+        """The threshold of one model in words, if there is one."""
         if self.threshold is None:
             return ""
         at_most = "" if self.higher_is_better else "score <= "
@@ -151,44 +139,41 @@ class Inference(Measured):
 
     @property
     def _fixed(self) -> str:
-        """What the interval of a rate takes as fixed, and which interval takes the threshold so."""
+        """What the interval of a rate takes as fixed, and which function takes the threshold as fixed."""
         if self.threshold is None:
             return ""
         return f"; the {getattr(self.measure, 'fixed', '').upper()} is fixed; operating_point fixes the threshold"
 
-    def _counted(self, k: int) -> dict[str, Any]:
-        """Return the numbers of samples of the k-th row."""
-        if self.class_sizes is None:
-            return {"n_pos": self.n_pos, "n_neg": self.n_neg}
-        total = sum(self.class_sizes)
-        if self._averaged:
-            return {"n_classes": len(self.class_sizes), "n_samples": total}
-        return {"n_pos": self.class_sizes[k], "n_neg": total - self.class_sizes[k]}
-
     def _lines(self) -> list[str]:
+        level = words.level(self.confidence_level)
         if np.ndim(self.estimate):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
             test = f", p of a {self._against}" if self._against else ""
-            level = f"{words.level(self.confidence_level)}{test}{self._fixed}"
-            return [f"{self.measure_in_words} ({level})", *words.text_table(rows)]
-        ((_, estimate, error, both),) = self._each
-        text = words.bracketed(estimate, both, self._places(error, both))
-        level = f"{words.level(self.confidence_level)}{self._fixed}"
-        return [f"{words.named(self.measure_in_words, text)} ({level}){self._at}{self._only_test}"]
+            return [f"{self.measure_in_words} ({level}{test}{self._fixed})", *words.text_table(rows)]
+        places = self._places(self.standard_error, self.confidence_interval)
+        text = words.bracketed(self.estimate, self.confidence_interval, places)
+        return [f"{words.named(self.measure_in_words, text)} ({level}{self._fixed}){self._at}{self._only_test}"]
 
     def _sentences(self, basis: str) -> list[str]:
-        found = []
-        for name, estimate, error, both in self._each:
-            places = self._places(error, both)
-            found.append((words.label_text(name), words.digits(estimate, places), words.ends(both, places)))
         level = words.level(self.confidence_level)
-        if np.ndim(self.estimate):
-            test = f"; p of a {self._against}" if self._against else ""
-            each = [f"{name} = {value} ({between}){self._pvalue(k)}" for k, (name, value, between) in enumerate(found)]
-            return [f"{self.measure_in_words} ({level}{test}; {basis}): {'; '.join(each)}"]
-        ((_, value, between),) = found
-        return [f"{words.named(self.measure_in_words, value)} ({level} {between}; {basis}){self._at}{self._only_test}"]
+        if not np.ndim(self.estimate):
+            return [f"{self._said(self.measure_in_words, basis)}{self._at}{self._only_test}"]
+        each = []
+        for name, row in zip(self._names or (), self.rows(), strict=True):
+            interval = row["ci_low"], row["ci_high"]
+            found = words.with_ends(row["estimate"], interval, self._places(row["standard_error"], interval))
+            pvalue = f", {words.p_value(row['pvalue'])}" if self._against else ""
+            each.append(f"{words.label_text(name)} = {found}{pvalue}")
+        test = f"; p of a {self._against}" if self._against else ""
+        return [f"{self.measure_in_words} ({level}{test}; {basis}): {'; '.join(each)}"]
+
+    def _said(self, name: str, basis: str) -> str:
+        """Return the estimate of one model with its interval, in words."""
+        places = self._places(self.standard_error, self.confidence_interval)
+        between = words.ends(self.confidence_interval, places)
+        level = words.level(self.confidence_level)
+        return f"{words.named(name, words.digits(self.estimate, places))} ({level} {between}; {basis})"
 
     def _basis(self) -> list[str]:
         pooled = []

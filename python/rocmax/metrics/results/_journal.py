@@ -10,11 +10,13 @@ from rocmax.metrics.results import _words as words
 
 Row = Mapping[str, Any]
 
-_LEAST, _MOST = 2, 4  # decimals of what lies between 0 and 1
+_LEAST, _MOST = 2, 4  # decimals of shares
 _HIDDEN = ("measure", "standard_error", "method", "weight_kind", "statistic", "df", "share")
 _HEADS = {
     "pvalue": "p",
     "pvalue_adjusted": "adjusted p",
+    "pvalue_null": "p of the null value",
+    "pvalue_difference": "adjusted p of the difference",
     "n_pos": "positives",
     "n_neg": "negatives",
     "tpr": "sensitivity",
@@ -28,10 +30,10 @@ _UNBOUNDED = ("lr_positive", "lr_negative", "threshold")
 
 
 def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bool = True) -> list[dict[str, str]]:
-    """Return the rows of a table as texts: of `name`, `name_low` and `name_high` one cell.
+    """Return the rows of a table as text, with `name`, `name_low` and `name_high` in one cell.
 
-    All numbers of a column have as many decimals: two, or as many as show one digit of the smallest standard error,
-    which is taken for a quarter of the interval's width.
+    All numbers of a column have the same number of decimals: two, or as many as show one digit of the smallest standard
+    error, taken as a quarter of the interval's width.
     """
     renamed = [_renamed(row) for row in rows]
     columns: dict[str, list[str]] = {}
@@ -49,7 +51,7 @@ def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bo
 
 
 def _renamed(row: Row) -> dict[str, Any]:
-    """Return a row whose ends are named for what they are of, and whose two models are one column."""
+    """Return a row with limits named after their number, and with both models in one column."""
     of = "estimate" if "estimate" in row else "difference"
     ends = {"ci_low": f"{of}_low", "ci_high": f"{of}_high"}
     found = {ends.get(name, name): value for name, value in row.items()}

@@ -1,6 +1,6 @@
-"""What every result can do: say itself in words, as a table and as plain numbers.
+"""Base of all results, which are printed in words, as a table and as plain numbers.
 
-A subclass says in `_lines` what it holds, in `_basis` by what and from what, and lists its table in `rows`.
+A subclass writes its numbers in `_lines` and `_sentences`, its methods and samples in `_basis`, its table in `rows`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _SCALARS = (str, int, float, type(None))
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """Base of what functions return: equal if all that they hold is, arrays and NaN included."""
+    """Base of results; two are equal if all their fields are, arrays and NaN included."""
 
     def summary(self) -> str:
-        """Return what was found, how and from what, in sentences for a paper.
+        """Return the result, its method and its samples in sentences for a paper.
 
         Returns
         -------
@@ -45,20 +45,20 @@ class Result:
         return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
 
     def to_frame(self, library: str = "pandas", *, style: str = "numbers") -> Any:
-        """Return a table, one row a model, a pair of models or whatever was measured.
+        """Return a table with one row per model, pair of models or other item.
 
         Parameters
         ----------
         library : {"pandas", "polars"}, default="pandas"
-            Whose DataFrame. Those of pandas have ``to_markdown``, ``to_latex`` and ``to_clipboard``, for Word.
+            Library of the DataFrame. Those of pandas have ``to_markdown``, ``to_latex`` and ``to_clipboard``, for Word.
         style : {"numbers", "journal"}, default="numbers"
-            "journal": texts as papers print them, an estimate and its interval in one cell, "0.81 (0.76-0.86)", with
-            two decimals or as many as show one digit of the standard error.
+            "journal" gives text as papers print it, an estimate and its interval in one cell, "0.81 (0.76-0.86)", with
+            two decimals, or as many as show one digit of the standard error.
 
         Returns
         -------
         DataFrame
-            All digits, NaN where there is no number; of "journal" texts, empty where there is none.
+            Numbers with all digits, NaN if missing; "journal" gives text, empty if missing.
 
         Raises
         ------
@@ -78,16 +78,22 @@ class Result:
         return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
+        """Return the fields in the types of JSON, with references and summary.
 
         Returns
         -------
         dict
-            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
-            replicates of a bootstrap. `subgroups` maps the name of each to such a dict of its own.
+            Arrays and tuples are lists, NaN and infinities None, labels without a type in JSON text; the replicates of
+            a bootstrap are left out. `measure` is the measure's name, its options are keys of their own. The
+            comparison of two models has the fields of their pair, too; `subgroups` maps each name to such a dict.
         """
         held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
-        return {**held, "references": self.references, "summary": self.summary()}
+        also = {name: plain(value) for name, value in self._also().items()}
+        return {**held, "references": self.references, "summary": self.summary(), **also}
+
+    def _also(self) -> dict[str, Any]:
+        """Return entries of `to_dict` that are not fields."""
+        return {}
 
     @property
     def references(self) -> list[str]:
@@ -100,7 +106,7 @@ class Result:
         Returns
         -------
         list of dict
-            One or more, all of the same names: what `to_frame` makes columns of.
+            Rows with the same keys, the columns of `to_frame`.
         """
         raise NotImplementedError
 
@@ -148,11 +154,11 @@ class Result:
         return {field.name: getattr(self, field.name) for field in own_first}
 
     def _lines(self) -> list[str]:
-        """Return what was found, a line each."""
+        """Return the numbers, one line each."""
         raise NotImplementedError
 
     def _sentences(self, basis: str) -> list[str]:
-        """Return what was found in words, with its basis in brackets."""
+        """Return the numbers in sentences, with the basis in brackets."""
         raise NotImplementedError
 
     def _basis(self) -> list[str]:
@@ -189,24 +195,24 @@ class Unpacked(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Measured(Result):
-    """What was measured, and of which samples.
+    """Base of results that measure samples.
 
     Attributes
     ----------
     measure : Measure
         What was measured; ``str(measure)`` says it in words.
     class_sizes : tuple of float or None
-        The samples of each of several classes.
+        Number of samples of each of several classes.
     weight_kind : str or None
-        What the weights stand for; None without weights.
+        Kind of weights; None without weights.
     n_samples, n_groups, n_folds, n_subjects : int or None
-        Number of samples, of weights other than 0, of clusters, of folds, and of the subjects of pairs.
+        Number of samples with a weight other than 0, of clusters, of folds, and of subjects of pairs.
     resampling : str or None
-        How a bootstrap drew and how it made intervals.
+        How a bootstrap draws and makes intervals.
     higher_is_better : bool or tuple of bool
-        Whether high scores are for positives, of models that differ in it one each.
+        Whether high scores are for positives; one for each model if they differ.
     n_dropped : int
-        Number of samples that were left out because of missing values.
+        Number of samples left out because of missing values.
     """
 
     measure: Measure = _AUC
@@ -220,16 +226,8 @@ class Measured(Result):
     higher_is_better: bool | tuple[bool, ...] = True
     n_dropped: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
-
-        Returns
-        -------
-        dict
-            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
-            replicates of a bootstrap. `measure` is the measure's name, its options are keys of their own.
-        """
-        return {**super().to_dict(), **{name: plain(value) for name, value in self.measure.parameters.items()}}
+    def _also(self) -> dict[str, Any]:
+        return self.measure.parameters
 
     @property
     def measure_in_words(self) -> str:
@@ -244,7 +242,7 @@ class Measured(Result):
         return journal(self.rows(), self.measure.short, level, self.measure.is_share)
 
     def _places(self, error: Any, interval: Any = None) -> int | None:
-        """Return how many decimals an estimate with a standard error, or an interval far wider than that says, has."""
+        """Return the number of decimals of an estimate with this standard error, or a far wider interval."""
         return words.decimals(error, self.measure.is_share, interval)
 
     def _source(self, method: str) -> Source:
@@ -256,11 +254,11 @@ class Measured(Result):
 
     @property
     def method_in_words(self) -> str:
-        """How variances were found, with the source, such as "logit of DeLong et al. 1988"."""
+        """The method of the variance with its source, such as "logit of DeLong et al. 1988"."""
         return self._by(str(getattr(self, "method", "")))
 
     def _by(self, method: str) -> str:
-        """Return a method in words, of a bootstrap with how it drew."""
+        """Return a method in words, after the resampling if it is a bootstrap."""
         return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
 
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
@@ -287,8 +285,17 @@ def _classes(sizes: Sequence[float]) -> str:
     return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
 
 
+def table(n_rows: int, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of columns: arrays and lists hold a value for each row, others are the same in all; no None."""
+    held = {name: column for name, column in columns.items() if column is not None}
+    for name, column in held.items():
+        of_rows = column.tolist() if isinstance(column, np.ndarray) else column
+        held[name] = of_rows if isinstance(of_rows, (list, tuple)) else [of_rows] * n_rows
+    return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
+
+
 def of_samples(data: Sample | Classes) -> dict[str, Any]:
-    """Return the fields of :class:`Measured` that say from what samples."""
+    """Return the fields of :class:`Measured` that describe samples."""
     of_pairs = isinstance(data, Sample) and data.of_pairs  # operating points are never of pairs
     found: dict[str, Any] = {
         "weight_kind": None if data.weight is None else data.weight_kind,
@@ -301,7 +308,7 @@ def of_samples(data: Sample | Classes) -> dict[str, Any]:
 
 
 def higher_of(lower: Any) -> bool | tuple[bool, ...]:
-    """Return whether high scores are for positives: of all models, or where they differ of each."""
+    """Return whether high scores are for positives, in all models or in each if they differ."""
     same = np.ndim(lower) == 0 or bool((lower == lower[0]).all())
     return not np.ravel(lower)[0] if same else tuple((~lower).tolist())
 
@@ -332,12 +339,12 @@ def plain(value: Any) -> Any:
 
 
 def plain_key(name: Any) -> str:
-    """Return the name of a subgroup, a model or an attribute as JSON's keys have it: as text, dates as such."""
+    """Return the name of a subgroup, a model or an attribute as text, for a key of JSON."""
     return name if isinstance(name, str) else words.label_text(name)
 
 
 def _key(value: Any) -> Any:
-    """Return what is equal, and hashable, where values are equal."""
+    """Return a hashable value that is equal if values are."""
     if isinstance(value, np.ndarray):
         return value.shape, _key(value.ravel().tolist())
     if isinstance(value, Mapping):
@@ -350,7 +357,7 @@ def _key(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """Return a value for a repr: on one line, large arrays by their shape alone."""
+    """Return a value for a repr, on one line; large arrays by their shape."""
     if isinstance(value, np.ndarray):
         if value.size > _SHORT or value.ndim > 1:
             return f"<array of shape {value.shape}>"

@@ -1,4 +1,4 @@
-"""Numbers, names and tables as people read them: the one place that says how many digits and which words."""
+"""Numbers, names and tables as people read them: the only place that decides on digits and words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from rocmax._parameters import shown
 
 _DECIMALS = 3
-#: Places of a number whose error is not known: three decimals, or two significant digits where that is more.
+#: Places of a number with unknown error: three decimals, or two significant digits if these are more.
 UNKNOWN = -_DECIMALS
 _IN_ERRORS = 4.0  # the width of a 95 % interval, nearly
 _NOISE = 1e-12  # what rounding leaves of 0 and of 1
@@ -22,13 +22,13 @@ _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
 
 
 def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:
-    """Return the numbers of samples in words; labels that are not 1 are named."""
+    """Return the numbers of samples in words, with the positive label if it is not 1."""
     named = "" if pos_label is None or is_one(pos_label) else f" ({label_text(pos_label)})"
     return f"{count(n_pos)} positive{named}, {count(n_neg)} negative samples"
 
 
 def weighted(of: Any, counted: str) -> str:
-    """Return the samples of a result in words, with what their weights stood for if they had any."""
+    """Return the samples of a result in words, with the kind of their weights if they have any."""
     if of.weight_kind is None:
         return counted
     rows = "" if of.n_samples is None else f" in {count(of.n_samples)} rows"
@@ -36,7 +36,7 @@ def weighted(of: Any, counted: str) -> str:
 
 
 def exceptions(of: Any) -> str:
-    """Return which scores are better if they are low, and how many samples were left out, in words."""
+    """Return in words which models have low scores for positives, and how many samples were left out."""
     higher, names = of.higher_is_better, getattr(of, "names", None)
     text = ""
     if higher is False:
@@ -55,7 +55,7 @@ def percent(share: float) -> str:
 
 
 def is_one(label: Any) -> bool:
-    """Whether a label is 1 or True, which need not be said to be positive."""
+    """Whether a label is 1 or True, which is positive by convention."""
     return isinstance(label, (bool, int, float, np.generic)) and bool(label == 1)
 
 
@@ -78,9 +78,9 @@ def count(number: float) -> str:
 
 
 def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | None:
-    """Return how many decimals show two digits of a standard error, of rates three or more; None for four digits.
+    """Return how many decimals show two digits of a standard error, at least three for rates; None for four digits.
 
-    An interval that is far wider than the error says counts in its place: a rate of 1 may have an error near 0.
+    An interval that is far wider than the error replaces it: a rate of 1 may have an error near 0.
     """
     if interval is not None and error != 0:
         width = float(interval[1] - interval[0])
@@ -96,7 +96,7 @@ def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | No
 def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
 
-    What is not 0 is not written as 0, nor what is less than 1 as 1: two significant digits say by how much.
+    A number that is not 0 is not written as 0, nor one below 1 as 1: it gets two significant digits.
     """
     if value is None or math.isnan(value):
         return "not available"
@@ -123,19 +123,19 @@ def _two_digits(size: float) -> int:
 
 
 def _few(size: float, places: int) -> bool:
-    """Whether so many decimals show too little of a number: fewer than two digits, of a known error none."""
+    """Whether so many decimals show fewer than two digits of a number, or none if its error is known."""
     return _two_digits(size) > -places if places < 0 else size < 0.5 * 10.0**-places
 
 
 def _together(values: Any, places: int | None, sign: str = "") -> list[str]:
-    """Return numbers that stand side by side: next to one with an exponent 0 has no decimals."""
+    """Return numbers that stand side by side; 0 has no decimals next to a number with an exponent."""
     found = [digits(value, places, sign) for value in values]
     small = any("e-" in text for text in found)
     return ["0" if small and value == 0 else text for value, text in zip(values, found, strict=True)]
 
 
 def named(name: str, text: str) -> str:
-    """Return a name and its number, apart also where the name ends in a number."""
+    """Return a name and its number, with "=" between them if the name ends in a digit."""
     return f"{name} = {text}" if name[-1:].isdigit() else f"{name} {text}"
 
 
@@ -145,6 +145,11 @@ def ends(interval: Any, places: int | None = UNKNOWN) -> str:
     if low == high == digits(None):
         return f"interval {low}"
     return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
+
+
+def with_ends(estimate: Any, interval: Any, places: int | None = UNKNOWN) -> str:
+    """Return an estimate with its interval as text has them, "0.730 (0.630-0.830)"."""
+    return f"{digits(estimate, places)} ({ends(interval, places)})"
 
 
 def bracketed(estimate: Any, interval: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
@@ -174,7 +179,7 @@ def p_digits(pvalue: Any) -> str:
 
 
 def against(alternative: str, null: float, margin: float | None) -> str:
-    """Return what a difference was tested against."""
+    """Return the hypothesis of a test in words."""
     if alternative == "equivalence":
         return f"test of equivalence within {margin:g} of {null:g}, two one-sided tests of Schuirmann 1987"
     sided = {"two-sided": "two-sided test", "less": "one-sided test, less", "greater": "one-sided test, greater"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,15 +15,19 @@ from rocmax._checks.missing import complete, directions, oriented
 from rocmax._checks.samples import (
     DROP,
     F64,
+    all_in_memory,
     label_classes,
     labels,
+    named_columns,
     require_finite,
     require_two_classes,
     require_weights,
     scores,
+    warn_if_two_classes,
     weights,
 )
-from rocmax._threads import n_threads
+from rocmax._parameters import shown
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._groups import numbered
 
 T = TypeVar("T")
@@ -51,9 +55,10 @@ class Sample(NamedTuple):
     weight_kind: str = "frequency"
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample, or of both subjects of a pair
     steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
-    lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
+    lower: Any = False  # whether low scores are for positives, an array if models differ; `score` has them negated
     n_dropped: int = 0
-    droppable: bool = False  # whether the caller can have samples with missing values left out
+    droppable: bool = False  # whether the caller takes `missing`
+    model_names: tuple[str, ...] | None = None
 
     @property
     def many(self) -> bool:
@@ -68,7 +73,7 @@ class Sample(NamedTuple):
     @property
     def weight_name(self) -> str:
         """What the caller calls the weights."""
-        return self.names[0].replace("y_true", "sample_weight")
+        return _weight_name(self.names)
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -92,7 +97,7 @@ class Sample(NamedTuple):
 
     @property
     def effective(self) -> tuple[float, float]:
-        """How many samples of equal weight would vary as much as those of either class: of sampling weights Kish's."""
+        """Effective numbers of positives and negatives: Kish's for sampling weights."""
         if self.weight is None or self.weight_kind == "frequency":
             return self.totals
         positive = self.positive
@@ -147,12 +152,12 @@ def sample(
     n_dropped: int | None = None,
     n_jobs: int | None = None,
     names: tuple[str, str] = ("y_true", "y_score"),
-    models: Sequence[str] | None = None,
+    models: tuple[str, ...] | None = None,
 ) -> Sample:
     """Convert labels, scores, weights and clusters and check their shapes; the core checks the values.
 
-    `missing` is None where the caller has no such option, and `n_dropped` given where samples were dropped before.
-    `models` are the names that `higher_is_better` may use.
+    `missing` is None if the caller has no such option; `n_dropped` is given if samples have been dropped. `models` are
+    names for `higher_is_better`.
     """
     if is_dask(y_true, y_score, sample_weight, groups):
         given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
@@ -166,16 +171,81 @@ def sample(
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
-    found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
-    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None)
-    if sample_weight is not None:
-        found = found._replace(weight=weights(sample_weight, len(y), found.weight_name, **advice))
-    if groups is None:
-        return found
-    if sample_weight is not None:
+    if models is None:
+        warn_if_two_classes(s, y_score, names[1])
+    lower, threads = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1), n_threads(n_jobs)
+    weight = None if sample_weight is None else weights(sample_weight, len(y), _weight_name(names), **advice)
+    if weight is not None and groups is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return found._replace(group=numbered(groups, len(y), **advice))
+    return Sample(
+        y,
+        oriented(s, lower),
+        weight,
+        threads,
+        names,
+        positive,
+        weight_kind,
+        group=None if groups is None else numbered(groups, len(y), **advice),
+        lower=lower,
+        n_dropped=n_dropped or 0,
+        droppable=missing is not None,
+        model_names=models,
+    )
+
+
+def _weight_name(names: tuple[str, str]) -> str:
+    """Return what the caller calls the weights."""
+    return names[0].replace("y_true", "sample_weight")
+
+
+_ARRAYS = ("y_true", "y_score", "sample_weight", "groups", "by")
+
+
+class Given(NamedTuple):
+    """The arguments of :func:`infer` that describe samples; `by` are subgroups or folds."""
+
+    y_true: Any
+    y_score: Any
+    sample_weight: Any = None
+    groups: Any = None
+    by: Any = None
+    pos_label: Any = None
+    higher_is_better: Any = True
+    missing: str | None = "raise"
+    n_jobs: int | None = None
+    weight_kind: str = "frequency"
+    n_dropped: int | None = None
+
+    def complete(self, by: str = "by") -> Given:
+        """Return the samples in memory, without those that miss a value if these are dropped."""
+        held = dict(zip(_ARRAYS, all_in_memory(*self[:4]), strict=False)) | {by: in_memory(**{by: self.by})[0]}
+        arrays, n_dropped = complete(self.missing, **held)
+        kept: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
+        return self._replace(**kept, n_dropped=n_dropped)
+
+    def sample(self, names: tuple[str, str] = ("y_true", "y_score")) -> Sample:
+        """Return the scores of one model or of several, of two classes."""
+        columns, models = named_columns(self.y_score, DROP)
+        how = {name: getattr(self, name) for name in self._fields if name not in (*_ARRAYS[:3], "by")}
+        return sample(self.y_true, columns, self.sample_weight, **how, models=models, names=names)
+
+    def independent(self) -> list[Sample]:
+        """Return one sample for each model: labels, scores and weights are mappings from names of models."""
+        if self.groups is not None:
+            raise ValueError("groups take paired models: one y_true for all of them")
+        for name, given in (("y_score", self.y_score), ("sample_weight", self.sample_weight)):
+            fits = isinstance(given, Mapping) and set(given) == set(self.y_true)
+            if not fits and (name == "y_score" or given is not None):
+                listed = list(self.y_true)
+                raise ValueError(f"{name} must be a mapping with the names of y_true, {listed}, got {shown(given)}")
+        lower = directions(self.higher_is_better, list(map(str, self.y_true)), len(self.y_true))
+        found = []
+        for name, turned in zip(self.y_true, np.broadcast_to(lower, len(self.y_true)).tolist(), strict=True):
+            weight = None if self.sample_weight is None else self.sample_weight[name]
+            own = self._replace(y_true=self.y_true[name], y_score=self.y_score[name], sample_weight=weight)
+            data = own._replace(higher_is_better=not turned).sample((f"y_true[{name!r}]", f"y_score[{name!r}]"))
+            found.append(one_model(data)._replace(model_names=(str(name),)))
+        return found
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
@@ -227,12 +297,12 @@ def explain(data: Sample) -> None:
 
 
 def has_variance(count: float) -> bool:
-    """Whether a class of so many samples varies; of weights whose sum is 1 up to rounding nothing is left."""
+    """Whether a class of this size has a variance; sums of weights may exceed 1 by rounding."""
     return count > 1.0 + 1e-9
 
 
 def require_two(n_pos: float, n_neg: float) -> None:
-    """Check that there are samples enough for a variance."""
+    """Check that both classes have two samples, which a variance needs."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
         if not has_variance(count):
             raise ValueError(
@@ -242,17 +312,23 @@ def require_two(n_pos: float, n_neg: float) -> None:
 
 
 def no_counts(count: float) -> str:
-    """Say what weights are that add up to a fraction of a sample."""
+    """Advise on weights that add up to a fraction of a sample."""
     return "" if count == int(count) else "; weights that do not count samples take weight_kind='sampling'"
 
 
 def check_variance(variance: F64) -> None:
-    """Check that scores have not been too large for their squares."""
+    """Check that squared scores have not overflowed."""
     if not np.isfinite(variance).all():
         raise ValueError("y_score is too large for a variance: squared scores overflow; rescale the scores")
 
 
 def rates(weight: F64) -> F64:
-    """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
+    """Return the share of a class at every distinct score or above; the last is exactly 1."""
     sums = np.cumsum(weight)
     return np.asarray(sums / sums[-1])
+
+
+def vertices(pos: F64, neg: F64) -> tuple[F64, F64]:
+    """Return FPR and TPR from (0, 0) to (1, 1), from the weight of either class at every distinct score."""
+    fpr, tpr = (np.concatenate([[0.0], rates(weight)]) for weight in (neg, pos))
+    return fpr, tpr

@@ -10,8 +10,8 @@ import numpy as np
 from rocmax._checks.samples import F64, choice
 
 KINDS = ("frequency", "sampling")
-_MANY = 10.0  # times the number of rows: a total far above it
-_WHOLE = 1e-9  # how far from a whole number, as a share of itself, a count may be
+_MANY = 10.0  # times the number of rows: the greatest total of counts
+_WHOLE = 1e-9  # relative distance of a count from a whole number
 
 
 def kind_of(weight_kind: Any) -> str:
@@ -40,9 +40,9 @@ def not_whole(weight: F64) -> str:
 
 
 def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
-    """Warn, where no kind was given, of weights of bins that are no counts; return the kind if they show that any were.
+    """Warn of weights of bins that are not counts if no kind was given; return the kind, None if all may be counts.
 
-    Of data in parts only the sums in bins are known, not the number of rows.
+    For data in parts only the sums in bins are known, not the number of rows.
     """
     choice(weight_kind, ("frequency", None), "weight_kind")
     found = not_whole(masses)
@@ -59,7 +59,7 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
 def warn_unless_counts(
     weight_kind: Any, *weights: F64 | None, name: str = "sample_weight", stacklevel: int = 3
 ) -> None:
-    """Warn, where no kind was given, of weights that do not look like counts."""
+    """Warn of weights that do not look like counts if no kind was given."""
     found = not_counts(*weights) if weight_kind is None else ""
     if found:
         warnings.warn(

@@ -30,46 +30,32 @@ def partial_auc_score(
 ) -> Any:
     """Partial area under the ROC curve over a range of false positive rates [a, b], of true ones, or of both.
 
-    ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve, a block of
-    ties being one straight segment. ``method="ranked"``: the mean over positives i and the
-    negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of ``1[s_i > t_(j)]``, ties 0. The two agree
-    if n a and n b are whole and nothing is tied.
+    ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve; a block of ties is one straight
+    segment. ``method="ranked"``: the mean over positives i and the negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of
+    ``1[s_i > t_(j)]``, ties 0. The two agree if n a and n b are whole and nothing is tied.
 
     Parameters
     ----------
-    y_true, pos_label, higher_is_better, missing, n_jobs
+    y_true, y_score, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores, higher for positives; one column a model.
     fpr_range : (float, float), default=(0.0, 1.0)
         The range [a, b], 0 <= a < b <= 1.
     tpr_range : (float, float), default=None
         If given, the area of ``1 - FPR`` over this range [c, d] of true positive rates instead (pROC's sensitivity
-        focus). With a `fpr_range` as well that of both rates at once, the two-way partial area [3]_: of the part of
-        the region between the two ranges that lies under the curve, ``A = int_a^b min(d - c, max(0, TPR(u) - c)) du``.
+        focus). If `fpr_range` is given as well, the two-way partial area [3]_: of the part of the region between both
+        ranges that lies under the curve, ``A = int_a^b min(d - c, max(0, TPR(u) - c)) du``.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
     normalize : {"width", "mcclish"} or None, default="width"
-        ``A / (b - a)``; ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
-        With "ranked" a mean over pairs, "width", is the only one; of both rates "width" is ``A / ((b - a) (d - c))``,
-        and there is no "mcclish".
+        ``A / (b - a)``; McClish's scale [2]_, ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or
+        ``A``. "ranked" takes "width" only; two ranges take "width", ``A / ((b - a) (d - c))``, or None.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; whole numbers (repetitions) with "ranked".
+        Non-negative weights; whole numbers with "ranked".
 
     Returns
     -------
     float or ndarray of shape (n_models,)
-        The partial area.
-
-    Raises
-    ------
-    ValueError
-        For one class, more than two without `pos_label`, scores that are not finite, lengths that
-        differ, a bad range or a negative weight.
-
-    Notes
-    -----
-    O(n log n), or O(n) and a sort of the samples that the range reaches.
+        The partial area. O(n log n), or O(n) and a sort of the samples that the range reaches.
 
     References
     ----------
@@ -87,22 +73,21 @@ def partial_auc_score(
     0.5
     """
     choice(method, ("curve", "ranked"), "method")
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    reading |= {"higher_is_better": higher_is_better, "missing": missing}
     if method == "curve":
-        measure = PartialAUC(fpr_range, tpr_range, normalize)
-        return measure(y_true, y_score, sample_weight, **how)
+        return PartialAUC(fpr_range, tpr_range, normalize)(y_true, y_score, sample_weight, **reading)
     _, low, high = curve_area(fpr_range, tpr_range, normalize)
     if tpr_range is not None or normalize != "width":
         raise ValueError(
             "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
             f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
         )
-    data = sample(y_true, y_score, sample_weight, **how)
+    data = sample(y_true, y_score, sample_weight, **reading)
     if data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
-    return call(_core.measure, data, ("ranked", low, high), data.threads)
+    return call(_core.measure, data, _core.Measure.ranked(low, high), data.threads)
 
 
 def tpr_at_fpr_score(
@@ -118,27 +103,21 @@ def tpr_at_fpr_score(
 ) -> Any:
     """Return the true positive rate of the best threshold with FPR at most `fpr`.
 
-    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c, "positive" meaning a score >= c.
+    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c; a sample is called positive if its score is at least c, so that
+    tied scores are called alike.
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model. Tied scores are on one side of a threshold together.
     fpr : float in [0, 1]
-        The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, and the result is
-        the same for all of these rates; :func:`infer` warns of such an estimate.
+        The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, so that the result
+        is the same for all of these rates; :func:`infer` warns of such an estimate.
 
     Returns
     -------
     float or ndarray of shape (n_models,)
         The true positive rate. O(n) expected, with weights O(n log n).
-
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, or `fpr` outside [0, 1].
 
     Examples
     --------
@@ -146,9 +125,10 @@ def tpr_at_fpr_score(
     >>> tpr_at_fpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr=0.1)
     0.5
     """
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("tpr_at_fpr", "fpr", fpr, (y_true, y_score, sample_weight), how)
+    key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", _is_rate))
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    return call(_core.measure, data, key, data.threads)
 
 
 def fpr_at_tpr_score(
@@ -164,28 +144,20 @@ def fpr_at_tpr_score(
 ) -> Any:
     """Return the false positive rate of the best threshold with TPR at least `tpr`.
 
-    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, "positive" meaning a score >= c; at 0.95
-    detection of the unusual knows it as FPR95.
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`. At 0.95 it is FPR95 of
+    out-of-distribution detection.
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model. Tied scores are on one side of a threshold together.
     tpr : float in [0, 1]
-        The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive, and the result
-        is the same for all of these rates; :func:`infer` warns of such an estimate.
+        The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive.
 
     Returns
     -------
     float or ndarray of shape (n_models,)
-        The false positive rate. O(n) expected, with weights O(n log n).
-
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, or `tpr` outside [0, 1].
+        The false positive rate.
 
     Examples
     --------
@@ -193,13 +165,11 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], tpr=0.95)
     0.5
     """
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("fpr_at_tpr", "tpr", tpr, (y_true, y_score, sample_weight), how)
+    key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", _is_rate))
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    return call(_core.measure, data, key, data.threads)
 
 
-def _at_rate(measure: str, name: str, value: Any, arrays: tuple[Any, Any, Any], how: dict[str, Any]) -> Any:
-    """Return a rate at the other one, which may be 0 and 1 too."""
-    rate = number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
-    data = sample(*arrays, **how)
-    return call(_core.measure, data, (measure, rate, 1.0), data.threads)
+def _is_rate(value: float) -> bool:
+    return 0.0 <= value <= 1.0

@@ -26,30 +26,21 @@ def scored_auc_score(
     missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
-    """Scored AUC: the mean lead of a positive over a negative.
+    """Scored AUC: by how much a positive scores higher than a negative, on average.
 
-    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC
-    curve over margins in [0, inf). It depends on the scale of the scores: compare models only on
-    one scale, such as probabilities, where it is at most the AUC.
+    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC curve over margins in
+    [0, inf) [1]_. A pair has the product of its two weights. The value depends on the scale of the scores: compare
+    models only on one scale, such as probabilities, where it is at most the AUC.
 
     Parameters
     ----------
-    y_true, pos_label, higher_is_better, missing, n_jobs
+    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model. Ties contribute 0.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; a pair has the product of its two weights.
 
     Returns
     -------
     float or ndarray of shape (n_models,)
         The scored AUC. O(n log n).
-
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights.
 
     References
     ----------
@@ -62,12 +53,11 @@ def scored_auc_score(
     >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
     0.4375
     """
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return ScoredAUC()(y_true, y_score, sample_weight, **how)
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    return ScoredAUC()(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
 
 
-def as_margins(margin: Any) -> F64:
+def _as_margins(margin: Any) -> F64:
     """Check that `margin` is a finite number or a list of them."""
     try:
         margins = np.asarray(np.nan if np.iscomplexobj(margin) else margin, dtype=np.float64)
@@ -91,15 +81,13 @@ def margin_auc_score(
 ) -> Any:
     """Margin AUC: the share of pairs that are won by more than a margin.
 
-    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j; the difference is
-    that of floating-point arithmetic. ``theta(0)`` is the strict AUC.
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j (Wu et al., 2007), with differences in
+    floating-point arithmetic. ``theta(0)`` is the AUC without ties.
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model.
     margin : float or array-like of shape (n_margins,)
         Finite margins tau.
 
@@ -108,32 +96,21 @@ def margin_auc_score(
     float or ndarray of shape (n_margins,), (n_models,) or (n_margins, n_models)
         Theta of every margin and model. O(n log n), and O(n) for every further margin.
 
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, or a margin that is not finite.
-
-    References
-    ----------
-    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
-       :doi:`10.1007/978-3-540-74958-5_44`
-
     Examples
     --------
     >>> from rocmax.metrics import margin_auc_score
     >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])
     array([0.75, 0.5 ])
     """
-    margins = as_margins(margin)
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    data = sample(y_true, y_score, sample_weight, **how)
+    margins = _as_margins(margin)
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
     if margins.ndim == 0 or data.many:
-        keys = [("margin", float(tau), 1.0) for tau in np.atleast_1d(margins)]
+        keys = [_core.Measure.margin(tau) for tau in np.atleast_1d(margins)]
         values = [call(_core.measure, data, key, data.threads) for key in keys]
         return values[0] if margins.ndim == 0 else np.array(values)
     curve = call(_core.Curve, data, data.threads)
-    return np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+    return np.array([curve.measure(_core.Measure.margin(tau)) for tau in margins])
 
 
 def sroc_curve(
@@ -149,40 +126,29 @@ def sroc_curve(
 ) -> tuple[F64, F64]:
     """SROC curve: the margin AUC against the margin.
 
-    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` for tau >= 0, a step function that falls to 0 at the
-    largest difference; its area is the scored AUC.
+    ``theta(tau)`` of :func:`margin_auc_score` for tau >= 0: a step function that falls to 0 at the largest difference.
+    Its area is the scored AUC.
 
     Parameters
     ----------
-    y_true, pos_label, higher_is_better, missing, n_jobs
+    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
         As in :func:`infer`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     n_points : int, default=None
-        Number of evenly spaced margins; None for every step, of which there are up to one a pair.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; a pair has the product of its two weights.
+        Number of evenly spaced margins; None for every step, at most one per pair.
 
     Returns
     -------
     margins : ndarray of shape (n_points,)
         Ascending, from 0; without `n_points`, 0 and every distinct positive difference of a pair.
     theta : ndarray of shape (n_points,)
-        Theta at each, and on the steps up to the next margin.
+        Theta from each margin up to the next. O(n log n + n n_points), or O(p log p) for all steps of p pairs.
 
     Raises
     ------
     ValueError
         For bad labels, scores or weights, fewer than two points, or over 2**24 pairs without `n_points`.
-
-    Notes
-    -----
-    O(n log n + n n_points); all steps of p pairs O(p log p).
-
-    References
-    ----------
-    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
-       :doi:`10.1007/978-3-540-74958-5_44`
 
     Examples
     --------
@@ -193,25 +159,24 @@ def sroc_curve(
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")
-    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    curve = one_model(sample(y_true, y_score, sample_weight, **how)).curve()
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    curve = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)).curve()
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
     if not np.isfinite(highest - lowest):
         raise ValueError(f"y_score must differ by less than 1.8e308, got {lowest} and {highest}; scale the scores")
     if n_points is not None:
         margins = np.linspace(0.0, max(highest - lowest, 0.0), n_points)
-        return margins, np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+        return margins, np.array([curve.measure(_core.Measure.margin(tau)) for tau in margins])
     n_pairs = np.count_nonzero(pos) * np.count_nonzero(neg)
     if n_pairs > _MOST_PAIRS:
-        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")
+        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; pass n_points")
     gaps = np.subtract.outer(scores[pos > 0], scores[neg > 0]).ravel()
     mass = np.multiply.outer(pos[pos > 0], neg[neg > 0]).ravel()
-    ahead = gaps > 0
-    steps, place = np.unique(gaps[ahead], return_inverse=True)
-    # Won by more than each step, the weight of larger ones; what is lost to that is the rest.
-    of_step = np.bincount(place, mass[ahead], len(steps))
+    positive = gaps > 0
+    steps, place = np.unique(gaps[positive], return_inverse=True)
+    # The weight of larger differences than each step, and of all others.
+    of_step = np.bincount(place, mass[positive], len(steps))
     won = np.concatenate([np.cumsum(of_step[::-1])[::-1], [0.0]])
-    lost = np.cumsum(np.concatenate([[mass[~ahead].sum()], of_step]))
+    lost = np.cumsum(np.concatenate([[mass[~positive].sum()], of_step]))
     return np.concatenate([[0.0], steps]), won / (won + lost)

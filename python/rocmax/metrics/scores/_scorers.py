@@ -16,7 +16,7 @@ def _value(y_true: Any, y_score: Any, *, measure: Any, sample_weight: Any = None
 
 
 class _OfClasses(type(make_scorer(_value))):  # type: ignore[misc]
-    """A scorer of scikit-learn's that tells the measure which class the scores are for: the estimator's second."""
+    """A scikit-learn scorer that passes the estimator's second class to the measure as the positive one."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **options: Any) -> Any:
         label = None if "pos_label" in self._kwargs else second_class(estimator)
@@ -26,11 +26,10 @@ class _OfClasses(type(make_scorer(_value))):  # type: ignore[misc]
 
 def scorer_of(measure: Any, pos_label: Any = None, response_method: Any = None) -> Any:
     """Return a scorer of a measure."""
-    if pos_label is not None:
-        check_label(pos_label)
-    # scikit-learn turns the scores for a `pos_label`; None it would take for a label.
-    label = {} if pos_label is None else {"pos_label": pos_label}
     how = {"response_method": response_method or _RESPONSE, "greater_is_better": not measure.lower_is_better}
-    scorer = make_scorer(_value, measure=measure, **how, **label)
+    if pos_label is not None:  # which scikit-learn turns the scores for; it would take None for a label
+        check_label(pos_label)
+        how["pos_label"] = pos_label
+    scorer = make_scorer(_value, measure=measure, **how)
     scorer.__class__ = _OfClasses
     return scorer

@@ -1,9 +1,9 @@
-"""Models compared in every subgroup: their differences there, on average, and whether these are the same."""
+"""Models compared in every subgroup: differences there and pooled, and the test that they are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,12 @@ from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
-from rocmax.metrics.subgroups._result import NO_TEST, equality_in_words, lacking_in_words, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, quiet, split, welch_satterthwaite
+from rocmax.metrics.subgroups._result import BySubgroup, totals_of
+from rocmax.metrics.subgroups._split import Parts, between, each, held_by, split, welch_satterthwaite
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SubgroupComparison(Comparison):
+class SubgroupComparison(BySubgroup, Comparison):
     """Models compared in every subgroup, pooled within subgroups, and the test that the differences are the same.
 
     It is the :class:`Comparison` of the pooled measures ``sum_g m_g n_g T_g / sum_g m_g n_g``, T_g the measure of a
@@ -32,7 +32,7 @@ class SubgroupComparison(Comparison):
     Attributes
     ----------
     by : str
-        The name of the column that tells subgroups, "subgroup" for arrays.
+        Name of the column of subgroups, "subgroup" for arrays.
     subgroups : dict
         The :class:`Comparison` of each subgroup with both classes.
     equality : SubgroupTest
@@ -44,11 +44,11 @@ class SubgroupComparison(Comparison):
         Number of clusters, where they cross subgroups.
     """
 
-    by: str = "subgroup"
-    subgroups: Mapping[Any, Comparison] = field(default_factory=dict)
-    equality: SubgroupTest = NO_TEST
-    not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
     n_clusters_crossed: float | None = None
+
+    @property
+    def _crossed(self) -> float | None:
+        return self.n_clusters_crossed
 
     def rows(self) -> list[dict[str, Any]]:
         found = []
@@ -69,18 +69,7 @@ class SubgroupComparison(Comparison):
     @property
     def measure_in_words(self) -> str:
         """The measure in words, with what is pooled."""
-        return f"{super().measure_in_words} within subgroups{self._of_by}, pooled by pairs"
-
-    @property
-    def _of_by(self) -> str:
-        return "" if self.by == "subgroup" else f" of {self.by}"
-
-    @property
-    def equality_test(self) -> str:
-        """The test that the differences are the same in all subgroups, in words."""
-        at_all = len(self.subgroups) + len(self.not_estimable)
-        named = len(self.estimates) == 2
-        return equality_in_words(self.equality, at_all, self.n_clusters_crossed, welch=named)
+        return self._pooled
 
     def _lines(self) -> list[str]:
         kept = ["subgroup"] + (["model_a", "model_b"] if len(self.pairs) > 1 else [])
@@ -102,23 +91,13 @@ class SubgroupComparison(Comparison):
         if len(self.pairs) == 1:
             listed = []
             for name, one in self.subgroups.items():
-                (pair,) = one.pairs
-                places = self._places(pair.standard_error)
-                value, between_ = words.digits(pair.difference, places), words.ends(pair.confidence_interval, places)
-                listed.append(f"{words.label_text(name)} {value} ({between_}), {words.p_value(pair.pvalue)}")
+                change = words.with_ends(one.difference, one.confidence_interval, self._places(one.standard_error))
+                listed.append(f"{words.label_text(name)} {change}, {words.p_value(one.pvalue)}")
             found.append(f"Differences by {self.by}: {'; '.join(listed)}")
-        if self.not_estimable:
-            found.append(f"Not estimable: {lacking_in_words(self.not_estimable)}")
-        found.append(f"Same differences in all subgroups: {self.equality_test}")
-        return found
-
-    def _basis(self) -> list[str]:
-        counted = len(self.subgroups)
-        return [*super()._basis(), f"{counted} subgroup{'' if counted == 1 else 's'}"]
+        return [*found, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
 
     def _sources(self) -> tuple[str, ...]:
-        tested = len(self.estimates) == 2 and self.n_clusters_crossed is None and self.equality.pvalue >= 0
-        return (*super()._sources(), *(("welch",) if tested else ()))
+        return (*super()._sources(), *self._welch)
 
 
 def compare_subgroups(
@@ -143,16 +122,10 @@ def compare_subgroups(
     replicates = [one.replicates for _, one in found.values()]
     drawn = None
     if all(one is not None for one in replicates):
-        drawn = np.hstack([one for one in replicates if one is not None]) @ mean.T
-    with quiet():
-        whole = result(Covariance(mean @ values, mean @ matrix @ mean.T, drawn), data)
-    held = {one.name: getattr(whole, one.name) for one in fields(whole)}
-    if lacking:
-        kept = list(comparisons.values())
-        held["n_samples"] = sum(one.n_samples or 0 for one in kept)
-        held["n_pos"], held["n_neg"] = sum(one.n_pos for one in kept), sum(one.n_neg for one in kept)
+        drawn = np.hstack(replicates) @ mean.T  # type: ignore[arg-type]
+    whole = Covariance(mean @ values, mean @ matrix @ mean.T, drawn)
     return SubgroupComparison(
-        **held,
+        **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
         equality=_same(parts, list(found), values, matrix, n_clusters, measure),
@@ -188,6 +161,6 @@ def _freedom(sample: Sample, measure: Measure) -> float:
         return float(sample.group.max())
     if Trait.COMPONENTS not in measure.traits:
         return max(min(sample.effective) - 1, 1.0)
-    _, *parts = measure.covariance(sample, [sample.score])
+    _, *parts = measure.covariance(sample)
     d = np.array([1.0, -1.0])
     return welch_satterthwaite([float(d @ part @ d) for part in parts], list(sample.effective))

@@ -7,7 +7,7 @@ cluster, and of the degrees of freedom of their variances.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, Law, Limits, critical, tails_of, wald, within
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_variance
+from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import has_variance
 
-#: What a subgroup counts for in a pooled estimate.
+#: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
@@ -55,12 +57,36 @@ class Estimates(NamedTuple):
         return np.diagonal(self.covariance)
 
 
-class Pooled(NamedTuple):
-    """A weighted mean of subgroups."""
+class SubgroupDifference(NamedTuple):
+    """The difference of a subgroup and another one, or all others pooled.
+
+    Attributes
+    ----------
+    subgroup, against : label
+        The subgroup and the other one; `against` is "the rest" for all others.
+    difference, standard_error : float
+        Estimate of the subgroup minus that of the other, and its standard error.
+    confidence_interval : ConfidenceInterval
+        Interval of the difference (Zou and Donner, 2008).
+    pvalue, pvalue_adjusted : float
+        Two-sided: the least level at which the interval excludes 0; and adjusted for the number of differences.
+    """
+
+    subgroup: Any
+    against: Any
+    difference: float
+    standard_error: float
+    confidence_interval: ConfidenceInterval
+    pvalue: float
+    pvalue_adjusted: float
+
+
+class PooledEstimate(NamedTuple):
+    """A weighted mean of subgroups, its standard error and its interval."""
 
     estimate: float
-    variance: float
-    limits: Limits
+    standard_error: float
+    confidence_interval: ConfidenceInterval
 
 
 class SubgroupTest(NamedTuple):
@@ -76,7 +102,7 @@ class SubgroupTest(NamedTuple):
     pvalue : float
         NaN without a test.
     n_compared : int
-        Number of subgroups that were compared: those with two samples of either class.
+        Number of compared subgroups: those with two samples of either class.
     """
 
     statistic: float
@@ -87,43 +113,47 @@ class SubgroupTest(NamedTuple):
 
 
 def shares_of(totals: F64, weights: str) -> F64:
-    """Return what subgroups count for, by the totals (n_subgroups, 2) of their classes."""
+    """Return the weights of subgroups in a mean, by the totals (n_subgroups, 2) of their classes."""
     found = {"pairs": totals.prod(axis=1), "positives": totals[:, 0], "equal": np.ones(len(totals))}[weights]
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Pooled:
+def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Interval:
     """Return the mean of subgroups with these shares.
 
-    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. Where fewer than five
-    samples of a class count, or nothing varies, that of a share of pairs is Newcombe's, with the mean of his variances
-    in the subgroups; if `wider` the interval that holds both. Of other measures without a variance it is that of
-    :func:`settled` estimates.
+    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
+    than five samples, or the variance is 0, a share of pairs has Newcombe's interval, with the mean of his variances in
+    the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
+    estimates.
     """
-    estimate = float(share @ found.estimate)
-    variance = max(float(share @ found.covariance @ share), 0.0)
-    at, spread = np.array([estimate]), np.array([variance])
-    freedom = np.array([_freedom(found, share, variance)])
+    estimate, variance = _mean(found, share)
+    freedom = np.array([_freedom(found, share, variance[0])])
     if measure.bounds[0] == -np.inf:
-        return Pooled(estimate, variance, _student(at, np.sqrt(spread), Law(freedom), measure.bounds))
-    limits, inside = log_odds(at, spread, freedom, measure.bounds)
+        limits = _student(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
+        return Interval(estimate, variance, limits, "delong")
+    limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     held = share > 0
     if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
-        few = _newcombe(at, share[held], found.sizes[held])
+        few = _newcombe(estimate, share[held], found.sizes[held])
         limits = _both(few, limits) if wider and inside[0] else few
     elif not inside[0]:
         calm = settled(found, measure)
-        moved, spread = np.array([share @ calm.estimate]), np.array([share @ calm.covariance @ share])
-        freedom = np.array([_freedom(calm, share, float(spread[0]))])
-        limits = _holding(estimate, float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
-    return Pooled(estimate, variance, limits)
+        moved, spread = _mean(calm, share)
+        freedom = np.array([_freedom(calm, share, spread[0])])
+        limits = _holding(float(estimate[0]), float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
+    return Interval(estimate, variance, limits, "logit-delong")
+
+
+def _mean(found: Estimates, share: F64) -> tuple[F64, F64]:
+    """Return the mean of subgroups with these shares, and its variance."""
+    return np.array([share @ found.estimate]), np.array([max(share @ found.covariance @ share, 0.0)])
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
-    """Return estimates of a measure with two bounds of which none is certain.
+    """Return estimates of a measure with two bounds, each with a variance above 0.
 
-    A subgroup at a bound, or without variance, counts as if one pair, or for other measures one sample of the smaller
-    class, were half lost: no rate is known to be 0 because that of ten samples was.
+    In a subgroup at a bound, or without variance, half a pair (half a sample of the smaller class for measures other
+    than shares of pairs) is added as lost and half as won.
     """
     least, most = measure.bounds
     if not np.isfinite([least, most]).all():
@@ -142,7 +172,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
 
 
 def _both(one: Limits, other: Limits) -> Limits:
-    """Return the limits of intervals that hold two others."""
+    """Return the limits of the union of two intervals."""
 
     def ends(level: float) -> tuple[F64, F64]:
         (low, high), (lower, higher) = one.ends(level), other.ends(level)
@@ -152,7 +182,7 @@ def _both(one: Limits, other: Limits) -> Limits:
 
 
 def _holding(estimate: float, moved: float, limits: Limits) -> Limits:
-    """Return the limits of an estimate that was moved, so wide that they hold it and all that is between."""
+    """Return limits about an estimate that was moved, extended to the original."""
 
     def ends(level: float) -> tuple[F64, F64]:
         low, high = limits.ends(level)
@@ -204,22 +234,14 @@ def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
     return Limits(ends, within(0.0, 1.0, lambda null: tails_of(estimate - null, error(null), Law())))
 
 
-class Difference(NamedTuple):
-    """The difference of two weighted means, its standard error, its interval and its two-sided p-value."""
-
-    difference: float
-    error: float
-    low: float
-    high: float
-    pvalue: float
-
-
-def difference(found: Estimates, first: F64, second: F64, measure: Measure, level: float) -> Difference:
-    """Return the difference of the means with two lists of shares.
+def difference(
+    found: Estimates, names: tuple[Any, Any], first: F64, second: F64, measure: Measure, level: float
+) -> SubgroupDifference:
+    """Return the difference of the means with two lists of shares, its p-value not yet adjusted.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
-    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
-    least level at which it leaves 0 out. Estimates of measures that are no share of pairs are :func:`settled`.
+    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
+    least level at which it excludes 0. Estimates of measures other than shares of pairs are :func:`settled`.
     """
     calm = found if measure.counts_pairs else settled(found, measure)
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
@@ -227,7 +249,7 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
     own, other = float(first @ found.estimate), float(second @ found.estimate)
     d, contrast = own - other, first - second
     error = float(np.sqrt(max(float(contrast @ calm.covariance @ contrast), 0.0)))
-    both = np.sqrt(a.variance * b.variance)
+    both = float(np.sqrt(a.variance * b.variance)[0])
     r = float(first @ calm.covariance @ second / both) if both > 0 else 0.0
 
     def ends(z: float) -> tuple[float, float]:
@@ -240,11 +262,12 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
             d + float(np.sqrt(max(up**2 - 2 * r * up * other_down + other_down**2, 0.0))),
         )
 
-    return Difference(d, error, *ends(critical(level)), _pvalue(d, ends))
+    pvalue = _pvalue(d, ends)
+    return SubgroupDifference(*names, d, error, ConfidenceInterval(*ends(critical(level))), pvalue, pvalue)
 
 
 def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
-    """Return the least level at which an interval leaves 0 out, on either side."""
+    """Return the least level at which an interval excludes 0."""
     side = 0 if d > 0 else 1
 
     def gap(z: float) -> float:

@@ -1,22 +1,20 @@
-"""Samples of subgroups, and what is estimated in each."""
+"""Samples of subgroups, and the estimates in each."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import DROP, F64, declared_order, names_of
 from rocmax._parameters import shown
-from rocmax._warn import warn
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics.intervals._hypothesis import Question
+from rocmax.metrics._asked import Asked
 from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
@@ -26,6 +24,7 @@ from rocmax.metrics.samples._sample import Sample, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.variances._components import variance_parts
+from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
 
@@ -43,17 +42,14 @@ class Parts(NamedTuple):
 def split(data: Sample, by: Any) -> Parts:
     """Split samples into subgroups; categories keep their order, other names are sorted."""
     explain(data)
-    (held,) = in_memory(by=by)
-    names, place = names_of(held, len(data.y), "by", *([DROP] if data.droppable else []))
+    names, place = names_of(by, len(data.y), "by", *([DROP] if data.droppable else []))
     keys = names.tolist()
     if names.dtype.kind in "mM" and isinstance(keys[0], int):  # as nanoseconds become
         keys = list(names)
-    categories = declared_order(held) or getattr(getattr(held, "cat", held), "categories", None)
-    if categories is not None and not callable(categories):
-        rank = {name: k for k, name in enumerate(categories)}
-        order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
-    else:
-        order = list(range(len(keys)))
+    categories = declared_order(by) or getattr(getattr(by, "cat", by), "categories", None)
+    known = () if categories is None or callable(categories) else categories
+    rank = {name: k for k, name in enumerate(known)}
+    order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
     if data.of_pairs:
         raise ValueError(
             "by and groups of two columns, which name pairs of subjects, cannot be combined: call infer or compare for"
@@ -81,9 +77,9 @@ def split(data: Sample, by: Any) -> Parts:
         warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
-    title = getattr(held, "name", None)  # of dask arrays, the name is a token
-    by = words.label_text(title) if isinstance(title, str) and title else "subgroup"
-    return Parts(by, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
+    title = getattr(by, "name", None)
+    column = words.label_text(title) if isinstance(title, str) and title else "subgroup"
+    return Parts(column, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
 
 
 def _total(part: Sample) -> float:
@@ -91,7 +87,7 @@ def _total(part: Sample) -> float:
 
 
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:
-    """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples for that."""
+    """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples."""
     found: dict[Any, Found] = {}
     lacking = dict(parts.lacking)
     told: dict[Any, list[Warning]] = {}
@@ -116,7 +112,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
 
 
 def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
-    """Warn once of all subgroups."""
+    """Warn once for all subgroups."""
     facts = {
         words.label_text(name): getattr(one, "fact", str(one)) for name, warned in told.items() for one in warned[:1]
     }
@@ -126,67 +122,55 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
         warnings.warn(CoverageWarning(fact), stacklevel=5)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Ignore warnings of coverage that every subgroup has given."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        yield
-
-
 def in_subgroups(
     data: Sample,
     by: Any,
-    measure: Measure,
-    question: Question,
-    seed: int,
-    one: Callable[..., Inference],
-    result: Callable[..., Inference],
+    asked: Asked,
+    inferred: Callable[[Sample, Asked], Inference],
+    result: Callable[[Interval, Asked, Sample], Inference],
 ) -> SubgroupInference:
-    """Measure every subgroup by `one`, a function of a sample and a seed, and pool them.
-
-    `result` makes an :class:`Inference` of an interval.
-    """
-    if data.many and data.n_models > 1:
+    """Measure every subgroup by `inferred` and pool them; `result` makes an :class:`Inference` of an interval."""
+    if data.n_models > 1:
         raise ValueError(
             f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
         )
-    data = next(data.models())
+    data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
     parts = split(data, by)
-    found, lacking = each(parts, lambda sample, k: one(sample, seed=(seed + k) % 2**64))
+    found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
-    share = shares_of(totals_of(found), "pairs")
-    interval = _pooled(moments, share, found, measure)
-    sizes = sum(one.n_pos for one in found.values()), sum(one.n_neg for one in found.values())
-    with quiet():
-        whole = result(interval, measure, question, False, sizes)
-    held = {field.name: getattr(whole, field.name) for field in fields(whole)}
-    first = next(iter(found.values()))
-    held |= {name: getattr(first, name) for name in ("pos_label", "weight_kind", "resampling", "higher_is_better")}
-    held["n_samples"] = data.n_counted if not lacking else sum(one.n_samples or 0 for one in found.values())
-    held["n_groups"], held["n_dropped"] = data.n_groups, data.n_dropped
+    interval = _pooled(moments, shares_of(totals_of(found), "pairs"), found, measure)
     return SubgroupInference(
-        **held,
+        **held_by(lambda: result(interval, asked, data), found, lacking),
         by=parts.by,
         subgroups=found,
         equality=equality(moments, measure),
-        differences=from_the_rest(moments, found, measure, question.level),
+        differences=from_the_rest(moments, found, measure, asked.question.level),
         not_estimable=lacking,
         moments=moments,
     )
 
 
+def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:
+    """Return the fields of a pooled result; if subgroups lack an estimate, only the samples of others are counted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)  # every subgroup has given its own
+        found = whole()
+    held = {field.name: getattr(found, field.name) for field in fields(found)}
+    if lacking:
+        held |= {
+            name: sum(getattr(one, name) or 0 for one in subgroups.values()) for name in ("n_samples", "n_pos", "n_neg")
+        }
+    return held
+
+
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
-    """Return the pooled interval: of a bootstrap that of the mean replicates."""
-    replicates = [one.replicates for one in found.values()]
-    mean = pooled(moments, share, measure)
-    at = np.array([mean.estimate])
-    if all(values is not None for values in replicates):
-        values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
-        variance = variance_of(values)
-        return Interval(at, variance, percentiles(values, wald(at, np.sqrt(variance), Law())), "bootstrap", values)
-    method = "logit-delong" if measure.bounds[0] > -np.inf else "delong"
-    return Interval(at, np.array([mean.variance]), mean.limits, method)
+    """Return the pooled interval; for a bootstrap from the mean replicates."""
+    mean, replicates = pooled(moments, share, measure), [one.replicates for one in found.values()]
+    if any(values is None for values in replicates):
+        return mean
+    values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
+    variance, at = variance_of(values), mean.estimate
+    return Interval(at, variance, percentiles(values, wald(at, np.sqrt(variance), Law())), "bootstrap", values)
 
 
 def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> Estimates:
@@ -201,7 +185,7 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
 
 
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
-    """Return the sizes of the classes: of clusters, whose variances see no others, those of the samples that decide."""
+    """Return the sizes of the classes; with clusters, those of the samples that decide the measure."""
     if sample.group is None or measure.counts_pairs:
         return sample.effective
     (own, _), (setting, _) = measure.deciding(sample.effective)
@@ -209,10 +193,10 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
 
 
 def _freedom(sample: Sample, measure: Measure) -> float:
-    """Return the degrees of freedom of a variance: of Welch and Satterthwaite, those of the smaller class elsewhere."""
+    """Return the degrees of freedom of a variance: Welch and Satterthwaite's, or those of the smaller class."""
     fewest = min(sample.effective)
     if not has_variance(fewest):
-        return 1.0  # its variance is no estimate, but as uncertain as one
+        return 1.0  # as uncertain as the variance of two samples
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         return welch_satterthwaite([float(part[0]) for part in parts], sizes)
@@ -220,7 +204,7 @@ def _freedom(sample: Sample, measure: Measure) -> float:
 
 
 def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float:
-    """Return the degrees of freedom of a sum of variances, each by so many samples."""
+    """Return the degrees of freedom of a sum of variances with these numbers of samples."""
     total = sum(parts)
     spent = sum((part / total) ** 2 / (size - 1) for part, size in zip(parts, sizes, strict=True) if part)
     return 1 / spent if spent > 0 else max(min(sizes) - 1, 1.0)

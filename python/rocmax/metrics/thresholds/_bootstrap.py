@@ -13,7 +13,7 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
@@ -33,10 +33,9 @@ def resampled(
     bootstrap: Bootstrap,
     random_state: Any,
 ) -> dict[str, Ends]:
-    """Return intervals from resamples on which every rule chooses anew.
+    """Return percentiles over resamples on which every rule chooses its threshold anew.
 
-    Percentiles; of clusters the intervals of :func:`intervals` for the effective numbers of samples, and percentiles of
-    the thresholds.
+    With clusters, only thresholds have percentiles; the others have :func:`intervals` for effective numbers of samples.
     """
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
@@ -47,7 +46,7 @@ def resampled(
         sizes = _cluster_sizes(data, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
         return intervals(found, sizes, prevalence, critical(level)) | ends
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
-    # The rates as they are: they would be rounded on their way through the shares.
+    # The rates themselves: their way through the shares rounds.
     ends |= percentiles(drawn | {"tpr": tpr, "fpr": fpr}, level)
     _warn_of_no_width(ends, of_caller(thresholds, data.lower))
     return ends
@@ -56,7 +55,8 @@ def resampled(
 def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
     data = drawable(data, "method='wilson' has intervals for one sample")
-    how = (data.weight_kind == "sampling", list(map(tuple, rules)), bootstrap.stratified, bootstrap.n_resamples, seed)
+    rules_of_core = [rule.core for rule in rules]
+    how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
 
 
@@ -71,13 +71,13 @@ def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
 
 
 def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
-    """Return the same of clusters.
+    """Return the same from resamples of clusters.
 
-    A replicate draws as many clusters as there are, with replacement, each with all its samples (Field and Welsh,
-    2007); draws without one of the classes are skipped. O(n log n) each.
+    A replicate draws as many clusters as there are, with replacement (Field and Welsh, 2007); draws of one class only
+    are skipped. O(n log n) each.
     """
     explain(data)
-    order = np.argsort(data.score, kind="stable")  # so that no replicate has much to sort
+    order = np.argsort(data.score, kind="stable")  # makes the sorts of the replicates fast
     group, n_groups = np.asarray(data.group)[order], int(data.n_groups or 0)
     data = data._replace(y=data.y[order], score=data.score[order])
     positive = data.positive
@@ -101,8 +101,8 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
     """Return the effective number of samples of each share (Korn and Graubard, 1998).
 
     A share whose replicates have mean p and variance v has ``p (1 - p) / v`` effective samples, at most the number of
-    samples of its kind; if it is 0 or 1 in all replicates, the number of clusters that hold such samples. They are
-    multiplied by ``(z / t)^2``, with t the quantile of Student's distribution of that number of clusters less one.
+    samples of its kind; if it is 0 or 1 in all replicates, the number of clusters with such samples. The number is
+    multiplied by ``(z / t)^2``, with t the quantile of Student's distribution with that number of clusters less one.
     """
     positive, group, n_groups = data.positive, np.asarray(data.group), int(data.n_groups or 0)
     top, least = np.full(n_groups, -np.inf), np.full(n_groups, np.inf)
@@ -112,7 +112,7 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
     n, n_pos = len(data.y), int(positive.sum())
     of_class = [len(np.unique(group[rows])) for rows in (positive, ~positive)]
     called = _at_least(top, thresholds), n_groups - _at_least(least, thresholds)
-    # Name of the share, number of samples it is a share of, number of clusters that hold some of them.
+    # Name of the share, number of samples that it is a share of, number of clusters with such samples.
     kinds = (
         ("tpr", n_pos, of_class[0]),
         ("specificity", n - n_pos, of_class[1]),
@@ -130,7 +130,7 @@ def _at_least(values: F64, thresholds: F64) -> NDArray[np.intp]:
 
 
 def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:
-    """Return the effective number of samples of shares, from replicates by row."""
+    """Return the effective number of samples for each column of replicates of a share."""
     kept = ~np.isnan(replicates)
     count = kept.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

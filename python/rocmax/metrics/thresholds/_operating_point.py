@@ -1,4 +1,4 @@
-"""Operating points: rates and predictive values at thresholds that are given or that a rule chooses."""
+"""Operating points: rates and predictive values at given thresholds, or at thresholds that a rule chooses."""
 
 from __future__ import annotations
 
@@ -49,22 +49,20 @@ def operating_point(
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
-    A sample is called positive if its score is at least the threshold c, or at most c with ``higher_is_better=False``.
-    With TPR the share of the m positives that is
-    called positive, FPR that of the n negatives, and p the prevalence, ``PPV = p TPR / (p TPR + (1 - p) FPR)``,
-    ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``, ``LR+ = TPR / FPR`` and
-    ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity; of equally good thresholds it takes
-    the highest. The estimators' `threshold` uses the same rules. By default intervals take the threshold as fixed;
-    those of :func:`infer` with :class:`TPRAtFPR` take the FPR as fixed and the threshold as estimated,
-    and are wider.
+    A sample is called positive if its score is at least the threshold c. With TPR the share of the m positives that are
+    called positive, FPR the share of the n negatives, and p the prevalence,
+    ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
+    ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
+    of equally good thresholds. The estimators' `threshold` uses the same rules. By default intervals take the threshold
+    as fixed; those of :func:`infer` with :class:`TPRAtFPR` take the FPR as fixed and the threshold as estimated, and
+    are wider.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True. For two other labels, the order of an ordered categorical or
-        `pos_label` decides which is positive.
+    y_true, sample_weight, pos_label, missing, random_state, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,)
-        Finite scores. Tied scores are called alike.
+        Finite scores.
     threshold : str, tuple or float, or list of these, default="youden"
         The threshold, or the rule that chooses it:
 
@@ -73,8 +71,8 @@ def operating_point(
         - ("fpr", rate): the largest TPR with an FPR of at most `rate`; ("specificity", rate): the largest TPR with a
           specificity of at least `rate`; ("sensitivity", rate): the lowest FPR with a TPR of at least `rate`;
         - ("alerts", k): as many samples called positive as possible, but at most k: a number of samples if k is a
-          whole number from 1 up, else a share of the samples in (0, 1). Samples tied at the cut are all left out if
-          they do not fit, so that the budget is never exceeded. With weights, k counts weight;
+          whole number from 1, else a share of the samples in (0, 1). Samples tied at the cut are all left out if they
+          do not fit. With weights, k counts weight;
         - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives;
         - "eer": where FPR and 1 - TPR are closest;
         - "midpoint": half way between the lowest positive and the highest negative score.
@@ -86,52 +84,47 @@ def operating_point(
         Share of positives where the threshold will be used; predictive values, accuracy and costs refer to it. None
         uses the share in the samples (0.5 for "youden" and "closest").
     guarantee : float in (0, 1), default=None
-        Probability with which the threshold keeps the limit of its rule on new data. The rules "fpr", "specificity",
-        "sensitivity" and "alerts" keep their limit on these samples only: on new data they exceed it about every
-        second time. With ``threshold=("fpr", 0.01), guarantee=0.95`` the FPR of the population is at most 0.01 with
-        probability 0.95, over samples like these. The threshold is an order statistic: the share of the population
-        beyond the k-th of n scores has a beta distribution with parameters k and ``n - k + 1``, whatever the
-        distribution of continuous scores [5]_; with ties the probability is higher still. Of several thresholds each
-        keeps its own limit. Takes no weights, no clusters and no bootstrap.
+        Probability with which the threshold keeps the limit of its rule on new data. Without it, the rules "fpr",
+        "specificity", "sensitivity" and "alerts" keep their limit on these samples, and exceed it on about half of all
+        new data. With ``threshold=("fpr", 0.01), guarantee=0.95`` the FPR of the population is at most 0.01 with
+        probability 0.95 over samples like these. The threshold is an order statistic: the share of the population
+        beyond the k-th of n scores has a beta distribution with parameters k and ``n - k + 1`` for any distribution of
+        continuous scores [5]_; with ties the probability is higher. Each of several thresholds keeps its own limit.
+        Excludes weights, clusters and the bootstrap.
     method : {"wilson", "bootstrap"} or Bootstrap, default="wilson"
         "wilson": intervals for a fixed threshold; a threshold that was chosen on the same samples looks better on them
         than on new data. Shares have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))`` with
         ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of rates a and b [2]_, where half a sample is added to
         each count if a rate is 0 or both are 1. At a given prevalence predictive values have the standard logit
         interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
-        "bootstrap", or :class:`Bootstrap` with its options: percentiles over resamples, in each of which the rule
-        chooses the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for
-        "alerts", whose budget is shared by both classes. A rate of 0 or 1 at a given threshold is the same in all
-        resamples: use "wilson" there.
+        "bootstrap", or :class:`Bootstrap` with options: percentiles over resamples, in each of which the rule chooses
+        the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for "alerts",
+        whose budget both classes share. A rate of 0 or 1 at a given threshold does not vary between resamples: use
+        "wilson" there.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
-    sample_weight, pos_label, random_state, n_jobs
-        As in :func:`infer`.
     weight_kind : {"frequency", "sampling"} or None, default=None
-        Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
-        :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
+        As in :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
     groups : array-like of shape (n_samples,), default=None
-        Clusters of correlated samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
-        there are, never stratified; needs ``method="bootstrap"`` and takes no weights. Intervals are those of
-        "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and
-        variance v, and Student's quantile [4]_; the threshold has percentiles. Measured coverage of 95 % intervals is
-        92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
-    higher_is_better, missing : optional
-        As in :func:`infer`. With ``higher_is_better=False`` thresholds, given or chosen, are on the scale of the
-        scores: samples are called positive whose score is at most the threshold, and where a rule calls none
-        positive the threshold is minus infinity.
+        Clusters of correlated samples, such as the lesions of a patient; needs ``method="bootstrap"``, which draws
+        whole clusters, not stratified, and excludes weights. Intervals are those of "wilson" with the effective number
+        of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and variance v, and Student's quantile
+        [4]_; the threshold has percentiles. Measured coverage of 95 % intervals is 92 to 100 % with 5 to 100 clusters
+        of 1 to 8 samples; with few clusters they are wide.
+    higher_is_better : bool, default=True
+        As in :func:`infer`. If False, samples are called positive whose score is at most the threshold, and where a
+        rule calls none positive the threshold is minus infinity.
 
     Returns
     -------
     OperatingPoint
-        Thresholds, rates, intervals and the rest. O(n log n) time, the bootstrap also O(n) for each resample and
-        threshold.
+        Thresholds, rates and intervals. O(n log n), the bootstrap also O(n) for each resample and threshold.
 
     Raises
     ------
     ValueError
-        For bad labels, scores, weights or options, a number of alerts above the number of samples, and a guarantee that
-        so few samples cannot give; the message says how many are needed.
+        For bad labels, scores, weights or options, more alerts than samples, and a guarantee that so few samples cannot
+        give; the message says how many are needed.
 
     Warns
     -----
@@ -186,7 +179,7 @@ def operating_point(
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
     elif data.lower:
-        rules = [rule._replace(number=-rule.number) if rule.name == "at" else rule for rule in rules]
+        rules = [rule._replace(number=-rule.number) if rule.given else rule for rule in rules]
     n_pos, n_neg = data.totals
     for rule in rules:
         check_budget(rule, n_pos + n_neg)
@@ -208,11 +201,11 @@ def operating_point(
     def shaped(column: F64) -> Any:
         return column if several else float(column[0])
 
-    made: dict[str, Any] = {name: shaped(column) for name, column in (shares | calls._asdict()).items()}
+    columns = {"threshold": of_caller(found, data.lower)} | shares | calls._asdict()
+    made: dict[str, Any] = {name: shaped(column) for name, column in columns.items()}
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]
     return OperatingPoint(
-        threshold=shaped(of_caller(found, data.lower)),
         pos_label=data.pos_label,
         criterion=(criteria if any(criteria) else None) if several else criteria[0],
         guarantee=None if reached is None else shaped(reached),
@@ -223,15 +216,15 @@ def operating_point(
         n_pos=n_pos,
         n_neg=n_neg,
         method="wilson" if bootstrap is None else bootstrap.name,
-        resampling=None if bootstrap is None else _resampling(bootstrap, groups is not None),
+        resampling=None if bootstrap is None else _resampling(bootstrap, data),
         **of_samples(data),
         **made,
     )
 
 
 def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
-    """Return how the intervals resample, None for those of fixed thresholds."""
-    budget = any(rule.limits == "samples" for rule in rules or ())
+    """Return how the intervals resample, or None for those of fixed thresholds."""
+    budget = any(rule.kind.limits == "samples" for rule in rules or ())
     if isinstance(method, str) and method in ("wilson", "bootstrap"):
         return None if method == "wilson" else Bootstrap(stratified=not budget)
     if not isinstance(method, Bootstrap) or method.interval != "percentile":
@@ -246,13 +239,14 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     return method
 
 
-def _resampling(bootstrap: Bootstrap, grouped: bool) -> str:
-    of_clusters = f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
-    return of_clusters if grouped else bootstrap.resampling
+def _resampling(bootstrap: Bootstrap, data: Sample) -> str:
+    if data.group is None:
+        return bootstrap.resampling
+    return f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
 
 
 def _sizes(data: Sample, thresholds: F64, calls: Calls) -> Sizes:
-    """Return the number of samples of each kind, with sampling weights the effective number."""
+    """Return the number of samples of each kind, for sampling weights the effective number."""
     if data.weight_kind == "frequency" or data.weight is None:
         return Sizes.of(calls)
     scale = data.weight.max()

@@ -15,7 +15,7 @@ from rocmax.metrics.thresholds._rules import Rule
 
 Ends = tuple[F64, F64]
 
-_FEW = 8  # rules, each of which walks the curve once; of more the curve is copied
+_FEW = 8  # rules that walk the curve one by one; for more rules it is copied
 
 #: What :func:`values` returns, in the order of tables.
 QUANTITIES = (
@@ -29,7 +29,7 @@ QUANTITIES = (
     "accuracy",
     "predicted_positive",
 )
-#: Those that depend on how many samples are positive.
+#: Those that depend on the prevalence.
 OF_PREVALENCE = ("ppv", "npv", "accuracy", "predicted_positive")
 
 
@@ -46,9 +46,9 @@ class Calls(NamedTuple):
         """Return the threshold that each rule chooses on a curve, and the calls there."""
         pos, neg = curve.weights
         if len(rules) <= _FEW:
-            thresholds, _, tp, fp = np.array([curve.cut(*rule) for rule in rules]).T
+            thresholds, _, tp, fp = np.array([curve.cut(rule.core) for rule in rules]).T
         else:
-            thresholds = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
+            thresholds = np.array([rule.number if rule.given else rule.of(curve) for rule in rules])
             score, *weights = curve.steps()
             n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
             tp, fp = (np.concatenate([[0.0], np.cumsum(weight)])[n_called] for weight in weights)
@@ -61,7 +61,7 @@ class Calls(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The effective number of samples of each kind: so many of equal weight would vary as much."""
+    """The effective number of samples of each kind: the number of samples of equal weight that vary as much."""
 
     pos: F64
     neg: F64
@@ -79,13 +79,13 @@ class Sizes(NamedTuple):
 
     @classmethod
     def kish(cls, calls: Calls, squares: Calls) -> Sizes:
-        """Return the effective numbers of sampling weights, from their sums and the sums of their squares."""
+        """Return the effective numbers for sampling weights, from their sums and the sums of their squares."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return cls(*(sums**2 / of for sums, of in zip(cls.of(calls), cls.of(squares), strict=True)))
 
 
 def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
-    """Return every quantity, at a known prevalence if one is given; NaN where it is 0 / 0."""
+    """Return every quantity, at a known prevalence if one is given; NaN for 0 / 0."""
     tp, fp, fn, tn = calls
     with np.errstate(divide="ignore", invalid="ignore"):
         tpr, fpr, tnr, fnr = tp / (tp + fn), fp / (fp + tn), tn / (fp + tn), fn / (tp + fn)
@@ -148,7 +148,7 @@ def _known(missing: F64, low: F64, high: F64) -> Ends:
 def _ratio(of_pos: F64, of_neg: F64, sizes: Sizes, z: float) -> Ends:
     """Return the confidence limits of a likelihood ratio."""
     m, n = sizes.pos, sizes.neg
-    few = (np.minimum(of_pos, of_neg) <= 0) | (np.minimum(of_pos, of_neg) >= 1)  # else there would be no width
+    few = (np.minimum(of_pos, of_neg) <= 0) | (np.minimum(of_pos, of_neg) >= 1)  # where v is infinite or 0
     a, b = (np.where(few, (rate * size + 0.5) / (size + 1), rate) for rate, size in ((of_pos, m), (of_neg, n)))
     m, n = np.where(few, m + 1, m), np.where(few, n + 1, n)
     reach = np.exp(z * np.sqrt((1 - a) / (a * m) + (1 - b) / (b * n)))
@@ -157,10 +157,7 @@ def _ratio(of_pos: F64, of_neg: F64, sizes: Sizes, z: float) -> Ends:
 
 
 def percentiles(replicates: dict[str, F64], level: float) -> dict[str, Ends]:
-    """Return percentiles of replicates (by row) that are replicates themselves: some may be infinite.
-
-    Replicates that are NaN are left out.
-    """
+    """Return percentiles of replicates (by row), without interpolation, since some may be infinite; NaN is left out."""
 
     def ends(column: F64) -> tuple[float, float]:
         kept = np.sort(column[~np.isnan(column)])

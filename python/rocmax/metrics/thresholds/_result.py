@@ -13,18 +13,15 @@ from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 from rocmax.metrics.thresholds._quantities import QUANTITIES
-from rocmax.metrics.thresholds._rules import RULES, parse_rule
+from rocmax.metrics.thresholds._rules import Rule, parse_rule
 
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits
-_OTHERS = {"fpr": "TPRAtFPR", "specificity": "TPRAtFPR", "sensitivity": "FPRAtTPR"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OperatingPoint(Unpacked):
-    """One or several thresholds, and the rates and predictive values of calling scores at or above them positive.
-
-    Or at and below them, where ``higher_is_better`` is False.
+    """One or several thresholds, and the rates and predictive values there.
 
     The first six attributes can be unpacked as a tuple. For several thresholds, numbers and confidence limits are
     arrays of shape (n_thresholds,).
@@ -35,20 +32,12 @@ class OperatingPoint(Unpacked):
         The threshold and both rates.
     tpr_interval, fpr_interval : ConfidenceInterval
         Confidence intervals of the rates.
-    pos_label : label
-        The label of the positive class.
     criterion : str, tuple or None, or list of these
         The rule that chose the threshold; None for a threshold that was given.
     guarantee : float, ndarray or None
-        Probability that the rate of the population keeps the limit of the rule, where `guarantee` was requested: at
-        least the probability requested.
-    cost, prevalence : float
-        The cost of a missed positive in false positives, and the share of positives that predictive values and accuracy
-        refer to.
-    confidence_level : float
-        Nominal coverage of each interval.
-    n_pos, n_neg : float
-        Number of positive and negative samples, or their total weights.
+        Probability that the rate of the population keeps the limit of the rule, at least the requested `guarantee`.
+    cost, prevalence, confidence_level : float
+        As in :func:`operating_point`; the share of positives in the samples if no prevalence was given.
     specificity, ppv, npv, lr_positive, lr_negative, accuracy, predicted_positive : float or ndarray
         1 - FPR, positive and negative predictive value, positive and negative likelihood ratio, share of samples called
         correctly and share called positive; NaN for 0 / 0, such as the PPV where no sample is called positive.
@@ -60,13 +49,11 @@ class OperatingPoint(Unpacked):
     threshold_interval : ConfidenceInterval or None
         Confidence interval of the threshold, by the bootstrap.
     prevalence_known : bool
-        Whether `prevalence` was given; otherwise it is the share of positives in the samples.
+        Whether `prevalence` was given.
     method : {"wilson", "bootstrap"}
         Method of the intervals.
-    resampling, weight_kind, n_samples, n_groups : str, str, int and int, or None
-        How the bootstrap draws, the kind of weights, the number of samples with weight and the number of clusters.
-    higher_is_better, n_dropped : bool and int
-        Whether high scores are for positives, and how many samples were left out because of missing values.
+    n_pos, n_neg, pos_label, resampling, weight_kind, n_samples, n_groups, higher_is_better, n_dropped
+        As of :class:`Inference`.
     """
 
     n_unpacked = 6
@@ -133,8 +120,7 @@ class OperatingPoint(Unpacked):
         held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
         of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
-        chosen = [_name(criterion) for criterion in self._criteria]
-        cells = zip(chosen, *held.values(), strict=True)
+        cells = zip((rule.cell for rule in self._rules), *held.values(), strict=True)
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
 
     def _journal(self) -> list[dict[str, str]]:
@@ -146,10 +132,11 @@ class OperatingPoint(Unpacked):
         return journal(rows, "", self.confidence_level)
 
     @property
-    def _criteria(self) -> list[Any]:
+    def _rules(self) -> list[Rule]:
         """The rule of each threshold."""
-        n = np.size(self.threshold)
-        return list(self.criterion) if isinstance(self.criterion, list) else [self.criterion] * n
+        one = not isinstance(self.criterion, list)
+        rules = [parse_rule(criterion) or Rule("at") for criterion in ([self.criterion] if one else self.criterion)]
+        return rules * np.size(self.threshold) if one else rules
 
     def said(self) -> str:
         """Return both rates in words, of one threshold."""
@@ -169,11 +156,9 @@ class OperatingPoint(Unpacked):
 
     def _chosen(self, index: int = 0) -> str:
         """Return how a threshold was chosen, in words."""
-        rule = parse_rule(self._criteria[index])
-        if rule is None:
-            return "given"
+        rule = self._rules[index]
         prevalence = self.prevalence if self.prevalence_known else 0.5
-        usual = not rule.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
+        usual = not rule.kind.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
         how = str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
         if self.guarantee is None:
             return how
@@ -182,24 +167,25 @@ class OperatingPoint(Unpacked):
 
     def _where(self) -> str:
         """Return one threshold in words."""
-        of = "" if self.threshold_interval is None else f"; {words.level(self.confidence_level)} "
-        ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
-        return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{of}{ends})"
+        ends = ""
+        if self.threshold_interval is not None:
+            ends = f"; {words.level(self.confidence_level)} {words.ends(self.threshold_interval)}"
+        return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{ends})"
 
     @property
     def _at_most(self) -> str:
-        """What stands before a threshold below which scores are called positive."""
+        """What precedes a threshold if scores below it are called positive."""
         return "" if self.higher_is_better else "score <= "
 
     def _fixed(self) -> str:
-        """Return whether the intervals take the threshold as fixed, and which intervals do not."""
-        if self.method == "bootstrap" and any(self._criteria):
+        """Return in words whether the intervals take the threshold as fixed."""
+        rules = [rule for rule in self._rules if not rule.given]
+        if self.method == "bootstrap" and rules:
             other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
             return "the rule chooses anew in every resample" + other
-        rules = [rule for rule in map(parse_rule, self._criteria) if rule is not None]
         if not rules or self.guarantee is not None:
             return "taken as fixed"
-        others = " or ".join(sorted({_OTHERS[rule.name] for rule in rules if rule.name in _OTHERS}))
+        others = " or ".join(sorted({rule.kind.measure for rule in rules} - {""}))
         if others:
             return f"taken as fixed (infer with {others} fixes the rate)"
         return "taken as fixed (method='bootstrap': chosen anew in every resample)"
@@ -211,14 +197,13 @@ class OperatingPoint(Unpacked):
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
             if self.guarantee is not None:
-                head += (
-                    f", each guaranteed on new data with probability {words.percent(np.min(self.guarantee))} or more"
-                )
+                least = words.percent(np.min(self.guarantee))
+                head += f", each guaranteed on new data with probability {least} or more"
             return [head, *words.text_table(rows), *more]
         return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
-        """Return a row of a printed table: every estimate with its interval, an empty cell for 0 / 0."""
+        """Return a row of a printed table: estimates with their intervals, an empty cell for 0 / 0."""
         ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
         cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
         threshold = f"{self._at_most}{row['threshold']:.6g}"
@@ -229,14 +214,10 @@ class OperatingPoint(Unpacked):
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
-        rows, n = [self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED]], np.size(self.threshold)
-        each = [
-            f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in enumerate(rows)
-        ]
-        level = words.level(self.confidence_level)
-        return [
-            f"At {n:,} thresholds ({level} in brackets; {basis}): {'; '.join(each)}{'; ...' if n > _LISTED else ''}"
-        ]
+        n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED])
+        each = [f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in rows]
+        each += ["..."] if n > _LISTED else []
+        return [f"At {n:,} thresholds ({words.level(self.confidence_level)} in brackets; {basis}): {'; '.join(each)}"]
 
     def _basis(self) -> list[str]:
         if self.method == "bootstrap":
@@ -250,17 +231,9 @@ class OperatingPoint(Unpacked):
         return [found, counted + words.exceptions(self)]
 
     def _sources(self) -> tuple[str, ...]:
-        rules = [parse_rule(criterion) for criterion in self._criteria]
-        chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].how.sources]
+        chosen = [source for rule in self._rules for source in rule.kind.how.sources]
         known = ("mercaldo", "zou") if self.prevalence_known else ()
         drawn = ("efron",) if self.method == "bootstrap" else ()
         formulas = ("wilson", "simel", *known) if not drawn or self.n_groups is not None else ()
         kept = () if self.guarantee is None else ("wilks",)
         return (*chosen, *kept, *drawn, *(("korn",) if drawn and formulas else ()), *formulas)
-
-
-def _name(criterion: Any) -> str:
-    """Return the rule of a threshold, for a table."""
-    if criterion is None:
-        return "given"
-    return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:.12g}"

@@ -25,9 +25,10 @@ class _Kind(NamedTuple):
 
     how: Source
     takes: Callable[[float], bool] | None = None
-    weighs_fpr: bool = False  # in units of TPR, by costs and prevalence
-    limits: str = ""  # of which samples it limits a share: "positives", "negatives" or "samples"
-    at_least: bool = False  # a lower limit of the share that is called right, else an upper one of that called positive
+    weighs_fpr: bool = False  # by costs and prevalence, in units of TPR
+    limits: str = ""  # the samples of which it limits a share: "positives", "negatives" or "samples"
+    at_least: bool = False  # of the share called correctly; else at most, of the share called positive
+    measure: str = ""  # the measure that takes the limit as fixed
 
 
 def _is_rate(value: float) -> bool:
@@ -43,16 +44,25 @@ RULES = {
     "closest": _Kind(Source("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
     "eer": _Kind(Source("equal error rates")),
     "midpoint": _Kind(Source("midpoint between lowest positive and highest negative")),
-    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
+    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives", measure="TPRAtFPR"),
     "sensitivity": _Kind(
-        Source("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
+        Source("lowest FPR with sensitivity of at least {n}"),
+        _is_rate,
+        limits="positives",
+        at_least=True,
+        measure="FPRAtTPR",
     ),
     "specificity": _Kind(
-        Source("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
+        Source("highest TPR with specificity of at least {n}"),
+        _is_rate,
+        limits="negatives",
+        at_least=True,
+        measure="TPRAtFPR",
     ),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
     "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
 }
+_GIVEN = _Kind(Source("given"))  # "at": a threshold that is given
 #: What `threshold` may be, for messages.
 CHOICES = (
     "'midpoint', 'eer', 'youden', 'closest', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
@@ -61,7 +71,7 @@ CHOICES = (
 
 
 class Rule(NamedTuple):
-    """A rule and its number, 0 where it takes none. Of rules that weigh the FPR the number is its weight."""
+    """A rule and its number: 0 for a rule without one, the weight of the FPR for rules that weigh it."""
 
     name: str
     number: float = 0.0
@@ -71,22 +81,22 @@ class Rule(NamedTuple):
         if self.name == "alerts":
             one = "sample" if self.number == 1 else "samples"
             count = f"{100 * self.number:g} % of samples" if self.number < 1 else f"{self.number:,.0f} {one}"
-        return str(RULES[self.name].how).replace("{n}", count)
+        return str(self.kind.how).replace("{n}", count)
 
     @property
-    def weighs_fpr(self) -> bool:
-        """Whether costs and a prevalence change what it chooses."""
-        return self.name in RULES and RULES[self.name].weighs_fpr
+    def kind(self) -> _Kind:
+        """What the rule does."""
+        return RULES.get(self.name, _GIVEN)
 
     @property
-    def limits(self) -> str:
-        """Of which samples it limits a share; an empty text if it has no limit."""
-        return RULES[self.name].limits if self.name in RULES else ""
+    def counts(self) -> bool:
+        """Whether the number counts samples, not a share of them."""
+        return self.kind.limits == "samples" and self.number >= 1
 
     def allowed(self, n_samples: float) -> float:
-        """Return the share of these samples that may lie on the wrong side: missed, or called positive in excess."""
-        share = self.number / n_samples if self.limits == "samples" and self.number >= 1 else self.number
-        return 1.0 - share if RULES[self.name].at_least else share
+        """Return the share of these samples that may be on the wrong side: missed, or called positive in excess."""
+        share = self.number / n_samples if self.counts else self.number
+        return 1.0 - share if self.kind.at_least else share
 
     @property
     def short(self) -> str:
@@ -94,21 +104,37 @@ class Rule(NamedTuple):
         return f"{self.name}={self.number:.12g}"
 
     @property
+    def given(self) -> bool:
+        """Whether it is no rule but a threshold."""
+        return self.name not in RULES
+
+    @property
     def criterion(self) -> Any:
         """The rule as users write it; None for a threshold that is given."""
-        if self.name not in RULES:
-            return None
-        if RULES[self.name].takes is None:
-            return self.name
-        return self.name, int(self.number) if self.limits == "samples" and self.number >= 1 else self.number
+        if self.kind.takes is None:
+            return None if self.given else self.name
+        return self.name, int(self.number) if self.counts else self.number
+
+    @property
+    def cell(self) -> str:
+        """The rule in tables, such as "fpr 0.01"."""
+        if self.kind.takes is None:
+            return "given" if self.given else self.name
+        return f"{self.name} {self.number:.12g}"
+
+    @property
+    def core(self) -> _core.Rule:
+        """The rule as the core takes it."""
+        make: Callable[..., _core.Rule] = getattr(_core.Rule, self.name)
+        return make() if self.name in ("eer", "midpoint") else make(self.number)
 
     def of(self, curve: _core.Curve) -> float:
-        """Return the threshold on a curve: scores of at least that are called positive."""
-        return curve.cut(*self)[0]
+        """Return the lowest score that is called positive on a curve."""
+        return curve.cut(self.core)[0]
 
 
 def parse_rule(threshold: Any) -> Rule | None:
-    """Return the rule that `threshold` names, None if it names none."""
+    """Return the rule that `threshold` names, or None."""
     name, *numbers = threshold if isinstance(threshold, tuple) and len(threshold) == 2 else (threshold,)
     kind = RULES.get(name) if isinstance(name, str) else None
     if kind is None or (kind.takes is None) == bool(numbers):
@@ -120,7 +146,7 @@ def parse_rule(threshold: Any) -> Rule | None:
 
 
 def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
-    """Return the rules ("at" for a threshold that is given; None for all scores), and whether there are several."""
+    """Return the rules ("at" for a given threshold; None for all scores), and whether the result is a table."""
     if isinstance(threshold, str) and threshold == "all":
         return None, True
     named = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
@@ -140,10 +166,10 @@ def _rule(threshold: Any) -> Rule:
 
 
 def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
-    """Return the rule with the weight of the FPR by costs and prevalence."""
+    """Return the rule with the weight of the FPR that costs and prevalence give."""
     odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
-    # Beyond the limit false positives alone decide, and a product with a rate of 0 must stay 0.
-    if rule.weighs_fpr:
+    # Above _MOST only false positives matter, and an infinite weight times a rate of 0 would be NaN.
+    if rule.kind.weighs_fpr:
         return rule._replace(number=min(odds / cost, _MOST))
     if rule.name == "cost" and prevalence is not None:
         return Rule("youden", min(rule.number * odds, _MOST))
@@ -157,19 +183,19 @@ def check_budget(rule: Rule, total: float) -> None:
 
 
 def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
-    """Warn of limits that these samples cannot show: they allow less than one of them."""
+    """Warn of limits that allow less than one of these samples."""
     sizes = {"positives": n_pos, "negatives": n_neg, "samples": n_pos + n_neg}
-    for rule in filter(lambda rule: rule.limits, rules):
-        size = sizes[rule.limits]
-        if 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
-            few = f"it allows less than one of {size:.6g} {rule.limits}"
-            fact = f"{rule.short} lies beyond the data: {few}"
+    for rule in rules:
+        limits = rule.kind.limits
+        size = sizes.get(limits, 0.0)
+        if limits and 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
+            fact = f"{rule.short} lies beyond the data: it allows less than one of {size:.6g} {limits}"
             message = f"{fact}; collect more samples, choose a less extreme rate or pass guarantee=0.95"
             warnings.warn(CoverageWarning(message, fact, estimate=fact), stacklevel=3)
 
 
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
-    """Return the threshold of a rule for scores without NaN of both classes; O(n log n)."""
+    """Return the threshold of a rule for finite scores of both classes; O(n log n)."""
     curve = _core.Curve(plain(positive), plain(scores), weight, 1)
     check_budget(rule, sum(curve.weights))
     return rule.of(curve)

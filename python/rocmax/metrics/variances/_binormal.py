@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.curves._smooth import least_squares, probits
+from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample, call
+from rocmax.metrics.samples._sample import Sample
 
 
 class Fit(NamedTuple):
@@ -38,13 +38,12 @@ class Fit(NamedTuple):
 def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
     """Variance of the measure of every model, of shape (n_models,).
 
-    Of a partial AUC that of the above. For the AUC it is the number that pROC calls "obuchowski": there the line is
-    that of probit specificity on probit sensitivity, so that the classes have changed places, and the term
-    ``2 f g cov(A, B)`` is left out.
+    For a partial AUC it follows from the formulas above. For the AUC it is pROC's "obuchowski": the line is that of
+    probit specificity on probit sensitivity, which exchanges the classes, and the term ``2 f g cov(A, B)`` is left out.
     """
-    n_pos, n_neg, fits, _, _ = _fitted(data, _columns(data), measure)
+    n_pos, n_neg, fits, _, _ = _fitted(data, measure)
     k = n_neg / n_pos
-    if measure.key[0] == "auc":
+    if Trait.AUC in measure.traits:
         parts = [
             fit.f**2 * (1 + fit.b**2 / k + fit.a**2 / 2) + (fit.g * fit.b) ** 2 * (1 + k) / (2 * k) for fit in fits
         ]
@@ -53,12 +52,12 @@ def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
     return np.array(parts) / n_pos
 
 
-def fitted_covariance(data: Sample, columns: list[NDArray[Any]], measure: CurveMeasure, *, as_proc: bool = True) -> F64:
-    """Covariance of the measure of all models, the variances with all of their terms, of shape (n_models, n_models).
+def fitted_covariance(data: Sample, measure: CurveMeasure, *, as_proc: bool = True) -> F64:
+    """Covariance of the measure of all models, of shape (n_models, n_models), with all terms.
 
-    `as_proc` fits the line of an AUC as pROC does, with the classes changed.
+    `as_proc` fits the line of an AUC as pROC does, with the classes exchanged.
     """
-    n_pos, n_neg, fits, r, q = _fitted(data, columns, measure, as_proc)
+    n_pos, n_neg, fits, r, q = _fitted(data, measure, as_proc)
     k, every = n_neg / n_pos, range(len(fits))
     rows = [[_covariance(fits[i], fits[j], r[i, j], q[i, j], k) for j in every] for i in every]
     return np.array(rows) / n_pos
@@ -71,23 +70,18 @@ def _covariance(one: Fit, two: Fit, r: float, q: float, k: float) -> float:
     return float(one.f * two.f * both + one.g * two.g * slopes + crossed)
 
 
-def _columns(data: Sample) -> list[NDArray[Any]]:
-    return list(data.score.T) if data.many else [data.score]
-
-
-def _fitted(
-    data: Sample, columns: list[NDArray[Any]], measure: CurveMeasure, as_proc: bool = True
-) -> tuple[float, float, list[Fit], F64, F64]:
-    """Weight of the positives and of the negatives, fits, and the correlations within either class."""
-    steps = [call(_core.Curve, data._replace(score=np.ascontiguousarray(c)), data.threads).steps() for c in columns]
+def _fitted(data: Sample, measure: CurveMeasure, as_proc: bool = True) -> tuple[float, float, list[Fit], F64, F64]:
+    """Return the weights of positives and negatives, the fits, and the correlations within each class."""
+    steps = [one.curve().steps() for one in data.models()]
     n_pos, n_neg = steps[0][1].sum(), steps[0][2].sum()
     swapped = measure.turned
-    if swapped:  # the area of 1 - FPR over 1 - TPR: the curve with its classes changed and its scores reversed
+    if swapped:  # the area of 1 - FPR over 1 - TPR: the classes are exchanged and the scores reversed
         steps = [(score, neg[::-1], pos[::-1]) for score, pos, neg in steps]
         n_pos, n_neg = n_neg, n_pos
-    fits = [_fit(pos, neg, measure, as_proc and measure.key[0] == "auc") for _, pos, neg in steps]
+    fits = [_fit(pos, neg, measure, as_proc and Trait.AUC in measure.traits) for _, pos, neg in steps]
     positive = data.positive != swapped
-    correlations = [_correlation(columns, rows, data.weight) for rows in (positive, ~positive)]
+    columns = np.atleast_2d(data.score.T)
+    correlations = [_correlation(columns[:, rows], rows, data.weight) for rows in (positive, ~positive)]
     return n_pos, n_neg, fits, correlations[0], correlations[1]
 
 
@@ -100,7 +94,7 @@ def _fit(pos: F64, neg: F64, measure: CurveMeasure, as_proc: bool) -> Fit:
 
 
 def _derivatives(a: float, b: float, measure: CurveMeasure) -> tuple[float, float]:
-    """Integrals of ``phi(a + b z) phi(z)`` and of z times it over the range of z, over what the area is divided by."""
+    """Integrals of ``phi(a + b z) phi(z)`` and of z times it over the range of z, on the scale of the measure."""
     root = np.sqrt(1 + b**2)
     top = np.exp(-(a**2) / (2 * root**2)) / (np.sqrt(2 * np.pi) * root)
     ends = root * special.ndtri([measure.low, measure.high]) + a * b / root
@@ -112,15 +106,15 @@ def _derivatives(a: float, b: float, measure: CurveMeasure) -> tuple[float, floa
     return scale * top * part, scale * top * (slope / root - a * b / root**2 * part)
 
 
-def _correlation(columns: list[NDArray[Any]], rows: NDArray[np.bool_], weight: F64 | None) -> F64:
-    scores = np.stack([column[rows] for column in columns]).astype(np.float64)
-    # By powers of two, which round nothing: products of large scores overflow, those of small ones vanish.
+def _correlation(scores: NDArray[Any], rows: NDArray[np.bool_], weight: F64 | None) -> F64:
+    scores = scores.astype(np.float64, order="C")
+    # Scaled by powers of two, which is exact: products of large scores overflow, those of small ones underflow.
     scores = np.ldexp(scores, -np.frexp(np.abs(scores).max(axis=1, keepdims=True))[1])
     w = np.ones(scores.shape[1]) if weight is None else weight[rows] / weight[rows].max()
     centred = scores - np.average(scores, axis=1, weights=w)[:, None]
     products = (w * centred) @ centred.T
     deviations = np.sqrt(np.diagonal(products))
-    # Equal scores are as good as independent of all others, but of themselves.
+    # Constant scores have correlation 0 with all others.
     found = products / np.maximum(np.outer(deviations, deviations), np.finfo(float).tiny)
     np.fill_diagonal(found, 1.0)
     return np.asarray(np.clip(found, -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""The parts of either class in variances and covariances, by the components of the samples."""
+"""Variances and covariances by components, in parts for each class or by clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocmax.metrics.variances._dyads import dyadic_covariance
 def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return estimates, the parts of either class in their variances, and the size of each part.
 
-    With sampling weights that is the effective size, and with clusters their number: a cluster is as one sample.
+    With sampling weights the size is the effective number of samples, with clusters it is their number.
     """
     if sample.of_pairs:
         estimate, covariance, deciding = dyadic_covariance(sample, measure)
@@ -31,9 +31,9 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
 
 
 def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
-    """Return the estimate of one model and the parts of either class in its variance: no matrix of all is needed."""
+    """Return the estimate of one model and the parts of either class in its variance."""
     if sample.weight_kind == "sampling" and sample.weight is not None:
-        (value,), pos, neg = measure.covariance(sample, [sample.score])
+        (value,), pos, neg = measure.covariance(sample)
         return float(value), float(pos[0, 0]), float(neg[0, 0])
     value, squares = measure.squares(sample)
     sizes = sample.totals
@@ -42,7 +42,7 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
 
 
 def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
-    """Return the parts of either class in a variance, 0 for a class of one, by the squares of centred components."""
+    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one."""
     pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
     return pos, neg
 
@@ -51,12 +51,12 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     """Return the estimates of all models and their covariance."""
     if sample.group is not None:
         return clustered_covariance(sample, measure)
-    estimate, pos, neg = measure.covariance(sample, [sample.score])
+    estimate, pos, neg = measure.covariance(sample)
     return estimate, pos + neg
 
 
 def influence_of(sample: Sample, measure: Measure) -> F64:
-    """Return what every sample of one model adds to the measure, weights being inverse sampling probabilities."""
+    """Return the influence of every sample on the measure of one model; weights are sampling weights."""
     _, (components,) = measure.influences(sample)
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     added = np.empty(len(sample.y))
@@ -78,12 +78,11 @@ def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str)
 
 
 def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
-    """Estimates and their covariance when samples of one cluster depend on each other (Obuchowski, 1997).
+    """Return the estimates and their covariance if samples of a cluster are correlated (Obuchowski, 1997).
 
-    With ``A_g`` and ``B_g`` the sums over the positives and the negatives of cluster g of their
-    components, centred at their mean over all clusters, the covariance is
-    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``;
-    I10 and I01 count the clusters with a positive and with a negative sample, I all of them.
+    With ``A_g`` and ``B_g`` the sums of the centred components of the positives and the negatives in cluster g, it is
+    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``; I10 and I01 count the
+    clusters with positives and with negatives, I all clusters.
     """
     if sample.of_pairs:
         return dyadic_covariance(sample, measure)[:2]
@@ -92,7 +91,7 @@ def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     n_groups = int(group.max()) + 1
     estimate, components = measure.influences(sample)
     positive = sample.positive
-    # Each class's factor is at least that of all: as a sum of squares no variance is negative.
+    # Each class's factor is at least that of all, so the variance is a sum of squares.
     of_all = n_groups / max(n_groups - 1, 1)
     total = np.zeros((len(estimate), len(estimate)))
     sums = []

@@ -1,18 +1,18 @@
 """Variances of samples that are pairs of subjects: pairs that share a subject are correlated.
 
-With psi_p what pair p adds to a measure (its centred component over the size of its class), S_i the sum over the pairs
-that hold subject i, and D_ij that over all pairs of i and j, i below j,
+With psi_p the influence of pair p (its centred component over the size of its class), S_i the sum over the pairs with
+subject i, and D_ij the sum over all pairs of i and j, i < j,
 
     V = sum_i S_i^2 - sum_ij D_ij^2
 
-adds psi_p psi_q up over all p and q that share a subject, once each (Aronow, Samii and Assenova, 2015): S_i^2 counts
-pairs of two equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the two-way
+sums psi_p psi_q once over all p and q that share a subject (Aronow, Samii and Assenova, 2015); S_i^2 counts pairs of
+equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the two-way
 variance ``V_A + V_B - V_AB`` of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
 
-V may be negative by chance, so that it is made at least an eighth of the sum of S_i^2, for all models at once by
-eigenvalues. Of pairs that are independent V is half of it in the mean; where what subjects add to either class cancels,
-and a share r of the variance of a pair is its own, r / (1 + r). The degrees of freedom of Student's t are those of
-Satterthwaite (1946), by the fourth powers of S_i.
+V may be negative by chance, so it is raised to at least an eighth of the sum of S_i^2, for all models at once by
+eigenvalues. On average V is half of that sum for independent pairs, and r / (1 + r) of it if the effects of subjects on
+both classes cancel and a share r of the variance is specific to the pair. The degrees of freedom of Student's t are
+those of Satterthwaite (1946), by the fourth powers of S_i.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from rocmax.metrics.samples._sample import Sample
 _LEAST = 1 / 8  # of the sum of S_i^2
 _MOST = 0.3  # of the pairs of a class with one subject
 _FEW = 15  # subjects that decide: below, measured coverage is 82 to 94 % (benches/python/coverage_pairs.py)
-_DENSE = 2  # numbers for all pairs there can be, a sample; beyond that those that occur are sorted
+_DENSE = 2  # possible pairs per sample: with more, the pairs that occur are sorted
 
 
 class _Sums(NamedTuple):
-    """What every model's samples of one class add up to, of shape (n_models, n_subjects) or (n_models, n_pairs)."""
+    """Sums of influences for each model, of shape (n_models, n_subjects) and (n_models, n_pairs)."""
 
     of_subject: F64
     of_pair: F64  # pairs of two subjects
@@ -45,7 +45,7 @@ class _Sums(NamedTuple):
         return _Sums(*(one + two for one, two in zip(self, other, strict=True)))
 
     def variance(self) -> F64:
-        """Return V, made large enough."""
+        """Return V, raised to its lower bound."""
         of_subject = self.of_subject @ self.of_subject.T
         least = _LEAST * of_subject
         more, vectors = np.linalg.eigh(of_subject - self.of_pair @ self.of_pair.T - least)
@@ -53,10 +53,10 @@ class _Sums(NamedTuple):
 
 
 def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
-    """Return the estimates, their covariance, and how many subjects decide each.
+    """Return the estimates, their covariance, and the effective number of subjects of each.
 
-    The mean over the subjects is estimated too, which takes ``1 / N`` off a variance over N subjects paired with
-    themselves, and leaves ``(N - 2)^2 / (N (N - 1))`` of one over all their pairs: that is given back to either class.
+    Centring at the estimated mean reduces the variance, by a factor ``(N - 1) / N`` for N subjects paired with
+    themselves and ``(N - 2)^2 / (N (N - 1))`` for all pairs of N subjects; each class is corrected for it.
     """
     assert sample.group is not None
     first, second = sample.group.T
@@ -91,7 +91,7 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
 
 
 def _check_shared(share: float, kind: str) -> None:
-    """Check that no subject is in all pairs of a class, and warn where one is in most: what it adds has no variance."""
+    """Check that no subject is in all pairs of a class, and warn if one is in many."""
     if share == 1:
         raise ValueError(
             f"groups has a subject that is in every {kind} pair: how results vary with it cannot be estimated; to keep"
@@ -103,7 +103,7 @@ def _check_shared(share: float, kind: str) -> None:
 
 
 def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
-    """Warn where few subjects decide the class that sets what the other is measured by."""
+    """Warn if few subjects decide the class that sets the range or the threshold."""
     held = measure.deciding(sizes)[1][1]
     of_subject = sums[0 if held.startswith("positives") else 1].of_subject
     count = float(_deciding(of_subject).min())
@@ -113,7 +113,7 @@ def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]
 
 
 def _deciding(of_subject: F64) -> F64:
-    """Return by how many subjects with normal sums S_i the sum of S_i^2 would vary as much (Satterthwaite, 1946)."""
+    """Return the effective number of subjects, by the fourth powers of S_i (Satterthwaite, 1946)."""
     n_subjects = of_subject.shape[1]
     second, fourth = ((of_subject**power).sum(axis=1) for power in (2, 4))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -15,7 +15,7 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._sample import Sample, call, explain, no_counts
 
-# Replicates, as the core counts them.
+# The core counts replicates in 32 bits.
 _MOST = 2**32 - 1
 
 
@@ -27,7 +27,7 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    duration = isinstance(random_state, np.timedelta64)  # which passes for an integer
+    duration = isinstance(random_state, np.timedelta64)  # a subclass of integers
     if isinstance(random_state, (int, np.integer)) and not duration and 0 <= random_state < 2**64:
         return int(random_state)
     raise ValueError(
@@ -37,7 +37,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def check_seed(random_state: Any) -> None:
-    """Check the seed, also where nothing is drawn; draws nothing."""
+    """Check the seed without drawing from it."""
     if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         seed_of(random_state)
 
@@ -52,7 +52,7 @@ def check_resamples(n_resamples: int) -> int:
 
 
 def without_zero_weights(data: Sample) -> Sample:
-    """Drop the rows that count for nothing."""
+    """Drop the rows of weight 0."""
     if data.weight is None or (data.weight > 0).all():
         return data
     explain(data)
@@ -63,7 +63,7 @@ def without_zero_weights(data: Sample) -> Sample:
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     if not (isinstance(measure, CoreMeasure) and measure.draws):
-        measure.estimates(data)  # what a measure refuses is refused before any resample
+        measure.estimates(data)  # errors come before any resample
         return _own(drawable(data), measure, stratified, n_resamples, seed)
     data = drawable(data)
     how = (data.weight_kind == "sampling", measure.key, stratified, n_resamples, seed)
@@ -71,9 +71,9 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
 
 
 def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:
-    """Yield what samples weigh when as many are drawn with replacement, class by class or from all, without end.
+    """Yield the weights of the samples in draws with replacement, from each class or from all, without end.
 
-    Draws that leave a class without any are passed over.
+    Draws without a sample of some class are skipped.
     """
     rng, n_classes = np.random.default_rng(seed), int(of.max()) + 1
     weight = np.ones(len(of)) if weight is None else weight
@@ -91,7 +91,7 @@ def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int
 
 
 def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
-    """Replicates of a measure that the core does not know; the models share their draws."""
+    """Replicates of a measure that the core does not compute; the models share the draws."""
     positive = data.positive
     found = np.empty((n_resamples, data.n_models))
     draws = masses(positive.astype(np.intp), data.weight, stratified, seed, data.weight_kind)
@@ -102,9 +102,9 @@ def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, see
 
 
 def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | None]:
-    """Return the rows of a replicate for a function of users, and their weights.
+    """Return the rows of a replicate and their weights.
 
-    Where no weights are given rows are repeated as often as they are drawn, so that the function need not take any.
+    Without weights, rows are repeated as often as they are drawn, because a user's function may not take weights.
     """
     if given is None:
         return np.repeat(np.arange(len(drawn)), drawn.astype(np.intp)), None
@@ -113,7 +113,7 @@ def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | N
 
 
 def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
-    """Return samples that all count for something, after a check that either class has two."""
+    """Return the samples of weight above 0, after a check that either class has two."""
     data = without_zero_weights(data)
     repeated = data.weight_kind == "frequency"
     if repeated and data.weight is not None and (data.weight == 1).all():
@@ -124,7 +124,7 @@ def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an inte
         if count < 1.5:
             explain(data)
             raise ValueError(
-                f"{data.names[0]} has {count:g} {name} sample: a variance needs two; drawn again and again it shows no"
-                f" spread, so that a bootstrap would promise too much; {advice}" + no_counts(count)
+                f"{data.names[0]} has {count:g} {name} sample: a variance needs two, and a bootstrap of"
+                f" one would be too optimistic; {advice}" + no_counts(count)
             )
     return data

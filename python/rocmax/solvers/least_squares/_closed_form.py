@@ -1,22 +1,22 @@
-"""Regularised least squares in closed form: one symmetric system a label, of the features or of the kernel."""
+"""Regularised least squares in closed form: one symmetric system per label, of the features or of the kernel."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from rocmax._interrupt import checkpoint
+from rocmax._runtime.interrupt import checkpoint
 from rocmax._typing import F64, Bool
 from rocmax.solvers.least_squares._features import Features, KernelFeatures
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import eigen, require_size
 
-# alpha / trace below which a Cholesky factor would lose digits to the null space of a singular matrix.
+# alpha / trace below which a Cholesky factor of a singular matrix would lose digits.
 _SMALL = 1e-10
-# Labels from which one spectrum of K for all of them is cheaper than one Cholesky factor each.
+# From so many labels on, one spectrum of K is cheaper than one Cholesky factor per label.
 _MANY_LABELS = 24
 
 
 def fit(features: Features, labels: Bool, alphas: F64) -> F64:
-    """Return a row for each column of `labels` and its alpha: dual coefficients from a kernel, else feature weights.
+    """Return a row for each column of `labels` and its alpha: dual coefficients of a kernel, or feature weights.
 
     RLS takes one factor for each distinct alpha, of the kernel O(N^3 / 3), of the features O(d^2 N + d^3). AUC-RLS
     takes O(N^3 / 3) per label, or with many labels one spectrum of K in O(9 N^3) and O(N p^2) each, p the size of the
@@ -36,7 +36,7 @@ def fit(features: Features, labels: Bool, alphas: F64) -> F64:
 
 
 def scale(features: Features, pos: Bool) -> float:
-    """Return the trace of L K, which alphas are measured by; 1 for samples that are all equal."""
+    """Return the trace of L K, the unit of alpha; 1 if all samples are equal."""
     M, _, noise = features.system(features.loss(pos), pos[:, None])
     trace = float(np.trace(M))
     return trace if trace > noise else 1.0
@@ -49,10 +49,10 @@ def _solve(features: Features, M: F64, rhs: F64, noise: float, alpha: float) -> 
         try:
             return _solve_definite(M.copy(), alpha, rhs)
         except LinAlgError:
-            pass  # not positive semi-definite: the spectrum says by how much
+            pass  # not positive semi-definite: the spectrum shows by how much
     what = features.what + (", up to shifts," if features.pairwise else "")
     values, vectors = eigen(M, noise, what)
-    # What lies in the null space up to rounding is dropped: 1 / alpha would only amplify the rounding.
+    # The null space is dropped: 1 / alpha would amplify its rounding.
     kept, full = values > 0, len(M) - features.nullity
     if alpha == 0 and kept.sum() < full:
         raise ValueError(
@@ -93,13 +93,13 @@ def _fit_labels(features: KernelFeatures, labels: Bool, alphas: F64) -> F64:
         of_light = rows[light].T @ root[light]
         extra = np.column_stack([np.sqrt(greater - lesser) * rows[light].T, np.sqrt(2.0) * of_light])
         rhs = 2.0 * sign * total * of_light
-        # (diag + extra extra')^-1 rhs, through the smaller of the two sides.
+        # (diag + extra extra')^-1 rhs, through the smaller side.
         if extra.shape[1] >= len(diagonal):
             w = _solve_definite(extra @ extra.T, diagonal, rhs)
         else:
             scaled = extra / diagonal[:, None]
             w = rhs / diagonal - scaled @ _solve_definite(extra.T @ scaled, 1.0, scaled.T @ rhs)
-        # c is L (y - f) / alpha, but this quotient is of use in the null space of K only: elsewhere w has more digits.
+        # c is L (y - f) / alpha; outside the null space of K, w has more digits than this quotient.
         rest = loss.times(targets(pos) - rows @ w / root) / alpha / root
         coef[:] = centred.left(rest + vectors @ (w / lengths - vectors.T @ rest))
     return coefs

@@ -1,4 +1,4 @@
-"""Training samples as least squares sees them: systems to solve, and spectra."""
+"""Training samples as linear systems and spectra."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from rocmax.designs._blocks import row_blocks
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import Spectrum, eigen
 
-# Rows of which the rough mean is taken.
+# The number of rows for the rough mean.
 _SOME = 500
 _EPS = float(np.finfo(np.float64).eps)
-# A vector shorter than this share of the others is none.
+# A vector shorter than this share of the longest one counts as 0.
 _NONE = 1e-12
 
 
@@ -24,12 +24,12 @@ class _Weighted:
         self.weight, self.pairwise = weight, pairwise
 
     def loss(self, pos: Bool, totals: tuple[float, float] | None = None) -> Loss:
-        """Return the loss of a label; for AUC-RLS with class weights `totals` in place of the samples' own."""
+        """Return the loss of a label; `totals` replaces the class weights of AUC-RLS."""
         return Loss.pairs(pos, self.weight, totals) if self.pairwise else Loss.samples(self.weight)
 
 
 class KernelFeatures(_Weighted):
-    """Samples behind their kernel matrix; `nullity` is how much less than full the rank of a system always is."""
+    """Samples given by their kernel matrix; `nullity` is the rank that a system always lacks."""
 
     what = "the kernel matrix"
 
@@ -39,13 +39,13 @@ class KernelFeatures(_Weighted):
         self.nullity = int(pairwise)  # the shift
 
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
-        """Return F' K F, or X' F F' X, the right-hand side for each column of `labels`, and the matrix's rounding."""
-        # Projecting the shift out may cancel everything but rounding.
+        """Return F' K F, or X' F F' X, a right-hand side for each column of `labels`, and the matrix's rounding."""
+        # Projecting out the shift may leave only rounding.
         noise = len(self.K) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(self.K)), initial=0.0))
         return loss.sandwich(self.K), loss.right(targets(labels)), noise
 
     def model(self, loss: Loss, solved: F64) -> F64:
-        """Return the coefficients of what solves a system: of the samples, or of the features."""
+        """Return the coefficients, of samples or features, for the solution of a system."""
         return loss.left(solved)
 
     def take(self, index: AnyArray) -> "KernelFeatures":
@@ -67,11 +67,10 @@ class KernelFeatures(_Weighted):
 
 
 class LinearFeatures(_Weighted):
-    """Samples of few features: nothing of size N^2 is formed.
+    """Samples with few features: nothing of size N^2 is formed.
 
-    Weighted moments of X (an ndarray, sparse matrix, memmap or dask array) are made in one pass and shared by all
-    labels; each takes one over a class. For pairs a rough mean, which L does not see, is subtracted first, so that
-    nothing cancels.
+    One pass over X (an ndarray, sparse matrix, memmap or dask array) gives the weighted moments for all labels; AUC-RLS
+    takes one pass over a class for each label. It subtracts a rough mean first, which L ignores, to avoid cancellation.
     """
 
     what, nullity = "the matrix of features", 0
@@ -80,13 +79,14 @@ class LinearFeatures(_Weighted):
         super().__init__(weight, pairwise=pairwise)
         self._X = X
         self._design = as_design(X)
-        self._shift = _rough_mean(X) if pairwise else np.zeros(X.shape[1])
+        dense_pairs = pairwise and not is_sparse(X)
+        self._shift = rough_mean(some_rows(X, _SOME)) if dense_pairs else np.zeros(X.shape[1])
         self._gram, self._sum = moments(self._design, weight, self._shift)
 
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
         if not self.pairwise:
             return self._gram, self._adjoint(self.weight[:, None] * targets(labels)), 0.0
-        # X' L X: each class about its mean, by what the pairs give it, and the square of the means' difference.
+        # X' L X: each class about its mean, weighted by the other class, and the squared difference of the means.
         sides = labels[:, 0], ~labels[:, 0]
         own = [float(self.weight[side].sum()) for side in sides]
         light, heavy = (0, 1) if own[0] <= own[1] else (1, 0)
@@ -97,7 +97,7 @@ class LinearFeatures(_Weighted):
             H += loss.totals[1 - side] * (G - np.outer(s, means[side]))
         apart = means[0] - means[1]
         H += loss.between * np.outer(apart, apart)
-        # What rounding leaves where features hardly differ from their mean.
+        # The rounding of features that hardly differ from their mean.
         size = own[0] * loss.totals[1] + own[1] * loss.totals[0]
         noise = len(H) * size * (4 * _EPS * float(np.abs(self._shift).max(initial=0.0))) ** 2
         return H, 2 * loss.between * apart[:, None], noise
@@ -122,7 +122,7 @@ class LinearFeatures(_Weighted):
         return Spectrum(loss, values, basis, rotated, True)
 
     def _adjoint(self, columns: F64) -> F64:
-        """Return X' V in double precision whatever X has, V of shape (n_samples, k)."""
+        """Return X' V in double precision, V of shape (n_samples, k)."""
         X = self._X
         if is_dask(X):
             chunks = Chunks(X)
@@ -137,10 +137,3 @@ Features = KernelFeatures | LinearFeatures
 
 def _transposed_product(block: AnyArray, columns: F64) -> F64:
     return np.asarray(block.T.astype(np.float64) @ columns)
-
-
-def _rough_mean(X: Any) -> F64:
-    """Return that of some rows; 0 for sparse X."""
-    if is_sparse(X):
-        return np.zeros(X.shape[1])
-    return rough_mean(some_rows(X, _SOME))

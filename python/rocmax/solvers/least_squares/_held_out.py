@@ -4,13 +4,13 @@ With L^-1 = S up to shifts (see `_loss.Loss`), both learners are regressions of 
 
     P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
 
-and the S of a training set is a block of the S of all samples, as long as its D is built from the class weights of the
-training set. Holding out a set B is therefore one small solve (the block form of Pahikkala et al., 2006):
+and the S of a training set is a block of the S of all samples if D is built from the class weights of the training set.
+Holding out a set B is therefore one small solve (the block form of Pahikkala et al., 2006):
 
     y_B - f_B = g - k t_B tau_B,   g = P_BB^-1 c_B,   tau_B = t'c - c_B'g,   k = alpha omega,
 
-scores f measured from the model's own midpoint between the class means. Every pair (i, j) of equal weights leaves the
-same class weights behind, so leave-pair-out needs ONE spectrum for all pairs and all alphas.
+with scores f measured from the model's own midpoint between the class means. All pairs (i, j) of equal weights leave
+the same class weights, so leave-pair-out needs ONE spectrum for all pairs and all alphas.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,24 +20,24 @@ from itertools import product
 import numpy as np
 
 from rocmax import _core
-from rocmax._interrupt import checkpoint
+from rocmax._runtime.interrupt import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.solvers.least_squares._features import Features
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import Spectrum
 
 _TINY = float(np.finfo(np.float64).tiny)
-# Entries of P that are formed at once for the pairs.
+# Entries of P that are formed at a time.
 _TILE = 1 << 22
-# Spectra that leave-pair-out of weighted samples may need before it is refused.
+# The most spectra that leave-pair-out computes for weighted samples.
 _MAX_SPECTRA = 64
-# |p|^2 above which S is too close to singular for P.
+# Above this |p|^2, S is too close to singular for P.
 _BENT = 0.999
 
 
 @dataclass(frozen=True)
 class PairOutcomes:
-    """Leave-pair-out at each alpha: rows are alphas."""
+    """The outcomes of leave-pair-out, one row per alpha."""
 
     won: F64
     """(n_alphas, n_pos): the share of the negatives that a positive beats, V10."""
@@ -48,12 +48,12 @@ class PairOutcomes:
 
     @property
     def auc(self) -> F64:
-        """The weighted share of rightly ordered pairs, ties counting one half."""
+        """The weighted share of correctly ordered pairs; ties count one half."""
         return np.asarray(self.won @ self.weight_pos / self.weight_pos.sum())
 
     @property
     def standard_error(self) -> F64:
-        """DeLong's, from the structural components of the held-out pairs."""
+        """DeLong's standard error, from the structural components of the held-out pairs."""
         variance = np.zeros(len(self.won))
         for parts, weight in ((self.won, self.weight_pos), (self.lost, self.weight_neg)):
             share, count = weight / weight.sum(), len(weight)
@@ -64,9 +64,9 @@ class PairOutcomes:
 def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -> PairOutcomes:
     """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
 
-    One spectrum for each pair of distinct sample weights, then O(N r) and m n r multiplications per alpha to form P_ij
-    in tiles of single precision, and O(m n) comparisons in the core, which forms P_ij again in double precision
-    wherever rounding could turn the sign.
+    One spectrum for each pair of distinct sample weights; per alpha O(N r), m n r multiplications to form P_ij in tiles
+    of single precision, and O(m n) comparisons in the core, which repeats P_ij in double precision where rounding could
+    change the sign.
     """
     positives, negatives = _two_of_each(pos)
     won = np.zeros((len(alphas), len(positives)))
@@ -74,7 +74,7 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
     y, weight = targets(pos), features.weight
     for loss, rows, cols in _pair_groups(features, pos):
         i, j = positives[rows], negatives[cols]
-        if loss.bend > _BENT:  # few pairs: two samples of each class, or huge weights
+        if loss.bend > _BENT:  # two samples of a class, or huge weights: few pairs
             for row, col in product(rows, cols):
                 checkpoint()
                 pair = [positives[row], negatives[col]]
@@ -110,10 +110,10 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
 
 
 class _CrossProduct:
-    """P_ij of all pairs of a group as products of rows, in single precision, with what is needed to settle doubts.
+    """P_ij of all pairs of a group in single precision, with the factors and norms to repeat doubtful ones exactly.
 
-    P_ij is U_i diag(1 / (values + alpha)) U_j', or the entry of L / alpha, one number for the group, less U_i
-    diag(values / (values + alpha) / alpha) U_j'. The form with smaller terms has the smaller rounding.
+    P_ij is U_i diag(1 / (values + alpha)) U_j', or the entry of L / alpha, one number for the group, minus U_i
+    diag(values / (values + alpha) / alpha) U_j'. The form with the smaller terms has the smaller rounding.
     """
 
     def __init__(self, spectrum: Spectrum, i: AnyArray, j: AnyArray) -> None:
@@ -132,7 +132,7 @@ class _CrossProduct:
             self._diagonal = self._diagonal * (1 - loss.shift**2 + bend * loss.tilt**2)
 
     def form(self, alpha: float, diagonal: F64) -> tuple[F64, float, F64]:
-        """Return the scale and the base of the better form, and the norms that bound its terms."""
+        """Return the scale and the base of the form with the smaller terms, and the norms that bound them."""
         values = self._spectrum.values
         limit = self._diagonal / alpha
         rest = np.maximum(limit - diagonal, 0.0) + 1e-12 * limit
@@ -165,7 +165,7 @@ def _two_of_each(pos: Bool) -> tuple[AnyArray, AnyArray]:
 
 
 def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray, AnyArray]]:
-    """Yield the positives and negatives (by their rank in the class) whose pairs leave the same class weights."""
+    """Yield a loss with the positives and negatives (indices in their class) whose pairs leave its class weights."""
     if not features.pairwise:
         yield features.loss(pos), np.arange(pos.sum()), np.arange((~pos).sum())
         return
@@ -183,7 +183,7 @@ def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray
 
 
 def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
-    """Return all scores (n_alphas, n_samples) by AUC-RLS without some samples, S being singular, and midpoints."""
+    """Retrain AUC-RLS without some samples, as S is singular; return all scores (n_alphas, n_samples) and midpoints."""
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
     y, trained = targets(pos[rest]), features.take(rest)
     loss = trained.loss(pos[rest])
@@ -197,7 +197,7 @@ def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -
 def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) -> F64:
     """Return f_i and f_j of each pair (rows of `pairs`: i positive, j negative) when both are held out.
 
-    c without the pair is c - P e_B g, so that the columns of K P of the samples in pairs are formed.
+    c without the pair is c - P e_B g: only the columns of K P for samples in pairs are formed.
     """
     _two_of_each(pos)
     found = np.full(pairs.shape, np.nan)
@@ -220,7 +220,7 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
         units = np.zeros((len(pos), len(touched)))
         units[touched, np.arange(len(touched))] = 1.0
         full, moved = (spectrum.scores(touched, near, v) for v in (y, units))
-        # P and c times `size`, so that products of two neither overflow nor vanish.
+        # Times `size`, so that products neither overflow nor vanish.
         c, block = size * inverse.times(y)[touched], size * inverse.block(touched)
         P_ii, P_jj, P_ij = block[i, i], block[j, j], block[i, j]
         det = P_ii * P_jj - P_ij**2
@@ -234,8 +234,8 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
 def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
     """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
-    AUC-RLS scores are measured from the model's midpoint between its class means, so that those of different models can
-    be pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds of
+    AUC-RLS scores are measured from the midpoint between the model's class means, so that different models can be
+    pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds with
     equal weights, two for leave-one-out.
     """
     scores = np.empty((len(alphas), len(pos)))

@@ -5,7 +5,7 @@ AUC-RLS has the Laplacian of the pairs, sum_ij w_i w_j (2 - f_i + f_j)^2:
 
     L = D - w_+ w_-' - w_- w_+',   D = w_i W_- on positives, w_j W_+ on negatives,
 
-w_+ and w_- being w on one class and 0 on the other, W_+ and W_- their sums. With e = sqrt(D), q = e / |e| and t = +-1,
+where w_+ and w_- are w on one class and 0 on the other, W_+ and W_- their sums. With e = sqrt(D), q = e / |e|, t = +-1,
 
     F = diag(e) B,   B = (I - q q' - p p')^(-1/2) on the complement of q,   p = (I - q q') (e t) / sqrt(4 W_+ W_-),
 
@@ -25,9 +25,9 @@ from rocmax._typing import F64, Bool
 class Loss:
     """L = F F' of a quadratic loss, and the coupling of its noise covariance.
 
-    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS). S restricted to a
-    subset of the samples is the noise of the model trained on it, if D was built from the class weights of the subset:
-    held-out scores are a marginalisation (see `_held_out`).
+    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS). If D is built from
+    the class weights of a subset, S restricted to the subset is the noise of the model trained on it: held-out scores
+    are a marginalisation (see `_held_out`).
     """
 
     root: F64
@@ -37,7 +37,7 @@ class Loss:
     """W_+ and W_-, of AUC-RLS."""
     omega: float = 0.0
     bend: float = 0.0
-    """|p|^2: below 1 wherever S is positive definite, 1/2 where the class weights are those of the samples."""
+    """|p|^2: below 1 if S is positive definite, 1/2 if the class weights are those of the samples."""
 
     @classmethod
     def samples(cls, weight: F64) -> Self:
@@ -46,13 +46,13 @@ class Loss:
 
     @classmethod
     def centred(cls, weight: F64) -> Self:
-        """Return that of samples measured from their weighted mean: L = W - w w' / sum(w)."""
+        """Return the loss of samples measured from their weighted mean: L = W - w w' / sum(w)."""
         root = np.sqrt(weight)
         return cls(root, root / np.linalg.norm(root))
 
     @classmethod
     def pairs(cls, pos: Bool, weight: F64, totals: tuple[float, float] | None = None) -> Self:
-        """Return the loss of AUC-RLS, with class weights `totals` (W_+, W_-) in place of the samples' own sums."""
+        """Return the loss of AUC-RLS; `totals` replaces the class weights (W_+, W_-) of the samples."""
         w_pos, w_neg = totals or (float(weight[pos].sum()), float(weight[~pos].sum()))
         root = np.sqrt(weight * np.where(pos, w_neg, w_pos))
         shift = root / np.linalg.norm(root)
@@ -62,7 +62,7 @@ class Loss:
 
     @property
     def between(self) -> float:
-        """What the square of the difference of the class means counts in f' L f, besides D of each about its mean."""
+        """The weight of the squared difference of the class means in f' L f, besides D of each class about its mean."""
         return self.bend / (1 - self.bend) * self.totals[0] * self.totals[1]
 
     def right(self, M: F64) -> F64:

@@ -1,4 +1,4 @@
-"""RLS and AUC-RLS by conjugate gradients: products with X only, all labels at once."""
+"""RLS and AUC-RLS by conjugate gradients: only products with X, for all labels at once."""
 
 from typing import Any
 
@@ -22,9 +22,9 @@ def fit_products(
 ) -> tuple[F64, AnyArray, F64]:
     """Solve (X' L X + alpha I) w = X' L y for every column of `labels` and its alpha > 0.
 
-    `X` is a sparse matrix, an ndarray or a `LinearOperator`: only ``X @ W`` and ``X.T @ V`` are formed, once per
-    iteration for all labels that have not converged; preconditioned by the diagonal if X is sparse. At most about
-    sqrt(condition number) log(1 / tol) iterations. Returns coefficients (n_labels, n_features), the iterations and the
+    `X` is a sparse matrix, an ndarray or a `LinearOperator`. Each iteration forms ``X @ W`` and ``X.T @ V`` for all
+    labels that have not converged. Preconditioned by the diagonal if X is sparse. About sqrt(condition number)
+    log(1 / tol) iterations at most. Returns the coefficients (n_labels, n_features), and the iterations and the
     relative residual of each label.
     """
     system = _System(X, labels, weight, alphas, pairwise=pairwise)
@@ -55,7 +55,7 @@ def fit_products(
 
 
 class _System:
-    """The normal equations, divided by W_+ W_- (RLS: by 1) so that no label's numbers are huge.
+    """The normal equations, divided by W_+ W_- (RLS: by 1) to keep their numbers small.
 
     L / (W_+ W_-) = diag(u_+ + u_-) - u_+ u_-' - u_- u_+', u_+ and u_- the weights' shares of their class; RLS has only
     the weights, as the diagonal.
@@ -83,7 +83,7 @@ class _System:
         return np.asarray(self._Xt @ V, dtype=np.float64)
 
     def times(self, W: F64, columns: AnyArray) -> F64:
-        """Return the product for some of the labels."""
+        """Return the product for some labels."""
         F = np.asarray(self._X @ W, dtype=np.float64)
         V = self._diagonal[:, columns] * F
         shares = [share[:, columns] for share in self._shares]

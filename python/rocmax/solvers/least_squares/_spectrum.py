@@ -11,11 +11,11 @@ from rocmax._typing import F64, AnyArray
 from rocmax.solvers.least_squares._loss import Loss
 
 _EPS = float(np.finfo(np.float64).eps)
-# alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
+# Above this alpha / largest eigenvalue the ranking is that of the limit, to the accuracy of the limit.
 _LIMIT = 1e6
-# ... and below which all that an alpha does is to divide the rounding of what K does not reach.
+# Below this one, alpha only divides the rounding in the null space of K.
 _LEAST = 1e-22
-# The share of the largest eigenvalue that single precision may make of one of negative sign.
+# Single precision may make an eigenvalue negative by this share of the largest one.
 _SINGLE = 1e-6
 
 
@@ -52,11 +52,11 @@ class Spectrum:
     values: F64
     basis: F64
     rows: F64
-    """K, or X V of features: from it scores follow without c, which grows like 1 / alpha where they do not."""
+    """K, or X V of features: gives scores without c, which grows like 1 / alpha."""
     in_features: bool
 
     def alpha(self, alpha: float, most: float = _LIMIT) -> float:
-        """Return alpha, or the next whose held-out scores stand clear of rounding (their limit's ranking)."""
+        """Return alpha, moved to where held-out scores are larger than rounding (with the ranking of the limit)."""
         largest = float(self.values.max())
         return min(max(alpha, _LEAST * largest), most * largest) if largest > 0 else alpha
 
@@ -78,9 +78,9 @@ class Spectrum:
 
 
 def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
-    """Return the eigenvalues of M, ascending, 0 where they are so up to rounding, and its eigenvectors.
+    """Return the eigenvalues of M, ascending, with those within rounding set to 0, and its eigenvectors.
 
-    `noise` is the rounding that M was formed with; a ValueError if the spectrum is below zero by more, or not finite.
+    `noise` is the rounding of M. Raises ValueError if the spectrum is further below zero, or not finite.
     """
     require_size(M)
     values, vectors = np.linalg.eigh(M)
@@ -94,7 +94,7 @@ def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
 
 
 def require_size(*products: F64) -> None:
-    """Raise unless these products of features, or of a kernel, are finite."""
+    """Raise unless these products of features or of a kernel are finite."""
     if not all(np.isfinite(values).all() for values in products):
         raise ValueError(
             "X is too large, or a weight or the kernel: sums of squares over the samples overflow; scale the features"

@@ -1,29 +1,29 @@
-//! The scores that matter to a call, gathered chunk by chunk into cells that are processed together.
+//! The scores that a risk looks at, gathered chunk by chunk into cells that are processed together.
 
 use std::ops::Range;
 
-use super::chunk::{Chunk, Scratch, Spare};
-use super::map::{self, Map};
-use super::{Entry, select};
 use crate::ctx::{CHUNK, Ctx};
-use crate::problem::Problem;
+use crate::data::problem::Problem;
+use crate::order::chunk::{Chunk, Scratch, Spare};
+use crate::order::map;
+use crate::order::map::Map;
+use crate::order::{Entry, select};
 use crate::{Result, Scores};
 
-/// Scores of a task, at least, unless there are no more.
+/// The fewest scores of a task, but for the last.
 const TASK: usize = 1 << 15;
 
 /// The positives and the highest negatives of one score vector.
 ///
-/// Every [`CHUNK`] of samples has its own. There the scores lie by cell: first the negatives by group (between two
-/// ranks) and in each by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one
-/// region are a slice of every chunk, and what is found for a score goes back to its sample without leaving the chunk.
-/// The order depends on the data only.
+/// In every [`CHUNK`] of samples the scores lie by cell: first the negatives by group (between two ranks) and within it
+/// by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one region are a slice
+/// of every chunk, and results go back to the samples within the chunk. The order depends on the data only.
 ///
-/// A negative takes up as much of the order as it weighs. One that a rank cuts through is a group of its own.
+/// A negative counts by its weight. One that a rank cuts through is a group of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     chunks: Vec<Chunk>,
-    /// What the negatives weigh up to the end of each group.
+    /// The weight of the negatives up to the end of each group.
     ends: Vec<f64>,
     n_regions: usize,
     spare: Spare,
@@ -33,7 +33,7 @@ pub(crate) struct Cells {
 #[derive(Debug, Clone)]
 pub(crate) enum Class {
     Positives,
-    /// Negatives between two of the ranks that they were gathered by.
+    /// Negatives between two of the ranks that group them.
     Negatives(Range<f64>),
 }
 
@@ -41,20 +41,20 @@ pub(crate) enum Class {
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) scores: &'a [f64],
-    /// Which samples of the chunk they are of.
+    /// The places of their samples in the chunk.
     pub(crate) index: &'a [u16],
     /// The first sample of the chunk.
     pub(crate) from: usize,
-    /// How much of the weight of each lies between the ranks.
+    /// The share of their weight between the ranks.
     pub(crate) share: f64,
-    /// What is found for each.
+    /// The result for each.
     pub(crate) found: &'a mut [f64],
 }
 
-/// Scores handled in one go.
+/// Scores processed together.
 pub(crate) type Task<'a> = Vec<Part<'a>>;
 
-/// The score of the last negative of a group, and one more than its index.
+/// The end of a group: the score of its last negative, and one more than its index.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     score: f64,
@@ -71,8 +71,8 @@ impl Cut {
 }
 
 impl Cells {
-    /// Gathers the positives and the highest negatives that weigh `tops.last()`, grouped by the ascending ranks `tops`,
-    /// and fits `map` to the positives. O(N); keeps 10 bytes a gathered score.
+    /// Gathers the positives and the highest negatives, of total weight `tops.last()`, grouped by the ascending ranks
+    /// `tops`, and fits `map` to the positives. O(N); holds 10 bytes per gathered score.
     pub(crate) fn gather(
         &mut self,
         problem: &Problem,
@@ -106,8 +106,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Collects the positives and the negatives that reach `bound`, as one cell each; what the latter weigh. Of a tie
-    /// at the bound only the chunks up to its index are collected.
+    /// Collects the positives and the negatives that reach `bound`, as one cell each, and returns the weight of the
+    /// negatives. Ties with the bound are collected only in chunks up to its index.
     fn collect(
         &mut self,
         problem: &Problem,
@@ -138,7 +138,7 @@ impl Cells {
         total.ok_or_else(|| scores.non_finite())
     }
 
-    /// The collected negatives: their scores and the numbers of their samples.
+    /// The scores and the samples of the collected negatives.
     fn negatives(&self) -> impl Iterator<Item = (f64, usize)> {
         self.chunks.iter().zip((0..).step_by(CHUNK)).flat_map(|(chunk, from)| {
             let scores = &chunk.scores[..chunk.start(1)];
@@ -146,7 +146,7 @@ impl Cells {
         })
     }
 
-    /// The ends of the groups among the collected negatives, and what these weigh up to there.
+    /// The ends of the groups of the collected negatives, with the weight up to each.
     fn cuts(&self, tops: &[f64], ctx: &Ctx<'_>) -> Result<Vec<(f64, Cut)>> {
         let collected: Vec<&[f64]> = self.chunks.iter().map(|chunk| &chunk.scores[..chunk.start(1)]).collect();
         let n_neg = collected.iter().map(|part| part.len()).sum();
@@ -165,8 +165,8 @@ impl Cells {
         tops.iter().map(|&top| Ok((top, cut(top as usize)?))).collect()
     }
 
-    /// The same where samples have weights and all negatives weigh `total`: two cuts before and behind the negative
-    /// that a rank cuts through.
+    /// As [`Cells::cuts`] for weighted samples, of which the negatives weigh `total`: a cut before and a cut behind
+    /// every negative that a rank cuts through.
     fn weighted_cuts(&self, weights: &[f64], total: f64, tops: &[f64], ctx: &Ctx<'_>) -> Result<Vec<(f64, Cut)>> {
         let mut entries = self.negatives().map(|(s, i)| Entry::new(s, i as u32)).collect::<Vec<_>>();
         let weight = |entry: &Entry| weights[entry.index()];
@@ -232,7 +232,7 @@ impl Cells {
                 let cell = bounds[0] as usize..bounds[1] as usize;
                 for &bucket in &buckets[cell.clone()] {
                     let count = &mut ends[map.region(bucket)];
-                    *count = count.wrapping_add(1); // never wraps: a chunk is short
+                    *count = count.wrapping_add(1);
                 }
                 let mut next = bounds[0];
                 for end in &mut *ends {
@@ -270,7 +270,7 @@ impl Cells {
         }
     }
 
-    /// How much of a group lies in a class.
+    /// The share of a group that lies in a class.
     fn share(&self, class: &Class, group: usize) -> f64 {
         let Class::Negatives(ranks) = class else { return 1.0 };
         let (from, to) = (group.checked_sub(1).map_or(0.0, |before| self.ends[before]), self.ends[group]);
@@ -285,7 +285,7 @@ impl Cells {
         (first..first + self.n_regions).map(region).collect()
     }
 
-    /// The scores of a class, region by region, each with its place in `found`.
+    /// The scores of a class, region by region, with their places in `found`.
     pub(crate) fn tasks<'a>(&'a self, class: &Class, found: &'a mut [f64]) -> Vec<Task<'a>> {
         let groups = self.groups(class);
         let shares: Vec<f64> = groups.clone().map(|group| self.share(class, group)).collect();
@@ -323,7 +323,7 @@ impl Cells {
         tasks
     }
 
-    /// Makes what is found for the negatives zero.
+    /// Sets the results of the negatives to 0.
     pub(crate) fn clear(&self, found: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
         let first_pos = self.ends.len() * self.n_regions;
         let jobs = self.chunks.iter().zip(found.chunks_mut(CHUNK)).collect();
@@ -331,8 +331,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Moves what was found from the place of each score to its sample, in `found` itself; zero for samples that were
-    /// not gathered.
+    /// Moves the results in `found` from the place of each score to its sample; 0 for samples that were not gathered.
     pub(crate) fn scatter(&self, found: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
         let scatter = |scratch: &mut Scratch, index: &[u16], found: &mut [f64]| {
             let (by_place, _, _) = scratch.of(index.len());

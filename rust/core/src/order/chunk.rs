@@ -1,35 +1,34 @@
-//! The scores of a chunk of samples by cell, and the memory of those that write them.
+//! The scores of a chunk of samples by cell, and buffers to write them.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::collect::Collect;
-use super::fast;
+use crate::order::collect::collect;
 
-/// What is wanted of a chunk of samples.
+/// The gathered scores of a chunk of samples.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) scores: Vec<f64>,
     /// Position of each score in the chunk.
     pub(super) index: Vec<u16>,
-    /// Where each cell begins, then the number of scores.
+    /// Where each cell begins, and the number of scores.
     pub(super) starts: Vec<u32>,
 }
 
-/// Memory of the workers, one each.
+/// Buffers of the workers.
 #[derive(Debug, Default)]
 pub(super) struct Spare(Mutex<Vec<Scratch>>);
 
-/// What a worker needs to write one chunk anew.
+/// Buffers of one worker.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// The scores of the chunk, where they are made as they are read.
+    /// The scores of the chunk, if they lie on a ray.
     pub(super) read: Vec<f64>,
     scores: Vec<f64>,
     index: Vec<u16>,
     buckets: Vec<u32>,
 }
 
-/// Makes `buffer` hold `len` values, whichever.
+/// Gives `buffer` exactly `len` values, of any content.
 pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.len() != len {
         *buffer = Vec::new();
@@ -38,7 +37,7 @@ pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
 }
 
 impl Spare {
-    /// Lends memory for a piece of work.
+    /// Lends buffers to `work`.
     pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = free().pop().unwrap_or_default();
@@ -49,7 +48,7 @@ impl Spare {
 }
 
 impl Scratch {
-    /// Buffers for `len` scores, whichever they hold.
+    /// Buffers for `len` scores, of any content.
     pub(super) fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
         if self.scores.len() < len {
             self.scores.resize(len, 0.0);
@@ -61,8 +60,8 @@ impl Scratch {
 }
 
 impl Chunk {
-    /// Takes the positives, and the negatives that reach `bound`, as one cell each; what the latter weigh, or `None` if
-    /// a score is not finite.
+    /// Takes the positives, and the negatives that reach `bound`, as one cell each. Returns the weight of the
+    /// negatives, or `None` if a score is not finite.
     pub(super) fn collect(
         &mut self,
         scores: &[f64],
@@ -74,12 +73,11 @@ impl Chunk {
         let (n_neg, n_pos) = if bound == f64::NEG_INFINITY && weights.is_none() {
             size(to, scores.len());
             size(index, scores.len());
-            fast(Collect { scores, labels, weights, bound, to, index })?
+            collect(scores, (labels, weights), bound, to, index)?
         } else {
-            // The number is not known, and room for all would be too much.
+            // The number is unknown, and room for all would be too much.
             let (found, found_index, _) = scratch.of(scores.len());
-            let (to_found, to_index) = (&mut *found, &mut *found_index);
-            let (n_neg, n_pos) = fast(Collect { scores, labels, weights, bound, to: to_found, index: to_index })?;
+            let (n_neg, n_pos) = collect(scores, (labels, weights), bound, found, found_index)?;
             let first_pos = scores.len() - n_pos;
             replace(to, [&found[..n_neg], &found[first_pos..]]);
             replace(index, [&found_index[..n_neg], &found_index[first_pos..]]);
@@ -97,7 +95,7 @@ impl Chunk {
     }
 }
 
-/// Makes `buffer` hold `parts`, without room for more.
+/// Fills `buffer` with `parts`, without spare capacity.
 fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
     buffer.clear();
     buffer.reserve(parts[0].len() + parts[1].len());

@@ -1,32 +1,26 @@
-//! The scores of a chunk that matter, found among all by their flags.
+//! Collects the scores of a chunk that reach a bound, by flags in bulk.
 
-use super::{Entry, fast};
+use crate::order::Entry;
+use crate::simd::fast;
 use crate::{CHUNK, Ctx, Problem, Result, Scores};
 
-/// Scores whose flags are taken together.
+/// Scores whose flags are computed together.
 const TILE: usize = 1 << 12;
-/// So many wanted scores among 64 that it is faster to write all than to look for them.
+/// From so many wanted scores among 64 on, it is faster to write all than to look for them.
 pub(crate) const DENSE: u32 = 24;
 
-/// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
-/// if a score is not finite. Samples without weight are left out.
+/// Copies the negatives that reach `bound` to the front of `to`, and the positives, backwards, to its end. Returns
+/// their numbers, or `None` if a score is not finite. Samples of weight 0 are left out.
 ///
-/// Flags are compared in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
-pub(super) struct Collect<'a> {
-    pub(super) scores: &'a [f64],
-    pub(super) labels: &'a [bool],
-    pub(super) weights: Option<&'a [f64]>,
-    pub(super) bound: f64,
-    pub(super) to: &'a mut [f64],
-    pub(super) index: &'a mut [u16],
-}
-
-impl pulp::NullaryFnOnce for Collect<'_> {
-    type Output = Option<(usize, usize)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { scores, labels, weights, bound, to, index } = self;
+/// Flags are computed in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
+pub(super) fn collect(
+    scores: &[f64],
+    (labels, weights): (&[bool], Option<&[f64]>),
+    bound: f64,
+    to: &mut [f64],
+    index: &mut [u16],
+) -> Option<(usize, usize)> {
+    fast!({
         let (mut n_neg, mut n_pos) = (0, 0);
         let (mut wanted, mut positive) = ([0u8; TILE], [0u8; TILE]);
         for (t, (tile, labels)) in scores.chunks(TILE).zip(labels.chunks(TILE)).enumerate() {
@@ -52,7 +46,7 @@ impl pulp::NullaryFnOnce for Collect<'_> {
                 let score = |i: usize| scores[at + i] + 0.0;
                 let (kept, ones) = (bits(wanted), bits(positive));
                 if kept.count_ones() >= DENSE && at + 64 < scores.len() {
-                    // All are written, each over the last if that was not wanted.
+                    // All are written, and unwanted ones overwritten.
                     let (to, index) = (&mut to[n_neg..n_neg + 64], &mut index[n_neg..n_neg + 64]);
                     let mut n = 0;
                     for (i, &wanted) in wanted.iter().enumerate() {
@@ -74,11 +68,11 @@ impl pulp::NullaryFnOnce for Collect<'_> {
             }
         }
         Some((n_neg, n_pos))
-    }
+    })
 }
 
-/// The negatives that reach `bound`, and the positives, each in any order that depends on the data only; samples without
-/// weight are left out.
+/// The negatives that reach `bound`, and the positives, each in an order that depends on the data only. Samples of
+/// weight 0 are left out.
 pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &Ctx<'_>) -> Result<[Vec<Entry>; 2]> {
     let (labels, weights) = (problem.labels(), problem.sample_weight());
     let parts = ctx.map((0..scores.len()).step_by(CHUNK).collect(), |from| {
@@ -91,8 +85,7 @@ pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &C
             let stretch = from..from + len;
             let (labels, weights) = (&labels[stretch.clone()], weights.map(|weights| &weights[stretch.clone()]));
             let scores = scores.stretch(stretch, &mut made);
-            let (n_neg, n_pos) =
-                fast(Collect { scores, labels, weights, bound, to: &mut *wanted, index: &mut *index })?;
+            let (n_neg, n_pos) = collect(scores, (labels, weights), bound, wanted, index)?;
             for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
                 for (&s, &i) in wanted[of.clone()].iter().zip(&index[of]) {
                     class.push(Entry::new(s, (from + usize::from(i)) as u32));

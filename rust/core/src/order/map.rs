@@ -1,28 +1,28 @@
 //! A monotone map from scores to buckets, fitted to a sample.
 
-use super::fast;
+use crate::simd::fast;
 
-/// Scores that a map is fitted to, at most.
+/// The most scores that a map is fitted to.
 pub(super) const SAMPLES: usize = 1 << 10;
-/// The share of them beyond the scores that the range is chosen by, on either side.
+/// The share of them in each tail, which does not set the range.
 const TAIL: f64 = 1.0 / 256.0;
-/// With fewer different scores than this in a bucket, on average, a map is good enough.
+/// A map is good enough with fewer different scores than this in a bucket, on average.
 const CROWD: f64 = 2.0;
-/// Buckets of a region, at least, as bits: its scores and their index take half of a second-level cache.
+/// The fewest buckets of a region, as bits: its scores and their index take half of a second-level cache.
 const REGION_BITS: u32 = 14;
-/// Regions, at most, as bits: a chunk should have many scores of each.
+/// The most regions, as bits: a chunk should have many scores of each.
 const MOST_REGIONS_BITS: u32 = 9;
-/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
+/// 2^52: adding it to a smaller number rounds that to a whole number in the low bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
-/// 1.5 times that: a whole number, possibly negative, added to its bits is added to it.
+/// 1.5 times that: adding a whole number, possibly negative, to its bits adds it to the number.
 const SIGNED: f64 = 1.5 * WHOLE;
 
-/// A monotone map of all scores onto buckets, of which each gets a few of the scores that it is fitted to.
+/// A monotone map of scores to buckets, each with a few of the scores that it is fitted to.
 ///
-/// Linear in `sign(x - center) log2(1 + |x - center| / width)`, but for a piecewise linear logarithm, the bit pattern
-/// of a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly.
-/// Scores that crowd at two ends, as saturated probabilities do, are spread by the same function of their distance from
-/// the nearer one. A dozen operations without a table. Neighbouring buckets make up regions that fit a cache.
+/// Linear in `sign(x - center) log2(1 + |x - center| / width)`, with a piecewise linear logarithm, the bit pattern of a
+/// float: uniform near the centre and logarithmic in the tails, so that light and heavy tails are spread evenly. Scores
+/// that crowd at two ends, as saturated probabilities do, are spread by the same function of the distance from the
+/// nearer end. A dozen operations, no table. Neighbouring buckets form regions that fit a cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Map {
     center: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Map {
     region_bits: u32,
 }
 
-/// What a map by the distance from two ends needs beside the lower end, its centre.
+/// The second end of a map by the distance from two ends; its centre is the lower end.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     middle: f64,
@@ -46,8 +46,8 @@ struct Ends {
 impl Map {
     /// Fits a map for `n` scores to `sample`, which is not empty.
     ///
-    /// The usual centre is the median. Scores that crowd towards one end, as probabilities do, are spread by their
-    /// distances from there; those that crowd towards both, by their distances from both.
+    /// The usual centre is the median. Scores that crowd at one end, as probabilities do, are spread by their distance
+    /// from it; those that crowd at both, by their distance from both.
     pub(crate) fn fit(sample: &mut [f64], n: usize) -> Self {
         sample.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| sample[(share * (sample.len() - 1) as f64) as usize];
@@ -72,13 +72,13 @@ impl Map {
         best.1
     }
 
-    /// Fits a map onto exactly `n` buckets, possibly more than 32 bits can tell: see [`Map::cell`].
+    /// Fits a map to exactly `n` buckets, possibly more than 2^32: see [`Map::cell`].
     pub(crate) fn fit_cells(sample: &mut [f64], n: u64) -> Self {
         let map = Self::fit(sample, n as usize / 2);
         Self { last: f64::max(map.last - 1.0, 0.0), ..map }
     }
 
-    /// A map of [`Map::fit_cells`] onto another number of buckets.
+    /// A map of [`Map::fit_cells`] to another number of buckets.
     pub(crate) fn onto_cells(self, n: u64) -> Self {
         Self { scale: self.scale * (n as f64 / (self.last + 1.0)), last: n as f64 - 1.0, ..self }
     }
@@ -101,8 +101,8 @@ impl Map {
         Self { center, width, ..Self::default() }
     }
 
-    /// By the distance from the nearer end of `sample`, which ascends; the width is that from an end to the closest
-    /// score but for ties.
+    /// By the distance from the nearer end of the ascending `sample`; the width is the least distance of another value
+    /// from an end.
     fn between(sample: &[f64]) -> Self {
         let (low, high) = (sample[0], sample[sample.len() - 1]);
         let inside = |&&score: &&f64| low < score && score < high;
@@ -115,11 +115,11 @@ impl Map {
         Self { ends: Some(Ends { middle, high, most }), ..map }
     }
 
-    /// Onto twice `n` buckets, given scores beyond which there are few.
+    /// The map to twice `n` buckets, given scores beyond which there are few.
     fn onto(self, first: f64, last: f64, n: usize) -> Self {
         let (low, high) = match self.ends {
             Some(ends) => (-ends.most, ends.most),
-            // The tails go on beyond the sample. What lies further still is left to the outermost buckets.
+            // The tails extend beyond the sample; scores further out go to the outermost buckets.
             None => {
                 let [low, high] = [first, last].map(|end| self.place(end));
                 let beyond = (high - low) / 4.0;
@@ -132,7 +132,7 @@ impl Map {
         Self { low, scale: buckets / (high - low), last: buckets, region_bits, ..self }
     }
 
-    /// The logarithm of a distance, less that of none: the top 52 bits of a difference, but for the sign.
+    /// The logarithm of a distance, relative to that of 0: the top 52 bits of a difference, without the sign.
     #[inline(always)]
     fn logarithm(&self, distance: f64) -> u64 {
         (distance + self.width).to_bits().wrapping_sub(self.width.to_bits()) >> 12
@@ -145,7 +145,7 @@ impl Map {
         match self.ends {
             None => {
                 let from_center = score - self.center;
-                // Turned for those below, and so one less than their negative.
+                // Inverted for scores below, and so one less than the negative.
                 signed(self.logarithm(from_center.abs()) ^ if from_center < 0.0 { u64::MAX } else { 0 })
             }
             Some(Ends { middle, high, most }) => {
@@ -161,18 +161,17 @@ impl Map {
         self.cell(score) as u32
     }
 
-    /// The bucket, if they are more than 2^32.
+    /// The bucket of a map to more than 2^32.
     #[inline(always)]
     pub(crate) fn cell(&self, score: f64) -> u64 {
         let at = (self.place(score) - self.low) * self.scale;
-        // Not f64::clamp, which has NaN to think of.
+        // Not f64::clamp, which handles NaN.
         let at = if at > 0.0 { at } else { 0.0 };
         let at = if at < self.last { at } else { self.last };
         (at + WHOLE).to_bits() ^ WHOLE.to_bits()
     }
 
-    /// Calls `f` with the map, in one of two places: neither then has to choose between one centre and two ends, score
-    /// by score.
+    /// Calls `f` with the map, in one of two places, so that the compiler makes a loop for each kind of map.
     #[inline(always)]
     pub(crate) fn chosen<T>(self, mut f: impl FnMut(Self) -> T) -> T {
         if self.ends.is_none() { f(Self { ends: None, ..self }) } else { f(self) }
@@ -180,7 +179,11 @@ impl Map {
 
     /// The buckets of `scores` plus `shift`.
     pub(crate) fn buckets(&self, scores: &[f64], shift: f64, to: &mut [u32]) {
-        fast(Buckets { map: self, scores, shift, to });
+        fast!({
+            for (to, score) in to.iter_mut().zip(scores) {
+                *to = self.bucket(score + shift);
+            }
+        });
     }
 
     /// One more than the last bucket.
@@ -202,24 +205,6 @@ impl Map {
     /// Number of buckets of every region but the last.
     pub(crate) fn region_len(&self) -> usize {
         1 << self.region_bits
-    }
-}
-
-struct Buckets<'a> {
-    map: &'a Map,
-    scores: &'a [f64],
-    shift: f64,
-    to: &'a mut [u32],
-}
-
-impl pulp::NullaryFnOnce for Buckets<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (to, score) in self.to.iter_mut().zip(self.scores) {
-            *to = self.map.bucket(score + self.shift);
-        }
     }
 }
 

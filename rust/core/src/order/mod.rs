@@ -3,14 +3,14 @@
 //! Statistics read blocks of equal scores and never depend on the index; the index makes the order, and with it every
 //! intermediate result, unique, whatever the algorithm or the number of threads.
 //!
-//! Oracles and curves order scores here; measures that only count pairs do not come this way but by `metric::count`. They
-//! are two engines because they keep different things. An oracle owes every sample a slope: it has to know where each
-//! score came from, the sums of the scores up to every rank, and ranks of scores that are shifted by a margin. A count
-//! needs none of that, keeps 4 bytes of a score of 8 and leaves cells unsorted. What is common to both is shared:
-//! `Map`, the instructions of `fast` and the even samples of `spread`.
+//! Risks and curves order scores here; measures that only count pairs use `count`. The two keep different things. A
+//! risk returns a slope for every sample: it needs the sample of each score, sums of the scores up to every rank, and
+//! ranks of scores that are shifted by a margin. A count needs none of that, keeps 4 of the 8 bytes of a score and
+//! leaves cells unsorted. They share `Map` and `spread`.
 
 pub(crate) mod cells;
 pub(crate) mod chunk;
+pub(crate) mod classes;
 pub(crate) mod collect;
 mod map;
 pub(crate) mod select;
@@ -21,11 +21,9 @@ pub(crate) use collect::entries;
 pub(crate) use map::Map;
 pub(crate) use sort::sort;
 
-/// A score and where it came from, packed so that ascending entries are descending scores, then ascending indices.
-///
-/// One 128-bit integer: comparisons are branchless, and sorting needs no key function.
+/// A score and its index in one 128-bit integer: ascending entries are descending scores, then ascending indices.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry(u128);
+pub(crate) struct Entry(u128);
 
 const SIGN: u64 = 1 << 63;
 
@@ -44,7 +42,7 @@ pub(crate) fn score_of(key: u64) -> f64 {
     f64::from_bits(if ascending & SIGN == 0 { !ascending } else { ascending ^ SIGN })
 }
 
-/// What is sorted by descending score: a key alone, with a weight or with an index.
+/// What is sorted by descending score: a key, alone or with a weight or an index.
 pub(crate) trait Keyed: sort::Item {
     /// The [`key`] of the score.
     fn key(self) -> u64;
@@ -64,8 +62,8 @@ impl Keyed for Entry {
     }
 }
 
-/// A score and a weight that is not negative: equal scores are ordered by ascending weight, so that their sum does not
-/// depend on the order of the samples.
+/// A score and a non-negative weight. Equal scores are ordered by weight, so that sums do not depend on the order of
+/// the samples.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Weighted(u128);
 
@@ -91,7 +89,7 @@ impl Keyed for Weighted {
 impl Entry {
     /// Packs a finite score.
     #[inline]
-    pub fn new(score: f64, index: u32) -> Self {
+    pub(crate) fn new(score: f64, index: u32) -> Self {
         Self::of_key(key(score), index)
     }
 
@@ -102,19 +100,19 @@ impl Entry {
 
     /// The score; a zero comes back as 0.0.
     #[inline]
-    pub fn score(self) -> f64 {
+    pub(crate) fn score(self) -> f64 {
         score_of(self.key())
     }
 
     /// The index the entry was made with.
     #[inline]
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as u32 as usize
     }
 
     /// Whether two entries hold the same score.
     #[inline]
-    pub fn ties(self, other: Entry) -> bool {
+    pub(crate) fn ties(self, other: Entry) -> bool {
         self.key() == other.key()
     }
 }
@@ -125,13 +123,8 @@ impl std::fmt::Debug for Entry {
     }
 }
 
-/// Runs `work` with the best instructions of this machine; what it calls must be `inline(always)`.
-pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
-    pulp::Arch::new().dispatch(work)
-}
-
-/// The k-th of `n_samples` positions below `n`: one per stretch, moved about inside it so that no period of the data is
-/// mistaken for its distribution.
+/// The k-th of `n_samples` positions below `n`: one per stretch, at a hashed place there, so that periodic data are
+/// sampled fairly.
 #[inline]
 pub(crate) fn spread(k: usize, n_samples: usize, n: usize) -> usize {
     let low = (k as u128 * n as u128 / n_samples as u128) as usize;

@@ -1,32 +1,32 @@
-//! Thresholds that a given number of scores reach, by sampling and one pass.
+//! Selection of the score with a given rank, by sampling and one pass.
 
 use std::cmp::Ordering;
 
-use super::{Entry, spread};
+use crate::order::{Entry, spread};
 use crate::{Ctx, Problem, Result, Scores};
 
-/// Sampled scores: one in so many, within limits.
+/// The sample: one in so many scores, within limits.
 const SAMPLE_EVERY: usize = 1 << 8;
 const SAMPLE_LIMITS: (usize, usize) = (1 << 11, 1 << 16);
 
-/// So many scores that it pays to look for a bracket first.
+/// From so many scores on it pays to look for a bracket first.
 const MANY: usize = 1 << 14;
 
-/// How many of `n` scores to look at.
+/// The number of scores to sample from `n`.
 fn sample_len(n: usize) -> usize {
     (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0, SAMPLE_LIMITS.1)
 }
 
-/// Two ranks in a sample of `n` between which, by four standard deviations, a `share` of the population ends that
-/// counts from the highest score.
+/// Two ranks in a sample of `n` that bracket, by four standard deviations, the lowest of the highest `share` of all
+/// scores.
 fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
     let n = n as f64;
     let slack = 4.0 * (n * share * (1.0 - share)).sqrt() + 2.0;
     [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
 }
 
-/// A score, and an index in its tie, that negatives reach which weigh more than `top`, though not much more; almost
-/// certainly. `None` if a large part of them do.
+/// A score, and an index in its tie, that the negatives which reach it weigh a little more than `top`, almost
+/// certainly; `None` if they would be a large part.
 pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: f64) -> Option<(f64, usize)> {
     let (n, share) = (scores.len(), top / problem.totals().1);
     let (n_sampled, labels, weights) = (sample_len(n), problem.labels(), problem.sample_weight());
@@ -42,7 +42,7 @@ pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: f64) -> Option<(
             sample.sort_unstable();
             let of_sample = || sample.iter().map(|entry| weights[entry.index()]);
             let squares = of_sample().map(|w| w * w).sum::<f64>();
-            // By four standard deviations of the weight that a sample holds above the bound, and two samples.
+            // Four standard deviations of the sample's weight above the bound, and two samples.
             let slack = 4.0 * (share * (1.0 - share) * squares).sqrt() + 2.0 * (squares / sample.len() as f64).sqrt();
             let mut left = share * of_sample().sum::<f64>() + slack;
             let passes = |w: f64| {
@@ -55,7 +55,8 @@ pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: f64) -> Option<(
     found.map(|entry| (entry.score(), entry.index()))
 }
 
-/// The first of `items`, in the order of `compare`, up to which they weigh `top`, or the last; what those before weigh.
+/// The first of `items`, in the order of `compare`, at which their total weight reaches `top`, or the last; and the
+/// weight of those before.
 pub(crate) fn weighted_nth<T: Copy>(
     mut items: &mut [T],
     top: f64,
@@ -74,10 +75,10 @@ pub(crate) fn weighted_nth<T: Copy>(
     (items[0], before)
 }
 
-/// The `top`-th highest of the scores in `parts`, of which there are `n`, at least `top`; how many are higher, and how
-/// many are equal. All lie between the two of `ends`.
+/// The `top`-th highest of the `n` scores in `parts`, which lie between `ends`; how many are higher, and how many
+/// equal.
 ///
-/// One pass counts the scores above a bracket and keeps those inside it, among which the standard library selects.
+/// One pass counts the scores above a bracket and keeps those inside it, in which the standard library selects.
 pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
     parts: &[&[S]],
     n: usize,

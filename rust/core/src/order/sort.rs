@@ -1,23 +1,23 @@
-//! Sorting on all threads, with an eye on the stop flag.
+//! Sorting on all threads, with checks of the stop flag.
 
 use rayon::slice::ParallelSliceMut;
 
 use crate::{Ctx, Result};
 
-/// Items that one thread sorts in well under a second, between two looks at the stop flag.
+/// Items sorted between two checks of the stop flag, in well under a second.
 const STEP: usize = 1 << 24;
-/// Below this many items threads would wait for each other more than they sort.
+/// Fewer items are faster on one thread.
 const SMALL: usize = 1 << 12;
 
-/// What can be sorted: equal items are the same item, so that the order is unique.
+/// Items whose order is unique, since equal ones are identical.
 pub(crate) trait Item: Copy + Default + Ord + Send + Sync {}
 
 impl<T: Copy + Default + Ord + Send + Sync> Item for T {}
 
 /// Sorts `items` in place. O(n log n).
 ///
-/// The standard library's sort: 12 to 14 ns a key of 64 bits at 10^5 to 10^7 items, 19 to 25 of 128 bits. Radix sorts
-/// and buckets of a map fitted to the scores were slower at every size.
+/// The standard library's sort: 12 to 14 ns per key of 64 bits at 10^5 to 10^7 items, 19 to 25 for 128 bits. Radix
+/// sorts and buckets by a map of the scores were slower at every size.
 pub(crate) fn sort<T: Item>(items: &mut [T], ctx: &Ctx<'_>) -> Result<()> {
     in_steps(items, STEP, ctx)
 }

@@ -1,29 +1,30 @@
-//! Sorted scores, with an index that ranks any score among them in constant time.
+//! Sorted scores with an index that ranks any score in constant time.
 
-use super::map::Map;
-use super::{Entry, fast, sort};
+use crate::order::map::Map;
+use crate::order::{Entry, sort};
+use crate::simd::fast;
 use crate::{CHUNK, Ctx, Result};
 
-/// How many scores of a bucket are compared without a branch.
+/// Scores of a bucket that are compared without a branch.
 const LANES: usize = 4;
-/// Scores of a bucket that are sorted by insertion.
+/// Up to so many scores of a bucket are sorted by insertion.
 const FEW: usize = 16;
 
-/// Scores by ascending value, and where each bucket of a monotone [`Map`] begins among them.
+/// Ascending scores, and where each bucket of a monotone [`Map`] begins.
 ///
-/// With less than one score in a bucket on average, a rank is a few table look-ups; crowded buckets are bisected.
+/// With less than one score per bucket on average, a rank takes a few table look-ups; crowded buckets are bisected.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted {
     pub(crate) map: Map,
     /// The scores, then `LANES` infinities.
     scores: Vec<f64>,
-    /// Where each bucket begins, then the number of scores.
+    /// Where each bucket begins, and the number of scores.
     starts: Vec<u32>,
 }
 
 impl Sorted {
-    /// Sorts the scores of the `regions` of `self.map`, each given in parts. O(n) for n scores of any smooth
-    /// distribution, O(n log n) for all.
+    /// Sorts the scores of the regions of `self.map`, each given in parts. O(n) for n scores of a smooth distribution,
+    /// O(n log n) at most.
     pub(crate) fn build(&mut self, regions: &[Vec<&[f64]>], ctx: &Ctx<'_>) -> Result<()> {
         let sizes: Vec<usize> = regions.iter().map(|parts| parts.iter().map(|part| part.len()).sum()).collect();
         let n = sizes.iter().sum::<usize>();
@@ -41,10 +42,10 @@ impl Sorted {
             (rest, from) = (tail, from + size);
         }
         let map = &self.map;
-        let done = ctx.map(jobs, |(parts, scores, starts, first_bucket, from)| {
+        ctx.try_map(jobs, |(parts, scores, starts, first_bucket, from)| {
             build_region(map, parts, scores, starts, first_bucket, from, ctx)
         })?;
-        done.into_iter().collect()
+        Ok(())
     }
 
     /// The scores, ascending.
@@ -54,18 +55,35 @@ impl Sorted {
 
     /// How many of the sorted scores are below `score + shift`, for each of `scores`.
     pub(crate) fn below(&self, scores: &[f64], shift: f64, ranks: &mut [u32]) {
-        // In two steps, since a processor can only look so far ahead for the next table look-up.
+        // In two steps, since a processor looks only so far ahead for the next table look-up.
         self.map.buckets(scores, shift, ranks);
-        fast(Rank { sorted: self, scores, shift, ranks, before: |sorted, score| sorted < score });
+        self.rank(scores, shift, ranks, |sorted, score| sorted < score);
     }
 
     /// How many of the sorted scores are at most `score`, for each of `scores`.
     pub(crate) fn up_to(&self, scores: &[f64], ranks: &mut [u32]) {
         self.map.buckets(scores, 0.0, ranks);
-        fast(Rank { sorted: self, scores, shift: 0.0, ranks, before: |sorted, score| sorted <= score });
+        self.rank(scores, 0.0, ranks, |sorted, score| sorted <= score);
     }
 
-    /// The rank in a bucket of which those before `from` are passed.
+    /// Replaces the bucket of each shifted score by the number of sorted scores `before` it.
+    fn rank(&self, scores: &[f64], shift: f64, ranks: &mut [u32], before: impl Fn(f64, f64) -> bool) {
+        fast!({
+            for (rank, score) in ranks.iter_mut().zip(scores) {
+                let (bucket, score) = (*rank as usize, score + shift);
+                let start = self.starts[bucket] as usize;
+                let first = self.scores[start..start + LANES].iter();
+                // Scores beyond the bucket are not before this one, so that the bucket's end does not matter.
+                let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
+                *rank = (start + passed) as u32;
+                if passed == LANES {
+                    *rank = self.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
+                }
+            }
+        });
+    }
+
+    /// The rank in a bucket, from place `from` on.
     #[cold]
     #[inline(never)]
     fn rank_in(&self, bucket: usize, from: usize, before: impl Fn(f64) -> bool) -> usize {
@@ -77,36 +95,7 @@ impl Sorted {
     }
 }
 
-/// Turns the bucket of each of `scores`, shifted, into the number of sorted ones `before` it.
-struct Rank<'a, F> {
-    sorted: &'a Sorted,
-    scores: &'a [f64],
-    shift: f64,
-    ranks: &'a mut [u32],
-    before: F,
-}
-
-impl<F: Fn(f64, f64) -> bool> pulp::NullaryFnOnce for Rank<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { sorted, scores, shift, ranks, before } = self;
-        for (rank, score) in ranks.iter_mut().zip(scores) {
-            let (bucket, score) = (*rank as usize, score + shift);
-            let start = sorted.starts[bucket] as usize;
-            let first = sorted.scores[start..start + LANES].iter();
-            // Scores beyond the bucket are not before this one, so it does not matter where the bucket ends.
-            let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
-            *rank = (start + passed) as u32;
-            if passed == LANES {
-                *rank = sorted.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
-            }
-        }
-    }
-}
-
-/// Sorts one region into `scores`, the `from`-th and following of all; `ends` are those of its buckets.
+/// Sorts one region into `scores`, which begin at place `from` of all, and sets the `ends` of its buckets.
 fn build_region(
     map: &Map,
     parts: &[&[f64]],
@@ -152,7 +141,7 @@ fn build_region(
             start = end;
         }
     }
-    // What remains are exchanges inside buckets of few.
+    // Insertion within small buckets.
     for k in 1..scores.len() {
         let (score, mut at) = (scores[k], k);
         while at > 0 && score < scores[at - 1] {
@@ -164,7 +153,7 @@ fn build_region(
     Ok(())
 }
 
-/// Sorts a bucket that holds so many scores that it must be done in steps.
+/// Sorts a bucket so large that the stop flag must be checked on the way.
 fn sort_crowd(scores: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
     let mut entries = Vec::with_capacity(scores.len());
     entries.extend(scores.iter().zip(0..).map(|(&s, i)| Entry::new(-s, i)));

@@ -1,24 +1,24 @@
-//! Features by column, and each column in ascending order.
+//! Features by column, and columns in ascending order.
 
 use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// Features of `n_rows` samples, column by column; NaN stands for a value that is missing.
+/// Features of `n_rows` samples, column by column; NaN is a missing value.
 #[derive(Debug, Clone, Copy)]
 pub enum Features<'a> {
-    /// All values: the first column, then the second, and so on.
+    /// All values, column after column.
     Dense {
-        /// One value for each sample and column.
+        /// One value per sample and column.
         values: &'a [f64],
         /// Number of samples.
         n_rows: usize,
     },
-    /// The values that are listed; all others are 0.
+    /// Some values; all others are 0.
     Sparse {
-        /// Where each column begins in the lists, and where the last one ends.
+        /// Where each column begins, and where the last one ends.
         starts: &'a [u64],
-        /// The sample of each value; each once in a column.
+        /// The sample of each value; at most once in a column.
         rows: &'a [u32],
         /// The values.
         values: &'a [f64],
@@ -32,13 +32,13 @@ pub enum Features<'a> {
 pub struct Stump {
     /// The column.
     pub feature: usize,
-    /// What a value must exceed.
+    /// The threshold that a value must exceed.
     pub threshold: f64,
-    /// Whether samples without a value count as above.
+    /// Whether samples with a missing value count as above.
     pub missing_above: bool,
-    /// What samples above get.
+    /// The score of samples above.
     pub coef: f64,
-    /// How well it ranks: the difference of the shares of positives and of negatives above.
+    /// The weighted share of positives above, minus that of negatives.
     pub edge: f64,
 }
 
@@ -58,14 +58,14 @@ impl Features<'_> {
         }
     }
 
-    /// Number of values that are stored.
+    /// Number of stored values.
     pub fn n_stored(&self) -> usize {
         match *self {
             Features::Dense { values, .. } | Features::Sparse { values, .. } => values.len(),
         }
     }
 
-    /// Checks lengths, that the lists are of columns and of samples, and that no value is infinite.
+    /// Checks lengths and lists, and that no value is infinite.
     pub(super) fn check(&self, n_samples: usize) -> Result<()> {
         Error::check_len("features", n_samples, self.n_rows())?;
         let values = match *self {
@@ -77,8 +77,8 @@ impl Features<'_> {
                 Error::check_len("rows", values.len(), rows.len())?;
                 let ends = starts.first() == Some(&0) && starts.last() == Some(&(values.len() as u64));
                 if !ends || !starts.is_sorted() || rows.iter().any(|&row| row as usize >= n_rows) {
-                    let domain = "columns of rows below the number of samples";
-                    return Err(Error::Domain { name: "features", domain, value: "others".into() });
+                    let domain = "lists of ascending starts and of rows below the number of samples";
+                    return Err(Error::Domain { name: "features", domain, value: "other lists".into() });
                 }
                 values
             }
@@ -116,11 +116,11 @@ impl Features<'_> {
 pub(super) struct Column {
     /// The distinct values.
     values: Vec<f64>,
-    /// Where the samples of each end among `rows`.
+    /// Where the samples of each value end in `rows`.
     ends: Vec<u32>,
-    /// The block of all samples that are not listed, if there are any.
+    /// The block of the samples that are not listed, if any.
     implied: Option<usize>,
-    /// Samples in the order of their values, then those without one.
+    /// Samples in the order of their values, then those with a missing value.
     rows: Vec<u32>,
 }
 
@@ -147,7 +147,7 @@ impl Column {
         column
     }
 
-    /// The block of the samples that are not listed, behind the first `k` entries, unless it is there.
+    /// Adds the block of the samples that are not listed, behind the first `k` entries, unless it exists.
     fn imply(&mut self, k: usize) {
         if self.implied.is_none() {
             self.values.push(0.0);
@@ -170,22 +170,22 @@ impl Column {
         self.values.len()
     }
 
-    /// The samples of a block that are listed.
+    /// The listed samples of a block.
     pub(super) fn members(&self, b: usize) -> &[u32] {
         &self.rows[self.block(b)]
     }
 
-    /// The samples without a value.
+    /// The samples with a missing value.
     pub(super) fn missing(&self) -> &[u32] {
         &self.rows[self.listed()..]
     }
 
-    /// Which block the samples that are not listed are in.
+    /// The block of the samples that are not listed.
     pub(super) fn implied(&self) -> Option<usize> {
         self.implied
     }
 
-    /// A threshold that the values of block `b` are the least to exceed.
+    /// The threshold between block `b` and the block below.
     pub(super) fn threshold(&self, b: usize) -> f64 {
         if b == 0 { f64::NEG_INFINITY } else { super::midpoint(self.values[b - 1], self.values[b]) }
     }

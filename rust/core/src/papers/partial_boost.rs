@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{TIE, first_best};
+use crate::papers::{TIE, first_best};
 use crate::{Ctx, Error, Problem, RateRange, Result};
 
-/// Scores and coefficients are whole numbers of cells, so many to a width of smoothing.
+/// Cells per width of smoothing; scores and coefficients are whole numbers of cells.
 pub const CELLS: i64 = 16;
 
-/// What a pair's difference is measured from. Scores that are equal rank nothing: at `Phi(0) = 1/2` a constant score
-/// would beat all others on most data, and boosting would come back to it time and again.
+/// The margin of a pair. Without it a constant score would have `Phi(0) = 1/2` and beat all others on most data, and
+/// boosting would return to it.
 const MARGIN: i64 = 2 * CELLS;
 
 /// Each sample's bin in each of the features, column by column.
@@ -23,14 +23,14 @@ pub struct Codes<'a> {
     pub n_rows: usize,
 }
 
-/// A round: `steps / CELLS` is added to the scores of all samples in bin `bin` of a feature, and above.
+/// A round: adds `steps / CELLS` to the scores of all samples in bin `bin` of a feature, and above.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Round {
     /// The feature.
     pub feature: usize,
     /// The lowest bin that is raised.
     pub bin: usize,
-    /// By how many cells, at most [`CELLS`] up or down.
+    /// The change in cells, at most [`CELLS`] up or down.
     pub steps: i64,
     /// The objective before.
     pub before: f64,
@@ -62,18 +62,18 @@ impl Codes<'_> {
     }
 }
 
-/// Boosts `n_rounds`, fewer where no stump gains anything or the best one undoes the round before.
+/// Boosts `n_rounds`, or fewer if no stump gains anything or the best one undoes the round before.
 ///
-/// A round finds the negatives of the range anew: those ranked `j_a + 1 ..= j_b` by the scores F so far, of equal
-/// scores at an end of the range the share that lies in it. Over these and all positives the objective is the mean of
-/// `Phi(F_i - F_j - 2)`, Phi the normal distribution function; pairs weigh `w_i w_j`. Of all stumps and all coefficients of
-/// whole cells up to 1 it adds the one with the largest objective (of equal ones the first feature, there the highest
-/// threshold, there the smallest change), so it never falls within a round. Over the next round's negatives it may be
-/// lower, and the best stump there may be the same one taken back, which would go in and out for ever: then it stays in
-/// or out as is better by the objective over the negatives that each of the two scores has in the range.
+/// A round selects the negatives of the range: those ranked `j_a + 1 ..= j_b` by the scores F so far, and the share in
+/// the range of a tie at its ends. With all positives, the objective is the mean of `Phi(F_i - F_j - 2)`, Phi being the
+/// normal distribution function; pairs weigh `w_i w_j`. Among all stumps and coefficients of whole cells up to 1, the
+/// one with the largest objective is added (among equal ones the first feature, the highest threshold, the smallest
+/// change), so that the objective never falls within a round. On the negatives of the next round it may be lower, and
+/// the best stump there may undo this one, and so on for ever. Then boosting ends, with the stump or without it,
+/// whichever has the larger objective on its own negatives.
 ///
-/// O(N d) and O(T d K L) a round for T thresholds, K cells that scores lie in and L that those of the range do; memory
-/// N d bytes, and 8 T (K + L) for each thread. The same bits for any number of threads.
+/// O(N d + T d K L) per round for T thresholds, K cells of scores and L cells of the range; memory N d bytes, and
+/// 8 T (K + L) per thread. The same bits for any number of threads.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::Domain`] of codes, [`Error::Interrupted`].
@@ -91,8 +91,7 @@ pub fn partial_boost(
         ctx.check()?;
         let pairs = Pairs::new(&scores, problem, range);
         let features = (0..codes.n_bins.len()).collect();
-        let found = ctx.map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
-        let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        let found = ctx.try_map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
         let gains: Vec<f64> = found.iter().map(|best| best.after).collect();
         let Some((feature, _)) = first_best(&gains) else { break };
         let Best { bin, steps, after } = found[feature];
@@ -121,7 +120,7 @@ struct Best {
     after: f64,
 }
 
-/// A sample: its row, the cell of its score and what it weighs, summing to 1 over each class.
+/// A sample: its row, the cell of its score, and its weight, which sums to 1 over each class.
 struct Placed {
     row: usize,
     cell: usize,
@@ -131,17 +130,17 @@ struct Placed {
 /// The pairs of a round, and their objective.
 struct Pairs {
     pos: Vec<Placed>,
-    /// Those of the range; cells are counted from [`CELLS`] below the first of them.
+    /// The negatives of the range; cells count from [`CELLS`] below the first of them.
     neg: Vec<Placed>,
     n_cells: usize,
-    /// Cells from that one on to [`CELLS`] above the last.
+    /// The number of cells from there to [`CELLS`] above the last.
     window: usize,
-    /// Which cell of the positives that one is, were there any so low.
+    /// The first of these cells in the count of the positives' cells; possibly negative.
     first: i64,
-    /// What a pair is worth at every difference of cells, from `-(window - 1 + max(first, 0))` on.
+    /// The value of a pair by the difference of cells, from `lowest` on.
     table: Vec<f64>,
     lowest: i64,
-    /// What all positives won against a negative of each cell of the window.
+    /// What all positives win against a negative in each cell of the window.
     won: Vec<f64>,
     objective: f64,
 }
@@ -192,7 +191,7 @@ impl Pairs {
         pairs
     }
 
-    /// Adds what positives of these masses win against a negative of each cell of the window.
+    /// Adds what positives with these masses by cell win against a negative in each cell of the window.
     fn win(&self, masses: &[f64], won: &mut [f64]) {
         for (cell, &mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
             // Differences fall as the cells of the window rise.
@@ -247,7 +246,7 @@ impl Pairs {
         let mut sum = 0.0;
         for k in 0..inside.len() {
             let at = inside.start + k;
-            // Positives above the threshold against negatives below it, who fall behind, and the other way round.
+            // Raised positives against the other negatives, and the other positives against raised negatives.
             sum += lower[at] * (self.won[at] - won[at] + won[down.start + k]);
             sum += upper[at] * (won[at] + self.won[up.start + k] - won[up.start + k]);
         }
@@ -268,7 +267,7 @@ fn shares(masses: &[f64], low: f64, high: f64) -> Vec<f64> {
     shares
 }
 
-/// The normal distribution function of so many cells.
+/// The normal distribution function at so many cells.
 fn normal(cells: i64) -> f64 {
     if cells < 0 {
         return 1.0 - normal(-cells);

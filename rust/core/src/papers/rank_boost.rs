@@ -1,21 +1,21 @@
-//! RankBoost for two classes: stumps, boosted on the pairs, whose weights are products.
+//! RankBoost for two classes: stumps boosted on all pairs, whose weights are products.
 
-use super::features::{Column, Features, Stump};
-use super::{TIE, first_best};
+use crate::papers::features::{Column, Features, Stump};
+use crate::papers::{TIE, first_best};
 use crate::{Ctx, Problem, Result};
 
 /// An edge of 1 would have an infinite coefficient.
 const MOST: f64 = 1.0 - 1e-12;
 
-/// Boosts `n_rounds` stumps, fewer where one ranks all pairs or none is better than chance any more.
+/// Boosts `n_rounds` stumps, or fewer if one ranks all pairs or none is better than chance.
 ///
-/// Pair (i, j) weighs `v_i u_j`, each summing to 1 over its class, at first as samples weigh. A round takes the stump h
+/// Pair (i, j) weighs `v_i u_j`, where v and u sum to 1 and start from the sample weights. A round takes the stump h
 /// with the largest `|r|`, `r = sum_i v_i h(x_i) - sum_j u_j h(z_j)`, with the coefficient
-/// `alpha = 1/2 ln((1 + r) / (1 - r))`, and sets `v_i ~ v_i exp(-alpha h(x_i))`, `u_j ~ u_j exp(alpha h(z_j))`. Of
-/// stumps equally good to within rounding it is that of the first feature, and there of the highest threshold.
+/// `alpha = 1/2 ln((1 + r) / (1 - r))`, and sets `v_i ~ v_i exp(-alpha h(x_i))`, `u_j ~ u_j exp(alpha h(z_j))`. Among
+/// stumps that are equal up to rounding it takes the first feature, and there the highest threshold.
 ///
-/// O(k) a round and 12 bytes a value, k the number of values stored, after sorting these once. The same bits for any
-/// number of threads.
+/// O(k) per round and 12 bytes per value, for k stored values, after sorting these once. The same bits for any number
+/// of threads.
 ///
 /// # Errors
 /// [`crate::Error`]: `Length`, `NonFinite` and `Domain` of features, `Interrupted`.
@@ -54,8 +54,8 @@ pub fn rank_boost(features: &Features<'_>, problem: &Problem, n_rounds: usize, c
     Ok(stumps)
 }
 
-/// Calls `take(b, missing_above, r)` for every stump of a column, those that the blocks from `b` on exceed, from the
-/// highest down; `total` is the sum of all that is `signed`.
+/// Calls `take(b, missing_above, r)` for every stump of a column, which the blocks from `b` on exceed, from the highest
+/// threshold down; `total` is the sum of all signed weights.
 fn visit(column: &Column, signed: &[f64], total: f64, mut take: impl FnMut(usize, bool, f64)) {
     let sum = |rows: &[u32]| rows.iter().map(|&row| signed[row as usize]).sum::<f64>();
     let missing = sum(column.missing());
@@ -123,7 +123,7 @@ mod tests {
     use crate::Error;
     use crate::testing::uniform;
 
-    /// The same by definition: weights of all pairs, all stumps tried on all samples.
+    /// By definition: weights of all pairs, all stumps tried on all samples.
     fn naive(values: &[f64], problem: &Problem, n_rounds: usize) -> Vec<Stump> {
         let (n, labels) = (problem.n_samples(), problem.labels());
         let weight = |i: usize| problem.sample_weight().map_or(1.0, |w| w[i]);

@@ -2,41 +2,41 @@
 
 use std::ops::Range;
 
-use super::features::Features;
-use super::{TIE, first_best, midpoint};
+use crate::papers::features::Features;
+use crate::papers::{TIE, first_best, midpoint};
 use crate::{Ctx, Error, Problem, Result};
 
-/// Values of a node, times features, below which threads cost more than they save.
+/// Nodes with fewer values are split on one thread.
 const SMALL: usize = 1 << 15;
 
 /// A node of a tree; a leaf has no `split`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Node {
-    /// What the positives weigh.
+    /// The weight of the positives.
     pub pos: f64,
-    /// What the negatives weigh.
+    /// The weight of the negatives.
     pub neg: f64,
-    /// How samples go on from here.
+    /// The split, unless it is a leaf.
     pub split: Option<Split>,
 }
 
-/// Samples whose value exceeds a threshold go right, others left.
+/// Samples whose value exceeds a threshold go right, the others left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Split {
     /// The column.
     pub feature: usize,
-    /// What a value must exceed.
+    /// The threshold.
     pub threshold: f64,
-    /// The node of those that do not.
+    /// The left node.
     pub left: usize,
-    /// The node of those that do.
+    /// The right node.
     pub right: usize,
 }
 
-/// When a tree ends.
+/// Limits of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// What a leaf weighs at least.
+    /// The least weight of a leaf.
     pub leaf: f64,
     /// The most splits between the root and a leaf.
     pub depth: usize,
@@ -44,12 +44,12 @@ pub struct Limits {
 
 /// Grows a tree; the first node is the root, children come after their parents.
 ///
-/// A split of a node of weights (P, N) into (p, n) and the rest is worth the area under the curve through its two
-/// leaves, ordered by positive share: `1/2 (1 + |p/P - n/N|)`. The best over all features and thresholds is made, the
-/// first of equal ones, while any is above 1/2, a node holds both classes and the limits allow it.
+/// The value of a split of a node with weights (P, N) into (p, n) and the rest is the area under the curve of its two
+/// leaves, ordered by their share of positives: `1/2 (1 + |p/P - n/N|)`. The best split over all features and
+/// thresholds, the first of equal ones, is made while its value is above 1/2, the node has both classes and the limits
+/// allow it.
 ///
-/// O(N d log N) to sort and O(N d) for each level of the tree; 12 bytes a value. The same bits for any number of
-/// threads.
+/// O(N d log N) to sort and O(N d) per level of the tree; 12 bytes per value. The same bits for any number of threads.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Domain`] of sparse features, [`Error::NonFinite`], [`Error::Interrupted`].
@@ -104,7 +104,7 @@ struct Grower<'a> {
     n_rows: usize,
     problem: &'a Problem,
     limits: Limits,
-    /// The samples in the order of each column; those of a node side by side.
+    /// The samples in the order of each column, with those of a node side by side.
     orders: Vec<Vec<u32>>,
     right: Vec<bool>,
 }
@@ -114,7 +114,7 @@ impl Grower<'_> {
         self.problem.sample_weight().map_or(1.0, |weights| weights[row as usize])
     }
 
-    /// What the positives and the negatives of a node weigh.
+    /// The weight of the positives and of the negatives of a node.
     fn totals(&self, members: Range<usize>) -> (f64, f64) {
         let (mut pos, mut neg) = (0.0, 0.0);
         for &row in self.orders.first().map_or(&[][..], |order| &order[members]) {
@@ -150,7 +150,7 @@ impl Grower<'_> {
         let column = &self.values[feature * self.n_rows..(feature + 1) * self.n_rows];
         let order = &self.orders[feature][members.clone()];
         let (mut pos, mut neg) = (0.0, 0.0);
-        // A leaf of weights that are no whole numbers must not fail by rounding.
+        // Sums of fractional weights may be too small by rounding.
         let least = self.limits.leaf * (1.0 - TIE);
         for (k, pair) in order.windows(2).enumerate() {
             let (row, next) = (pair[0], pair[1]);
@@ -164,7 +164,7 @@ impl Grower<'_> {
         }
     }
 
-    /// Moves the samples of a node that are right of a split behind those that are left, in the order of each column.
+    /// Moves the right samples of a node behind the left ones, in the order of each column.
     fn part(&mut self, feature: usize, members: Range<usize>, end: usize, ctx: &Ctx<'_>) -> Result<()> {
         for k in members.clone() {
             self.right[self.orders[feature][k] as usize] = k >= end;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
-use rocmax_core::{Ctx, Problem, RateRange, naive};
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::risk::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
+use rocmax_core::{Ctx, Labels, Problem, RateRange, naive};
 
 mod pair_losses;
 mod samples;
@@ -16,7 +16,7 @@ use samples::{plain, range, sample};
 
 const TOLERANCE: f64 = 1e-12;
 
-fn evaluate(oracle: &dyn Oracle, scores: &[f64]) -> (f64, Vec<f64>, f64) {
+fn evaluate(oracle: &Oracle, scores: &[f64]) -> (f64, Vec<f64>, f64) {
     let mut coef = vec![f64::NAN; scores.len()];
     let found = oracle.evaluate(scores.into(), &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
     (found.value, coef, found.partial_auc)
@@ -30,8 +30,8 @@ fn term(weight: f64, end: Rank, margin: f64) -> Term {
     Term { weight, end, margin }
 }
 
-fn terms(problem: &Arc<Problem>, range: RateRange, terms: &[Term]) -> TopHinge {
-    TopHinge::new(problem.clone(), range, terms.to_vec()).unwrap()
+fn terms(problem: &Arc<Problem>, range: RateRange, terms: &[Term]) -> Oracle {
+    Oracle::new(problem.clone(), range, TopHinge::new(terms.to_vec()).unwrap())
 }
 
 proptest! {
@@ -39,13 +39,13 @@ proptest! {
 
     #[test]
     fn structural_risks_match_their_definitions_and_their_cuts_lie_below(s in sample()) {
-        let risks: [(Box<dyn Oracle>, bool); 2] = [
-            (Box::new(Tight::new(s.problem.clone(), s.range)), false),
-            (Box::new(Naive::new(s.problem.clone(), s.range)), true),
+        let risks: [(Oracle, bool); 2] = [
+            (Oracle::new(s.problem.clone(), s.range, Tight), false),
+            (Oracle::new(s.problem.clone(), s.range, Naive), true),
         ];
         let mut values = Vec::new();
         for (oracle, to_bottom) in risks {
-            let (value, coef, partial_auc) = evaluate(&*oracle, &s.scores);
+            let (value, coef, partial_auc) = evaluate(&oracle, &s.scores);
             prop_assert!((value - naive::structural(&s.problem, &s.scores, s.range, to_bottom)).abs() < TOLERANCE);
             let share = naive::mean_pair_loss(&s.problem, &s.scores, s.range, |u| f64::from(u8::from(u > 0.0)));
             prop_assert!((partial_auc - share).abs() < TOLERANCE);
@@ -71,20 +71,17 @@ proptest! {
             return Ok(());
         };
         for to_bottom in [false, true] {
-            let oracle: Box<dyn Oracle> = if to_bottom {
-                Box::new(Naive::new(Arc::new(weighted.clone()), s.range))
-            } else {
-                Box::new(Tight::new(Arc::new(weighted.clone()), s.range))
-            };
+            let ours = Arc::new(weighted.clone());
+            let oracle = if to_bottom { Oracle::new(ours, s.range, Naive) } else { Oracle::new(ours, s.range, Tight) };
             let expected = naive::structural(&problem, &scores, s.range, to_bottom);
-            let (value, coef, _) = evaluate(&*oracle, &s.scores);
+            let (value, coef, _) = evaluate(&oracle, &s.scores);
             prop_assert!((value - expected).abs() < TOLERANCE);
             prop_assert!(weights.iter().zip(coef).all(|(&w, c)| w > 0 || c == 0.0));
         }
         let range = RateRange::new(0.0, s.range.high()).unwrap();
         let smoothed = |problem: &Problem, scores: &[f64]| {
             let mut coef = vec![f64::NAN; scores.len()];
-            let oracle = Tight::new(Arc::new(problem.clone()), range);
+            let oracle = Oracle::new(Arc::new(problem.clone()), range, Tight);
             let cut = oracle.smooth(scores, 0.5, &mut coef, &mut Workspace::default(), &Ctx::serial());
             (cut.unwrap().unwrap().offset, dot(&coef, scores))
         };
@@ -169,11 +166,11 @@ proptest! {
         let stiffness = [f64::exp(stiffness.0), f64::exp(stiffness.1)];
         let ramp = [term(1.0, Rank::High, 1.0), term(1.0, Rank::Low, 0.0)];
         let minus_ramp = [term(1.0, Rank::High, 0.0), term(1.0, Rank::Low, 1.0)];
-        let risks: [(&str, Box<dyn Oracle>); 4] = [
-            ("tight", Box::new(Tight::new(s.problem.clone(), s.range))),
-            ("naive", Box::new(Naive::new(s.problem.clone(), s.range))),
-            ("convex part", Box::new(terms(&s.problem, s.range, &ramp))),
-            ("concave part", Box::new(terms(&s.problem, s.range, &minus_ramp))),
+        let risks: [(&str, Oracle); 4] = [
+            ("tight", Oracle::new(s.problem.clone(), s.range, Tight)),
+            ("naive", Oracle::new(s.problem.clone(), s.range, Naive)),
+            ("convex part", terms(&s.problem, s.range, &ramp)),
+            ("concave part", terms(&s.problem, s.range, &minus_ramp)),
         ];
         for (name, oracle) in risks {
             let mut ws = Workspace::default();
@@ -192,7 +189,7 @@ proptest! {
             cuts.push(sum);
             for scale in [0.0, 0.1, 1.0, 30.0] {
                 let other: Vec<f64> = s.other.iter().map(|x| scale * x).collect();
-                let value = evaluate(&*oracle, &other).0;
+                let value = evaluate(&oracle, &other).0;
                 for (offset, coef) in &cuts {
                     let cut = offset + dot(coef, &other);
                     prop_assert!(cut <= value + TOLERANCE * (1.0 + scale), "{name}, {scale}: {cut} > {value}");
@@ -218,7 +215,7 @@ proptest! {
     fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
         let range = RateRange::new(0.0, s.range.high()).unwrap();
         let hinge = terms(&s.problem, range, &[term(1.0, Rank::High, 1.0)]);
-        let tight = Tight::new(s.problem.clone(), range);
+        let tight = Oracle::new(s.problem.clone(), range, Tight);
         prop_assert!((evaluate(&hinge, &s.scores).0 - evaluate(&tight, &s.scores).0).abs() < TOLERANCE);
     }
 
@@ -226,15 +223,15 @@ proptest! {
     fn measures_match_their_definitions(s in plain()) {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
-        let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
-        let auc = metric::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
+        let measure = |measure| curve::measure(&labels, s.scores.as_slice().into(), None, measure, &mut Scratch::default(), &ctx).unwrap();
+        let auc = curve::auc(&labels, s.scores.as_slice().into(), &mut Scratch::default(), &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
         let ranked = measure(Measure::Ranked(s.range));
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        let curve = measure(Measure::Partial(s.range, Normalize::None));
-        prop_assert!((curve - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        let area = measure(Measure::Partial(s.range, Normalize::None));
+        prop_assert!((area - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
-        prop_assert!((metric::auc(&labels, &flipped, &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+        prop_assert!((curve::auc(&labels, flipped.as_slice().into(), &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
 
     #[test]
@@ -243,14 +240,14 @@ proptest! {
         let labels = bits.iter().enumerate().map(|(i, _)| i % 3 == 0).collect();
         let problem = Arc::new(Problem::new(labels).unwrap());
         let mut coef = vec![0.0; scores.len()];
-        let found = Tight::new(problem.clone(), s).evaluate(scores.as_slice().into(), &mut coef, &mut Workspace::default(), &Ctx::serial());
+        let found = Oracle::new(problem.clone(), s, Tight).evaluate(scores.as_slice().into(), &mut coef, &mut Workspace::default(), &Ctx::serial());
         prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
         let mut hessian = coef.clone();
         for loss in [PairLoss::SquaredHinge, PairLoss::SmoothedHinge] {
             let found = pair_loss(&problem, &scores, (loss, PairRange::Fpr(s)), 1.0, [&mut coef, &mut hessian], &Ctx::serial());
             prop_assert!(found.is_err() || coef.iter().chain(&hessian).all(|c| c.is_finite()));
         }
-        if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
+        if let Ok(auc) = curve::auc(&Labels::from(&*problem), scores.as_slice().into(), &mut Scratch::default(), &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
         }
     }
@@ -270,8 +267,8 @@ fn two_threads_give_the_same_bits() {
     for problem in problems.map(|problem| Arc::new(problem.unwrap())) {
         for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
             let range = RateRange::new(low, high).unwrap();
-            let risks: [Box<dyn Oracle>; 2] =
-                [Box::new(Naive::new(problem.clone(), range)), Box::new(Tight::new(problem.clone(), range))];
+            let risks: [Oracle; 2] =
+                [Oracle::new(problem.clone(), range, Naive), Oracle::new(problem.clone(), range, Tight)];
             for oracle in risks {
                 let run = |ctx: Ctx<'_>| {
                     let mut coef = vec![0.0; scores.len()];
@@ -289,9 +286,16 @@ fn two_threads_give_the_same_bits() {
     let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
     for measure in [Measure::Auc, Measure::Partial(range, Normalize::Width)] {
         let run = |ctx: Ctx<'_>| {
-            metric::measure(&Labels::from(&problem), &scores, None, measure, &mut Scratch::default(), &ctx)
-                .unwrap()
-                .to_bits()
+            curve::measure(
+                &Labels::from(&problem),
+                scores.as_slice().into(),
+                None,
+                measure,
+                &mut Scratch::default(),
+                &ctx,
+            )
+            .unwrap()
+            .to_bits()
         };
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }
@@ -310,8 +314,8 @@ fn whole_weights_are_repetitions_in_every_chunk_and_region() {
     let repeated_scores: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
     for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3)] {
         let range = RateRange::new(low, high).unwrap();
-        let (value, coef, partial_auc) = evaluate(&Tight::new(weighted.clone(), range), &scores);
-        let (expected, by_row, share) = evaluate(&Tight::new(repeated.clone(), range), &repeated_scores);
+        let (value, coef, partial_auc) = evaluate(&Oracle::new(weighted.clone(), range, Tight), &scores);
+        let (expected, by_row, share) = evaluate(&Oracle::new(repeated.clone(), range, Tight), &repeated_scores);
         assert!((value - expected).abs() < TOLERANCE && (partial_auc - share).abs() < TOLERANCE);
         let mut summed = vec![0.0; coef.len()];
         rows.iter().zip(by_row).for_each(|(&i, c)| summed[i] += c);
@@ -322,9 +326,15 @@ fn whole_weights_are_repetitions_in_every_chunk_and_region() {
 #[test]
 fn a_margin_that_is_no_number_is_refused() {
     use rocmax_core::Error;
-    use rocmax_core::metric::{Labels, Measure, Scratch, measure};
     let labels = [true, false];
     let labels = Labels::new(&labels).unwrap();
-    let found = measure(&labels, &[1.0, 0.0], None, Measure::Margin(f64::NAN), &mut Scratch::default(), &Ctx::serial());
+    let found = curve::measure(
+        &labels,
+        [1.0, 0.0].as_slice().into(),
+        None,
+        Measure::Margin(f64::NAN),
+        &mut Scratch::default(),
+        &Ctx::serial(),
+    );
     assert!(matches!(found, Err(Error::Domain { name: "margin", .. })));
 }

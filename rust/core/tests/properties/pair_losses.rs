@@ -1,7 +1,7 @@
 //! The losses of pairs and their derivatives.
 
 use proptest::prelude::*;
-use rocmax_core::oracle::{PairLoss, PairRange, pair_loss};
+use rocmax_core::risk::{PairLoss, PairRange, pair_loss};
 use rocmax_core::{Ctx, Negatives, Problem, RateRange, naive};
 
 use crate::TOLERANCE;

@@ -1,0 +1,20 @@
+"""Public names, one a line; `__init__.py` imports each when it is first used."""
+
+from rocmax import boosting as boosting
+from rocmax import datasets as datasets
+from rocmax import display as display
+from rocmax import ensemble as ensemble
+from rocmax import metrics as metrics
+from rocmax import papers as papers
+from rocmax._core import __version__ as __version__
+from rocmax.boosting import PartialAUCBoostingClassifier as PartialAUCBoostingClassifier
+from rocmax.ensemble import PartialAUCEnsembleClassifier as PartialAUCEnsembleClassifier
+from rocmax.estimators import AUCRLS as AUCRLS
+from rocmax.estimators import AUCRLSCV as AUCRLSCV
+from rocmax.estimators import AUCSVC as AUCSVC
+from rocmax.estimators import RLS as RLS
+from rocmax.estimators import RLSCV as RLSCV
+from rocmax.estimators import PartialAUCPath as PartialAUCPath
+from rocmax.estimators import PartialAUCSVC as PartialAUCSVC
+from rocmax.estimators import PartialAUCSVCCV as PartialAUCSVCCV
+from rocmax.estimators import partial_auc_path as partial_auc_path

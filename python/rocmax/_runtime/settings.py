@@ -1,0 +1,62 @@
+"""The sizes at which training changes its method, in one value that tests replace.
+
+Small samples then reach every path: ``with using(exact_newton=0): ...``. The sizes were chosen for speed and memory;
+except for `forest_trees` they change results only by rounding.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits of training."""
+
+    # Memory that may be used, in bytes; None measures what is available.
+    memory: int | None = None
+    # Rows and columns of features that are copied at a time; rows of a block that is cast to float64.
+    tile_rows: int = 1 << 14
+    tile_columns: int = 1 << 13
+    block_rows: int = 1 << 11
+    # Feature values from which a product leaves out samples of coefficient 0.
+    small_product: int = 1 << 17
+    # Bytes of kernel values with landmarks that are computed at a time.
+    landmark_block: int = 1 << 24
+    # Feature values of landmarks up to which they are kept in double precision; single takes half the memory and time.
+    double_features: int = 1 << 24
+    # In cross-validation with landmarks: feature values of a fold to train on, its fewest rows, and rows to score.
+    landmark_values: int = 6_000_000
+    landmark_rows: int = 2000
+    landmark_scored: int = 4000
+    # Rows of the sample on which a descent starts: least and most, and per feature. Halves the time on covtype
+    # (387,000 x 54) and on 100,000 x 50, [0, 0.05].
+    sample_rows: tuple[int, int] = (10_000, 20_000)
+    sample_rows_per_feature: int = 100
+    # Samples from which planes use Newton directions: with fewer, a step costs less than a direction.
+    newton_samples: int = 1000
+    # Features up to which Newton's equations are solved exactly.
+    exact_newton: int = 256
+    # The augmented Lagrangian takes over if the rate of the last `steps_seen` steps predicts more than `steps_to_come`.
+    steps_seen: int = 6
+    steps_to_come: float = 20
+    # Rows from which boosted trees try the pair loss.
+    boosting_pair_rows: int = 20_000
+    # Trees of a forest in an ensemble, on all rows and on a fold, where half as many are enough to choose by.
+    forest_trees: tuple[int, int] = (200, 100)
+
+
+_current: ContextVar[Settings] = ContextVar("rocmax_settings", default=Settings())  # noqa: B039
+settings = _current.get
+
+
+@contextmanager
+def using(**changes: Any) -> Iterator[Settings]:
+    """Use other settings within this context."""
+    token = _current.set(replace(_current.get(), **changes))
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)

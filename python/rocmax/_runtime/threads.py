@@ -1,0 +1,101 @@
+"""The number of threads of a call, and locks for what threads must not do at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from numbers import Integral
+from typing import Any
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from rocmax._parameters import shown
+
+
+@cache
+def _n_cores() -> int:
+    return max(1, int(joblib.cpu_count()))
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for `n_jobs`, from 1 to the number of cores. Results never depend on it.
+
+    None stands for ``OMP_NUM_THREADS`` if it is set, else for all cores; -1 for all cores, -2 for all but one, and so
+    on, as in scikit-learn.
+    """
+    if n_jobs is None:
+        first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        wanted = int(first) if first.isdecimal() else -1
+    elif not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {shown(n_jobs)}")
+    else:
+        wanted = int(n_jobs)
+    return min(max(1, wanted if wanted >= 0 else _n_cores() + 1 + wanted), _n_cores())
+
+
+def openmp_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for a library that uses OpenMP, 1 in a forked process.
+
+    There GNU's OpenMP would wait forever for the threads of the parent.
+    """
+    wanted = n_threads(n_jobs)
+    return 1 if _shared.forked else wanted
+
+
+class _Shared:
+    """The state that calls in several threads share; renewed in a forked process."""
+
+    def __init__(self) -> None:
+        self.checks = threading.RLock()
+        self.lock = threading.Lock()
+        self.users: set[object] = set()
+        self.limits: Any = None
+        self.forked = False
+
+    def renew(self) -> None:
+        limits = self.limits
+        self.__init__()  # type: ignore[misc]
+        self.forked = True
+        if limits is not None:
+            limits.restore_original_limits()
+
+
+_shared = _Shared()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_shared.renew)
+
+
+@contextmanager
+def blas_threads(n: int) -> Iterator[None]:
+    """Limit the BLAS to `n` threads.
+
+    The limit is one of the whole process: for overlapping calls, the first one's holds until the last has ended.
+    """
+    user = object()
+    with _shared.lock:
+        if not _shared.users:
+            _shared.limits = threadpool_limits(n, user_api="blas")
+        _shared.users.add(user)
+    try:
+        yield
+    finally:
+        with _shared.lock:
+            _shared.users.discard(user)
+            if not _shared.users and _shared.limits is not None:
+                _shared.limits.restore_original_limits()
+                _shared.limits = None
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let one thread at a time into scikit-learn's checks.
+
+    They use ``warnings.catch_warnings``, which changes the filters of the whole process: two threads at once could
+    restore the wrong ones.
+    """
+    with _shared.checks:
+        yield

@@ -1,0 +1,97 @@
+//! Monotone maps of scores to cells: linear, if scores are spread evenly enough.
+
+use crate::data::float::Key;
+use crate::order;
+use crate::order::Map;
+
+/// The sample that a map is fitted to: one in so many scores, within limits.
+const SCORES_OF_SAMPLE: usize = 1 << 5;
+const SAMPLES: [usize; 2] = [1 << 5, 1 << 10];
+/// Bins by which evenness is judged,
+const BINS: usize = 64;
+/// and how much more often than with evenly spread scores two of them may share a bin.
+const UNEVEN: f64 = 4.0;
+/// 2^52: adding it to a smaller number rounds that to a whole number in the low bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// An evenly spread sample of the scores, ascending, without those that are not finite.
+pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
+    let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(SAMPLES[0], SAMPLES[1]).min(scores.len());
+    let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
+    let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
+    sample.sort_unstable_by(f64::total_cmp);
+    sample
+}
+
+/// A map of scores to cells.
+#[derive(Debug)]
+pub(crate) enum Spread {
+    /// Linear: the lowest score, cells per unit, and the last cell.
+    Line(f64, f64, f64),
+    Map(Map),
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self::Map(Map::default())
+    }
+}
+
+impl Spread {
+    /// A map to `n_cells` cells, fitted to an ascending sample.
+    pub(crate) fn fit(sample: &[f64], n_cells: u64) -> Self {
+        line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
+    }
+
+    /// The map to another number of cells.
+    pub(crate) fn onto(self, n_cells: u64) -> Self {
+        let n = n_cells as f64;
+        match self {
+            Self::Line(low, scale, last) => Self::Line(low, scale * (n / (last + 1.0)), n - 1.0),
+            Self::Map(map) => Self::Map(map.onto_cells(n_cells)),
+        }
+    }
+
+    /// One more than the last cell.
+    pub(crate) fn n_cells(&self) -> usize {
+        match self {
+            Self::Line(.., last) => *last as usize + 1,
+            Self::Map(map) => map.n_buckets(),
+        }
+    }
+
+    /// Writes the cells of scores.
+    #[inline(always)]
+    pub(crate) fn cells<S: Key>(&self, scores: &[S], cells: &mut [u64]) {
+        let of_scores = cells.iter_mut().zip(scores);
+        match *self {
+            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
+                let at = (x.into() - low) * scale;
+                let at = if at > 0.0 { at } else { 0.0 };
+                let at = if at < last { at } else { last };
+                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
+            }),
+            Spread::Map(map) => map.chosen(|map| {
+                for (cell, &x) in cells.iter_mut().zip(scores) {
+                    *cell = map.cell(x.into());
+                }
+            }),
+        }
+    }
+}
+
+/// A linear map to `n_cells` cells, if the ascending `sample` is spread evenly enough.
+fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
+    let (first, last) = (sample[0], sample[sample.len() - 1]);
+    // Scores further beyond the sample go to the outermost cells.
+    let margin = (last - first) / 6.0;
+    let (low, length) = (first - margin, last - first + 2.0 * margin);
+    let scale = n_cells as f64 / length;
+    if !(length.is_normal() && scale.is_normal()) {
+        return None;
+    }
+    let bin = |x: f64| ((x - low) / length * BINS as f64) as usize;
+    let together = sample.chunk_by(|&x, &y| bin(x) == bin(y)).map(|bin| bin.len().pow(2)).sum::<usize>();
+    let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
+    even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
+}

@@ -1,0 +1,257 @@
+//! Scores as a bucket and a key of 32 bits: half the memory of float64 to scatter, and integers to rank.
+//!
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys of float64 scores are
+//! cells of the map, far smaller than most distances of the scores; two scores in one cell are compared themselves.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::count::cells::Spread;
+use crate::count::counting_sort::{CHUNK, N_BUCKETS, Stage};
+use crate::count::sums::grown;
+use crate::data::float::{Key, Score};
+use crate::data::labels::{Labels, TILE};
+use crate::simd::fast;
+use crate::{Ctx, Result};
+
+/// The greatest share of shared keys.
+pub(crate) const DENSE: f64 = 1.0 / 4096.0;
+/// Scores this many places apart in a sample show how the scores crowd.
+const STEP: usize = 8;
+/// Tasks per thread.
+pub(crate) const SHARES: usize = 4;
+
+/// The samples of one chunk by bucket and class.
+pub(crate) struct Chunk<'a, S: Score> {
+    keys: &'a [S::Key],
+    /// The place of each in the chunk, if requested.
+    pub(crate) index: &'a [u16],
+    /// The scores of the chunk.
+    scores: &'a [S],
+    /// Where the positives of each bucket begin, then the negatives of each, and the end.
+    starts: Vec<u32>,
+}
+
+impl<'a, S: Score> Chunk<'a, S> {
+    /// The keys of a class in a bucket.
+    pub(crate) fn keys(&self, bucket: usize, class: usize) -> &'a [S::Key] {
+        &self.keys[self.own(bucket, class)]
+    }
+
+    /// Their scores, if an index was requested.
+    pub(crate) fn scores(&self, bucket: usize, class: usize) -> impl Iterator<Item = S> {
+        self.index(bucket, class).iter().map(|&from| self.score(from))
+    }
+
+    /// Their places in the chunk, if requested.
+    pub(crate) fn index(&self, bucket: usize, class: usize) -> &'a [u16] {
+        &self.index[self.own(bucket, class)]
+    }
+
+    /// The score of a sample of the chunk.
+    pub(crate) fn score(&self, from: u16) -> S {
+        self.scores[usize::from(from)]
+    }
+
+    fn own(&self, bucket: usize, class: usize) -> Range<usize> {
+        let id = class * (self.starts.len() / 2) + bucket;
+        self.starts[id] as usize..self.starts[id + 1] as usize
+    }
+}
+
+/// For each bucket, the numbers of positives and of negatives in the buckets below.
+pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<[u64; 2]> {
+    let size = |bucket, class| chunks.iter().map(|chunk| chunk.own(bucket, class).len() as u64).sum::<u64>();
+    let mut below = vec![[0; 2]];
+    for bucket in 1..n_buckets {
+        below.push([0, 1].map(|class| below[bucket - 1][class] + size(bucket - 1, class)));
+    }
+    below
+}
+
+/// The map of scores to buckets and keys.
+pub(crate) struct Buckets {
+    pub(crate) spread: Spread,
+    pub(crate) len: usize,
+    /// The expected share of keys that tie, because scores do or lie too close together.
+    pub(crate) shared: f64,
+    /// The expected number of scores in the bucket of a score, as a root mean square.
+    pub(crate) crowd: f64,
+}
+
+/// Memory for keys, kept from call to call.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms<K> {
+    keys: Vec<K>,
+    /// The place of each in its chunk.
+    index: Vec<u16>,
+    stages: Mutex<Vec<Stage<K>>>,
+}
+
+impl<K: Key> Rooms<K> {
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
+    }
+}
+
+impl Buckets {
+    /// The number of buckets of about `bucket` scores each.
+    pub(crate) fn number(n_scores: usize, bucket: usize) -> usize {
+        (n_scores / bucket).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
+    }
+
+    /// `len` buckets for `n` scores, fitted to an ascending sample.
+    pub(crate) fn fit<S: Score>(n: usize, sample: &[f64], len: usize) -> Self {
+        if sample.is_empty() {
+            return Self { spread: Spread::default(), len, shared: 1.0, crowd: f64::INFINITY };
+        }
+        let n_cells = (len as u64) << S::BITS;
+        let spread = Spread::fit(sample, n_cells);
+        // Scores are taken to be spread evenly between two of the sample.
+        let mut cells = vec![0; sample.len()];
+        spread.cells(sample, &mut cells);
+        let between = n as f64 / sample.len() as f64;
+        let together = |step: usize, bits: u32| {
+            let runs = cells.windows(step + 1).step_by(step);
+            runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
+        };
+        let shared = together(1, 0).sum::<f64>() / (2.0 * sample.len() as f64);
+        let squares = together(STEP, S::BITS).map(|n| n * n);
+        let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
+        Self { spread, len, shared, crowd }
+    }
+
+    /// The keys of all scores by bucket and class, chunk by chunk, with an index if requested; `None` if a score is not
+    /// finite.
+    pub(crate) fn scatter<'a, S: Score>(
+        &self,
+        labels: &Labels<'_>,
+        scores: &'a [S],
+        rooms: &'a mut Rooms<S::Key>,
+        with_index: bool,
+        ctx: &Ctx<'_>,
+    ) -> Result<Option<Vec<Chunk<'a, S>>>> {
+        let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
+        let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_indexed = if with_index { scores.len() } else { 0 };
+        let rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
+        let mut index = grown(index, n_indexed).chunks_mut(CHUNK);
+        let rooms = rooms.map(|room| (room, index.next().unwrap_or_default()));
+        let done = ctx.map(rooms.collect(), |(((keys, from), scores), index)| {
+            let mut stage = free().pop().unwrap_or_default();
+            stage.reserve(scores.len());
+            let finite = self.stage(labels, from, scores, &mut stage);
+            let starts = finite.then(|| stage.scatter(2 * self.len, keys, index));
+            free().push(stage);
+            starts.map(|starts| Chunk { keys, index, scores, starts })
+        })?;
+        Ok(done.into_iter().collect())
+    }
+
+    /// Sets the keys of the scores of a chunk, which begins at sample `from`, and their ids: the bucket, plus the
+    /// number of buckets for negatives. Whether all scores are finite.
+    fn stage<S: Score>(&self, labels: &Labels<'_>, from: usize, scores: &[S], stage: &mut Stage<S::Key>) -> bool {
+        let (mut positive, mut cells, mut buckets) = ([false; TILE], [0; TILE], [0; TILE]);
+        let tiles = scores.chunks(TILE).zip(stage.ids.chunks_mut(TILE)).zip(stage.keys.chunks_mut(TILE));
+        tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
+            let (n, bits) = (scores.len(), self.len.trailing_zeros());
+            labels.fill(from, &mut positive[..n]);
+            let finite = self.classify(scores, &mut cells[..n], (&mut buckets[..n], &mut keys[..n]));
+            write_ids(&buckets[..n], &positive[..n], bits, ids);
+            finite
+        })
+    }
+
+    /// Writes the bucket and the key of each score of a tile; whether all are finite. `cells` is a buffer.
+    pub(crate) fn classify<S: Score>(
+        &self,
+        scores: &[S],
+        cells: &mut [u64],
+        (buckets, keys): (&mut [u32], &mut [S::Key]),
+    ) -> bool {
+        let spread = &self.spread;
+        fast!({
+            if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
+                // In the precision of the scores.
+                let line = S::line_from(low, scale, last);
+                buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
+            } else {
+                spread.cells(scores, cells);
+                buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
+            }
+            for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
+                *key = x.key(cell);
+            }
+            scores.iter().fold(true, |finite, x| finite & x.finite())
+        })
+    }
+}
+
+/// Writes the bucket of each score, with a bit above those of the buckets for negatives.
+fn write_ids(buckets: &[u32], positive: &[bool], bits: u32, ids: &mut [u16]) {
+    fast!({
+        for ((id, &bucket), &positive) in ids.iter_mut().zip(buckets).zip(positive) {
+            *id = bucket as u16 | (u16::from(positive) ^ 1) << (bits & 15);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::cells::sample;
+    use crate::testing::uniform;
+
+    fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
+        let classes = Labels::new(labels).unwrap();
+        let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), 1 << 9));
+        let mut rooms = Rooms::<S::Key>::default();
+        let chunks = buckets.scatter(&classes, scores, &mut rooms, true, &Ctx::serial()).unwrap().unwrap();
+        for (class, positive) in [true, false].into_iter().enumerate() {
+            let mut found = vec![];
+            for bucket in 0..buckets.len {
+                let mut entries = vec![];
+                for (chunk, base) in chunks.iter().zip((0..).step_by(CHUNK)) {
+                    let samples = chunk.index[chunk.own(bucket, class)].iter().map(|&from| base + usize::from(from));
+                    let mut of_scores = chunk.scores(bucket, class).zip(samples.clone());
+                    assert!(of_scores.all(|(score, sample)| score == scores[sample]));
+                    entries.extend(chunk.keys(bucket, class).iter().copied().zip(samples));
+                }
+                entries.sort_by(|x, y| x.0.order(&y.0).then(scores[x.1].order(&scores[y.1])));
+                found.extend(entries.into_iter().map(|(_, sample)| sample));
+            }
+            // Buckets, and keys in them, ascend with the scores; every sample of the class is there once.
+            assert!(found.windows(2).all(|pair| scores[pair[0]] <= scores[pair[1]]));
+            found.sort_unstable();
+            let all: Vec<usize> = (0..scores.len()).filter(|&i| labels[i] == positive).collect();
+            assert_eq!(found, all);
+        }
+    }
+
+    #[test]
+    fn buckets_and_keys_ascend_with_the_scores() {
+        let mut next = uniform(2);
+        for (n, levels) in [(2, 1e9), (700, 1e9), (700, 5.0), (90_001, 1e9), (90_001, 900.0)] {
+            let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
+            let tails = |u: f64| (u - 0.5) / (1.0 - u * u / 2.0).powi(40);
+            let scores: Vec<f64> = labels.iter().map(|_| tails((next() * levels).floor() / levels)).collect();
+            scatters(&labels, &scores);
+            scatters(&labels, &scores.iter().map(|&x| x as f32).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn keys_that_tie_are_known_from_a_sample() {
+        let mut next = uniform(5);
+        let mut dense = |n: usize, shape: fn(f64) -> f64| {
+            let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
+            Buckets::fit::<f64>(n, &sample(&scores), 2).shared > DENSE
+        };
+        assert!(!dense(5000, |x| x));
+        assert!(dense(5000, |x| (1e3 * x).round() / 1e3));
+        // Cubes of scores about zero lie closer together there than keys do.
+        assert!(dense(1 << 17, |x| (2.0 * x - 1.0).powi(3)));
+    }
+}

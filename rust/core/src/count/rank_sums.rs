@@ -1,0 +1,111 @@
+//! Sums over the ranks of one class in the other.
+
+/// Sums over the look-ups of some scores in a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The scores of the table below them.
+    pub(crate) below: u128,
+    /// The scores below or equal.
+    pub(crate) up_to: u128,
+}
+
+impl Found {
+    pub(crate) fn add(&mut self, other: Found) {
+        self.below += other.below;
+        self.up_to += other.up_to;
+    }
+}
+
+/// How often a rank occurs, of either kind.
+#[inline(always)]
+fn both(counts: u64) -> u64 {
+    (counts & u64::from(u32::MAX)).wrapping_add(counts >> 32)
+}
+
+/// The sums of all ranks, of their squares, and of the squares of the numbers of ranks up to each.
+macro_rules! sums {
+    ($integer:ty, $counts:expr) => {{
+        let (mut seen, mut total, mut squares, mut of_table): ($integer, $integer, $integer, $integer) = (0, 0, 0, 0);
+        for (&counts, k) in $counts.iter().zip(0u64..) {
+            let (count, k) = (<$integer>::from(both(counts)), <$integer>::from(k));
+            // The ranks up to k count twice what the k-th score of the table is above.
+            of_table = of_table.wrapping_add(seen.wrapping_mul(seen));
+            seen = seen.wrapping_add(count);
+            let ranks = k.wrapping_mul(count);
+            total = total.wrapping_add(ranks);
+            squares = squares.wrapping_add(k.wrapping_mul(ranks));
+        }
+        [total, squares, of_table].map(u128::from)
+    }};
+}
+
+/// How often each rank in a table is found.
+#[derive(Debug, Default)]
+pub(crate) struct Ranks {
+    /// By k, how many scores have k of the table below, plus 2^32 times how many have k below or equal.
+    pub(crate) counts: Vec<u64>,
+    /// The sum of the numbers of ties.
+    pub(crate) ties: u128,
+    /// The sum of their squares.
+    pub(crate) squared_ties: u128,
+}
+
+/// Counts ranks one by one.
+pub(crate) struct Counter<'a> {
+    counts: &'a mut [u64],
+    ties: &'a mut u128,
+    squared_ties: &'a mut u128,
+}
+
+impl Counter<'_> {
+    /// Counts a rank: how many are below, and how many below or equal.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, [below, up_to]: [u32; 2]) {
+        if below == up_to { self.count_untied(below) } else { self.count_tied([below, up_to]) }
+    }
+
+    /// Counts a rank without ties.
+    #[inline(always)]
+    pub(crate) fn count_untied(&mut self, below: u32) {
+        let count = &mut self.counts[below as usize];
+        *count = count.wrapping_add(Ranks::UNTIED);
+    }
+
+    #[inline(never)]
+    fn count_tied(&mut self, [below, up_to]: [u32; 2]) {
+        self.counts[below as usize] += 1;
+        self.counts[up_to as usize] += 1 << 32;
+        let tied = u128::from(up_to - below);
+        *self.ties += tied;
+        *self.squared_ties += tied * tied;
+    }
+}
+
+impl Ranks {
+    /// What a rank without ties adds to its count.
+    pub(crate) const UNTIED: u64 = 1 | 1 << 32;
+
+    /// A counter into these ranks.
+    pub(crate) fn counter(&mut self) -> Counter<'_> {
+        Counter { counts: &mut self.counts, ties: &mut self.ties, squared_ties: &mut self.squared_ties }
+    }
+
+    /// Starts over, for a table of `len` scores.
+    pub(crate) fn clear(&mut self, len: usize) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        counts.resize(len + 1, 0);
+        *self = Self { counts, ..Self::default() };
+    }
+
+    /// The sums over the look-ups; and the sums of the squares of `below + up_to`, over the look-ups and over the
+    /// table.
+    pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
+        let n: u64 = self.counts.iter().fold(0, |n, counts| n.wrapping_add(both(*counts)));
+        let small = n < 1 << 21 && self.counts.len() < 1 << 20;
+        let [total, squares, of_table] = if small { sums!(u64, self.counts) } else { sums!(u128, self.counts) };
+        let found = Found { below: (total - self.ties) / 2, up_to: (total + self.ties) / 2 };
+        // (below + up_to)^2 is twice the sum of both squares, less the square of their difference.
+        (found, [2 * squares - self.squared_ties, of_table])
+    }
+}

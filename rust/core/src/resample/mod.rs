@@ -1,0 +1,15 @@
+//! Resampling: the bootstrap, and a permutation test of two curves.
+
+mod bootstrap;
+mod cuts;
+mod multinomial;
+#[cfg(target_arch = "x86_64")]
+mod octets;
+mod permutation;
+mod ranks;
+mod replicate;
+mod weighted_draws;
+
+pub use bootstrap::{Resampling, Scheme, bootstrap};
+pub use cuts::{Rates, bootstrap_cuts};
+pub use permutation::{Scored, permuted_distances};

@@ -1,0 +1,146 @@
+//! One call for a risk at some scores: its value and a subgradient, a smoothed cut, or a proximal point.
+
+use std::sync::Arc;
+
+use super::ends::Ends;
+use super::proximal::{self, Proximal};
+use super::smoothed::{Smoothed, SmoothedHinge};
+use super::surrogate::{Hinge, Rank, Sum, Sums, Surrogate, Term};
+use super::workspace::Workspace;
+use crate::{Ctx, Error, Problem, RateRange, Result, Scores};
+
+/// What one oracle call finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evaluation {
+    /// R(s).
+    pub value: f64,
+    /// The value at scores zero of the cut that the subgradient makes. It is summed on its own, since
+    /// `value - coef . s` loses the leading digits of large scores.
+    pub offset: f64,
+    /// The ranked partial AUC of the same scores, ties counting 0: what is really wanted, and cheap beside the risk.
+    pub partial_auc: f64,
+}
+
+/// A surrogate risk of the scores of a [`Problem`] over a false positive range.
+pub struct Oracle {
+    problem: Arc<Problem>,
+    range: RateRange,
+    surrogate: Box<dyn Surrogate + Send + Sync>,
+}
+
+impl Oracle {
+    /// The risk of `surrogate` on `range`.
+    pub fn new(problem: Arc<Problem>, range: RateRange, surrogate: impl Surrogate + Send + Sync + 'static) -> Self {
+        Self { problem, range, surrogate: Box::new(surrogate) }
+    }
+
+    /// The hinges of positive weight that the risk is the sum of; `None` if it is no such sum.
+    pub fn hinges(&self) -> Option<Vec<Hinge>> {
+        let ((pos, neg), (low, high)) = (self.problem.totals(), self.problem.ranks(self.range));
+        let of_pairs = pos * (high - low);
+        let hinge = |Term { weight, end, margin }| {
+            let top = [0.0, low, high, neg][end as usize];
+            Hinge { scale: weight / of_pairs, margin, top }
+        };
+        Some(self.surrogate.terms(low)?.into_iter().map(hinge).filter(|hinge| hinge.top > 0.0).collect())
+    }
+
+    /// The problem, if there are as many scores and slopes as samples.
+    fn checked(&self, n_scores: usize, n_slopes: usize) -> Result<&Problem> {
+        Error::check_len("scores", self.problem.n_samples(), n_scores)?;
+        Error::check_len("coef", self.problem.n_samples(), n_slopes)?;
+        Ok(&self.problem)
+    }
+
+    /// R(scores), and a subgradient in `coef`.
+    ///
+    /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among
+    /// them in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
+    /// [`Error::Interrupted`].
+    pub fn evaluate(
+        &self,
+        scores: Scores<'_>,
+        coef: &mut [f64],
+        ws: &mut Workspace,
+        ctx: &Ctx<'_>,
+    ) -> Result<Evaluation> {
+        let problem = self.checked(scores.len(), coef.len())?;
+        let sum = |sums: &mut dyn Sums| {
+            let partial_auc = sums.partial_auc(ctx)?;
+            let Sum { value, offset } = self.surrogate.sweep(sums, ctx)?;
+            Ok(Evaluation { value, offset, partial_auc })
+        };
+        let ends = Ends::new(problem, self.range, self.surrogate.last(), &[]);
+        let found = ws.sum((problem, &ends), scores, coef, sum, ctx)?;
+        if found.value.is_finite() {
+            return Ok(found);
+        }
+        Err(Error::Domain {
+            name: "scores",
+            domain: "small enough for the sum of their differences to be finite",
+            value: format!("a risk of {}", found.value),
+        })
+    }
+
+    /// A cut of R, its slopes in `coef`, from hinges that are smoothed over `width` around `scores`; `None` if R is not
+    /// a sum of hinges.
+    ///
+    /// At `scores` the cut lies below R by at most 5/4 `width` for each unit of weight. Costs as [`Oracle::evaluate`].
+    ///
+    /// # Errors
+    /// As [`Oracle::evaluate`], and [`Error::Domain`] unless `width` is positive.
+    pub fn smooth(
+        &self,
+        scores: &[f64],
+        width: f64,
+        coef: &mut [f64],
+        ws: &mut Workspace,
+        ctx: &Ctx<'_>,
+    ) -> Result<Option<Smoothed>> {
+        let problem = self.checked(scores.len(), coef.len())?;
+        if !(width.is_normal() && width > 0.0) {
+            return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
+        }
+        let Some(hinges) = self.hinges() else { return Ok(None) };
+        let sum = |sums: &mut dyn Sums| {
+            let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
+            for &hinge in &hinges {
+                let (selection, shares) = sums.smoothed(hinge, width, ctx)?;
+                found.offset += hinge.scale * hinge.margin * shares;
+                found.hinges.push(SmoothedHinge { hinge, selection });
+            }
+            Ok(Some(found))
+        };
+        let ends = Ends::new(problem, self.range, Rank::Top, &hinges);
+        ws.sum((problem, &ends), scores.into(), coef, sum, ctx)
+    }
+
+    /// Writes to `coef` the subgradient of a hinge at its proximal point p, the minimiser of
+    /// `hinge(p) + 1/2 sum_k c_k (p_k - s_k)^2`, with `c_k` the stiffness of the class times the weight. It is
+    /// `c_k (s_k - p_k)`, and 0 for samples of weight 0.
+    ///
+    /// O(N) beside sorting the positives and the negatives that the hinge reaches, and for each time that these are cut
+    /// in blocks: mostly O(log N) times.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] for a stiffness that is not
+    /// positive, [`Error::Interrupted`].
+    pub fn proximal(
+        &self,
+        hinge: &Hinge,
+        scores: &[f64],
+        stiffness: [f64; 2],
+        coef: &mut [f64],
+        ctx: &Ctx<'_>,
+    ) -> Result<Proximal> {
+        let problem = self.checked(scores.len(), coef.len())?;
+        if !stiffness.iter().all(|c| c.is_normal() && *c > 0.0) {
+            let value = format!("{stiffness:?}");
+            return Err(Error::Domain { name: "stiffness", domain: "positive numbers", value });
+        }
+        proximal::proximal(problem, hinge, scores, stiffness, coef, ctx)
+    }
+}

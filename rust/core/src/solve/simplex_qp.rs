@@ -1,0 +1,355 @@
+//! The small dense quadratic program of every cutting-plane step.
+//!
+//! `min 1/2 l'Gl - d'l` over `l >= 0`, `sum l = total`: G holds the inner products of the cuts, d their offsets. A
+//! primal active set method with an updated Cholesky factor: Newton steps on the support; a variable enters when the
+//! support is optimal, and variables that reach 0 leave. Every iterate is feasible, so that stopping early is safe.
+//!
+//! On the plane `sum l = total`, G and `H = G + sigma 11'` give the same program; H is definite even if a cut is 0. A
+//! variable that would make H singular on the support opens a flat direction, along which the program is linear: it is
+//! followed until a variable reaches 0.
+
+use ndarray::ArrayView1;
+
+use crate::{Ctx, Error, Result};
+
+/// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
+const FLAT: f64 = f64::EPSILON;
+/// Added to each pivot, relative to its diagonal entry. The first step then ends slightly short of the minimum, where
+/// the margins of pairs tend to be exactly 1, and on the same side for data in any order; further steps close the gap.
+const RIDGE: f64 = 1e-13;
+/// The least sigma relative to the largest diagonal entry of G.
+const SIGMA: f64 = 1e-8;
+/// The most steps per variable; fewer than two are usual.
+const STEPS: usize = 50;
+
+/// Replaces the feasible `weights` by the minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`.
+///
+/// Ends when the duality gap `l'g - total min(g)`, `g = Gl - gain`, is at most `tol`, or when rounding keeps it and the
+/// value from falling, so that it ends for every `tol`. A step costs O(k p), with p the size of the support (at most
+/// the dimension of the model plus one); from the solution for all but the last few cuts, a few steps suffice.
+///
+/// # Errors
+/// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if its entries or the
+/// gradient are not finite, [`Error::Interrupted`].
+pub fn minimise_on_simplex(
+    gram: &[f64],
+    gain: &[f64],
+    total: f64,
+    weights: &mut [f64],
+    tol: f64,
+    ctx: &Ctx<'_>,
+) -> Result<()> {
+    Error::check_len("gram", gain.len() * gain.len(), gram.len())?;
+    Error::check_len("start", gain.len(), weights.len())?;
+    gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
+    let mut face = Face::new(gram, gain, total, weights)?;
+    let mut gradient = vec![0.0; gain.len()];
+    let (mut settled, mut least_value, mut least_gap) = (false, f64::INFINITY, f64::INFINITY);
+    for _ in 0..STEPS * (gain.len() + 1) {
+        ctx.check()?;
+        face.gradient(weights, &mut gradient);
+        let (best, steepest) = lowest(&gradient);
+        let slope = dot(weights, &gradient);
+        let gap = slope - total * steepest;
+        check_finite(gap)?;
+        if gap <= tol {
+            break;
+        }
+        if settled {
+            let value = 0.5 * (slope - dot(weights, gain));
+            if value >= least_value && gap > 0.5 * least_gap {
+                break; // the rest is rounding
+            }
+            (least_value, least_gap) = (least_value.min(value), least_gap.min(gap));
+        }
+        let enters = settled && weights[best] == 0.0 && face.admit(best, &gradient, weights);
+        let mut step = face.newton_step(&gradient);
+        if enters && weights[best] == 0.0 && step.last().is_some_and(|&rise| rise <= 0.0) {
+            face.remove(face.support.len() - 1); // the others are not yet optimal to the last digit
+            step = face.newton_step(&gradient);
+        }
+        // A step keeps the sum of the weights: one that raises none is rounding.
+        settled = step.iter().all(|&rise| rise <= 0.0) || face.follow(&step, 1.0, weights) == 1.0;
+    }
+    Ok(())
+}
+
+/// The variables above zero, and the Cholesky factor of their block of H.
+struct Face<'a> {
+    gram: &'a [f64],
+    gain: &'a [f64],
+    total: f64,
+    sigma: f64,
+    support: Vec<usize>,
+    factor: Factor,
+}
+
+impl<'a> Face<'a> {
+    fn new(gram: &'a [f64], gain: &'a [f64], total: f64, weights: &mut [f64]) -> Result<Self> {
+        let size = gain.len();
+        let diagonal = (0..size).map(|i| gram[i * size + i]);
+        let largest = diagonal.clone().fold(0.0, f64::max);
+        let smallest = diagonal.filter(|&g| g > SIGMA * largest).fold(largest, f64::min);
+        // Close to the smallest entry, so that it does not dominate; any scale will do if all are 0.
+        let sigma = if largest > 0.0 { smallest } else { 1.0 };
+        let mut face = Self { gram, gain, total, sigma, support: Vec::new(), factor: Factor::default() };
+        let mut gradient = vec![0.0; size];
+        face.gradient(weights, &mut gradient);
+        check_finite(dot(&gradient, weights))?;
+        for i in 0..size {
+            if weights[i] > 0.0 {
+                face.admit(i, &gradient, weights);
+            }
+        }
+        Ok(face)
+    }
+
+    fn row(&self, i: usize) -> &'a [f64] {
+        let size = self.gain.len();
+        &self.gram[i * size..(i + 1) * size]
+    }
+
+    /// Writes `G weights - gain`.
+    fn gradient(&self, weights: &[f64], gradient: &mut [f64]) {
+        for (g, d) in gradient.iter_mut().zip(self.gain) {
+            *g = -d;
+        }
+        for (i, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            add_scaled(gradient, weight, self.row(i));
+        }
+    }
+
+    /// Puts a variable into the support; whether it stays there.
+    ///
+    /// If it opens a flat direction, the weights follow that until one is 0, possibly its own.
+    fn admit(&mut self, entering: usize, gradient: &[f64], weights: &mut [f64]) -> bool {
+        let row = self.row(entering);
+        loop {
+            let mut column: Vec<f64> = self.support.iter().map(|&i| row[i] + self.sigma).collect();
+            self.factor.forward(&mut column);
+            let diagonal = row[entering] + self.sigma;
+            let pivot = diagonal - dot(&column, &column);
+            // The direction of least curvature: 1 for the entering variable and -z for the others.
+            let mut z = column.clone();
+            self.factor.backward(&mut z);
+            let length = |i: usize| (self.row(i)[i] + self.sigma).sqrt();
+            let size = length(entering) + self.support.iter().zip(&z).map(|(&i, z)| z.abs() * length(i)).sum::<f64>();
+            let slope = gradient[entering] - self.support.iter().zip(&z).map(|(&i, z)| gradient[i] * z).sum::<f64>();
+            let sign = if slope < 0.0 { 1.0 } else { -1.0 };
+            let step: Vec<f64> = z.iter().map(|z| -sign * z).chain([sign]).collect();
+            self.support.push(entering);
+            // A flat step sums to 0, so that some weight falls, unless the entries are not finite.
+            if pivot > FLAT * size * size || step.iter().all(|&d| d >= 0.0 || d.is_nan()) {
+                self.factor.push(column, (pivot + RIDGE * diagonal).sqrt());
+                return true;
+            }
+            self.follow(&step, f64::INFINITY, weights);
+            if weights[entering] == 0.0 {
+                return false;
+            }
+            self.support.pop();
+        }
+    }
+
+    fn remove(&mut self, position: usize) {
+        self.support.remove(position);
+        if position < self.factor.size {
+            self.factor.remove(position); // a variable that is entering has no row yet
+        }
+    }
+
+    /// The step to the minimum on the support that keeps the sum of the weights.
+    fn newton_step(&self, gradient: &[f64]) -> Vec<f64> {
+        let mut down: Vec<f64> = self.support.iter().map(|&i| gradient[i]).collect();
+        let mut level = vec![1.0; down.len()];
+        for right in [&mut down, &mut level] {
+            self.factor.forward(right);
+            self.factor.backward(right);
+        }
+        let shift = down.iter().sum::<f64>() / level.iter().sum::<f64>();
+        level.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
+    }
+
+    /// Moves the weights of the support along `step`, at most `longest` times, until one is 0; returns how many times.
+    fn follow(&mut self, step: &[f64], longest: f64, weights: &mut [f64]) -> f64 {
+        let limit = |(&i, &d): (&usize, &f64)| if d < 0.0 { -weights[i] / d } else { f64::INFINITY };
+        let limits: Vec<f64> = self.support.iter().zip(step).map(limit).collect();
+        let length = limits.iter().copied().fold(longest, f64::min);
+        for ((&i, &d), &limit) in self.support.iter().zip(step).zip(&limits) {
+            weights[i] = if limit <= length { 0.0 } else { f64::max(weights[i] + length * d, 0.0) };
+        }
+        for position in (0..self.support.len()).rev() {
+            if weights[self.support[position]] == 0.0 {
+                self.remove(position);
+            }
+        }
+        let scale = self.total / weights.iter().sum::<f64>();
+        for weight in weights {
+            *weight *= scale;
+        }
+        length
+    }
+}
+
+/// A lower triangular L by rows, row i of i + 1 entries.
+#[derive(Default)]
+struct Factor {
+    size: usize,
+    entries: Vec<f64>,
+}
+
+impl Factor {
+    fn start(row: usize) -> usize {
+        row * (row + 1) / 2
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.entries[Self::start(i)..Self::start(i + 1)]
+    }
+
+    /// Adds a last row.
+    fn push(&mut self, left: Vec<f64>, diagonal: f64) {
+        self.entries.extend_from_slice(&left);
+        self.entries.push(diagonal);
+        self.size += 1;
+    }
+
+    /// Makes L the factor of LL' without a row and column; plane rotations make the rows below triangular again.
+    fn remove(&mut self, removed: usize) {
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.size);
+        for i in removed + 1..self.size {
+            let (from, to) = (Self::start(i), Self::start(i - 1));
+            self.entries.copy_within(from..=from + i, to);
+            let row = &mut self.entries[to..=to + i];
+            for (column, &(cos, sin)) in (removed..).zip(&rotations) {
+                let (a, b) = (row[column], row[column + 1]);
+                (row[column], row[column + 1]) = (cos * a + sin * b, cos * b - sin * a);
+            }
+            let (a, b) = (row[i - 1], row[i]);
+            let length = a.hypot(b);
+            rotations.push((a / length, b / length));
+            row[i - 1] = length;
+        }
+        self.size -= 1;
+        self.entries.truncate(Self::start(self.size));
+    }
+
+    /// Replaces x by L^-1 x.
+    fn forward(&self, x: &mut [f64]) {
+        for i in 0..x.len() {
+            let row = self.row(i);
+            x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
+        }
+    }
+
+    /// Replaces x by L'^-1 x.
+    fn backward(&self, x: &mut [f64]) {
+        for i in (0..x.len()).rev() {
+            let row = self.row(i);
+            x[i] /= row[i];
+            let scale = -x[i];
+            add_scaled(&mut x[..i], scale, &row[..i]);
+        }
+    }
+}
+
+fn check_finite(value: f64) -> Result<()> {
+    let name = "the inner products of the cuts";
+    let domain = "finite: scale the features of X, or lower C (the highest of Cs)";
+    if value.is_finite() { Ok(()) } else { Err(Error::Domain { name, domain, value: value.to_string() }) }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    ArrayView1::from(x).dot(&ArrayView1::from(y))
+}
+
+/// y += scale x.
+fn add_scaled(y: &mut [f64], scale: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += scale * x;
+    }
+}
+
+fn lowest(values: &[f64]) -> (usize, f64) {
+    values.iter().copied().enumerate().fold((0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solve(gram: &[f64], gain: &[f64], total: f64, start: &[f64]) -> Vec<f64> {
+        let mut weights = start.to_vec();
+        minimise_on_simplex(gram, gain, total, &mut weights, 0.0, &Ctx::serial()).unwrap();
+        weights
+    }
+
+    #[test]
+    fn two_cuts_have_a_closed_form() {
+        // 1/2 (4 x^2 + y^2) - x over x + y = 3: 4x - 1 = y.
+        let weights = solve(&[4.0, 0.0, 0.0, 1.0], &[1.0, 0.0], 3.0, &[0.0, 3.0]);
+        assert!((weights[0] - 0.8).abs() < 1e-15 && (weights[1] - 2.2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn flat_directions_end_at_a_corner() {
+        assert_eq!(solve(&[0.0; 9], &[1.0, 3.0, 2.0], 2.0, &[1.0, 0.5, 0.5]), [0.0, 2.0, 0.0]);
+        // Three equal cuts, one of them offset most.
+        assert_eq!(solve(&[1.0; 9], &[1.0, 2.0, 3.0], 6.0, &[2.0, 2.0, 2.0]), [0.0, 0.0, 6.0]);
+    }
+
+    #[test]
+    fn cuts_that_are_next_to_nothing_leave_the_offsets_to_decide() {
+        // Of two equal rows: all that is left of the features is rounding.
+        let g = 3.8716434434493085e-30;
+        let gram = [0.0, 0.0, 0.0, 0.0, g, 2.0 * g, 0.0, 2.0 * g, 4.0 * g];
+        for total in [18.13365504437381, 1.0, 3.7, 1e3] {
+            let found = solve(&gram, &[0.0, 4.25, 8.5], total, &[0.0, total, 0.0]);
+            assert_eq!(found[..2], [0.0, 0.0]);
+            assert!((found[2] / total - 1.0).abs() < 1e-15, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn entries_that_are_not_finite_are_refused() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+            for gram in [[0.0, 0.0, 0.0, bad], [bad, 0.0, 0.0, 1.0], [1.0, bad, bad, 1.0]] {
+                let mut weights = [1.0, 0.0];
+                let found = minimise_on_simplex(&gram, &[0.0, 1.0], 1.0, &mut weights, 1e-9, &Ctx::serial());
+                assert!(matches!(found, Err(Error::Domain { .. })), "{gram:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_without_a_row_is_that_of_the_smaller_matrix() {
+        let matrix = [[4.0, 1.0, 0.5, 0.2], [1.0, 3.0, 0.7, 0.1], [0.5, 0.7, 2.0, 0.3], [0.2, 0.1, 0.3, 1.0]];
+        for removed in 0..4 {
+            let mut factor = Factor::default();
+            for (i, row) in matrix.iter().enumerate() {
+                let mut left = row[..i].to_vec();
+                factor.forward(&mut left);
+                let pivot = row[i] - dot(&left, &left);
+                factor.push(left, pivot.sqrt());
+            }
+            factor.remove(removed);
+            let kept: Vec<usize> = (0..4).filter(|&i| i != removed).collect();
+            for (a, &i) in kept.iter().enumerate() {
+                for (b, &j) in kept.iter().enumerate().take(a + 1) {
+                    assert!((dot(&factor.row(a)[..=b], factor.row(b)) - matrix[i][j]).abs() < 1e-14);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_an_error() {
+        let fail = |gram: &[f64], weights: &mut [f64]| {
+            minimise_on_simplex(gram, &[1.0], 1.0, weights, 0.0, &Ctx::serial()).unwrap_err()
+        };
+        assert!(matches!(fail(&[1.0, 2.0], &mut [1.0]), Error::Length { name: "gram", .. }));
+        assert!(matches!(fail(&[1.0], &mut [1.0, 0.0]), Error::Length { name: "start", .. }));
+        assert!(matches!(fail(&[f64::NAN], &mut [1.0]), Error::Domain { .. }));
+        assert!(matches!(fail(&[f64::INFINITY], &mut [1.0]), Error::Domain { .. }));
+    }
+}

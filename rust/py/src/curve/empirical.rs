@@ -1,0 +1,92 @@
+//! The empirical ROC curve of one score vector.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use rocmax_core::curve;
+
+use super::measure::Measure;
+use super::rule::Rule;
+use super::{CURVE, enter};
+use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
+use crate::error::to_python;
+use crate::gate::{Need, room};
+
+/// The weight of each class at every distinct score; see `rocmax_core::curve::Curve`.
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Curve {
+    pub(crate) inner: curve::Curve,
+}
+
+impl Curve {
+    /// The need of a measure.
+    fn need(&self) -> Need {
+        Need { work: self.inner.steps().len(), bytes: CURVE * self.inner.steps().len() }
+    }
+}
+
+/// Three arrays of one length.
+type Points<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Curve {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        y_true: LabelArray<'_>,
+        y_score: ScoreArray<'_>,
+        sample_weight: Weights<'_>,
+        n_threads: usize,
+    ) -> PyResult<Self> {
+        let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
+        let n = labels.n_samples();
+        let inner = enter(py, n_threads, Need { work: n, bytes: CURVE * n }, |ctx| {
+            curve::Curve::new(&labels, &scores.wide(), weights, ctx)
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// The curve of steps that the caller counted, by descending score.
+    #[staticmethod]
+    fn of_steps(
+        score: PyReadonlyArray1<'_, f64>,
+        pos: PyReadonlyArray1<'_, f64>,
+        neg: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let (score, pos, neg) = (score.as_slice()?, pos.as_slice()?, neg.as_slice()?);
+        let steps = score.iter().zip(pos).zip(neg);
+        let step = |((&score, &pos), &neg)| curve::Step { score, pos, neg };
+        room(CURVE * score.len())?;
+        Ok(Self { inner: curve::Curve::of_steps(steps.map(step).collect()).map_err(to_python)? })
+    }
+
+    /// Total weight of the positives and of the negatives.
+    #[getter]
+    fn weights(&self) -> (f64, f64) {
+        (self.inner.pos(), self.inner.neg())
+    }
+
+    /// The value of a measure.
+    fn measure(&self, py: Python<'_>, measure: &Measure) -> PyResult<f64> {
+        enter(py, 1, self.need(), |_| self.inner.measure(measure.0))
+    }
+
+    /// The value of a measure, and by class the sums of squares and of cubes of its centred components.
+    fn moments(&self, py: Python<'_>, measure: &Measure) -> PyResult<(f64, [f64; 2], [f64; 2])> {
+        let found = enter(py, 1, self.need(), |_| self.inner.moments(measure.0))?;
+        Ok((found.estimate, found.squares, found.cubes))
+    }
+
+    /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.
+    fn steps<'py>(&self, py: Python<'py>) -> PyResult<Points<'py>> {
+        room(size_of_val(self.inner.steps()))?;
+        let of = |f: fn(&curve::Step) -> f64| PyArray1::from_iter(py, self.inner.steps().iter().map(f));
+        Ok((of(|s| s.score), of(|s| s.pos), of(|s| s.neg)))
+    }
+
+    /// The threshold of a rule, the number of distinct scores that reach it, and the weight of the positives and of the
+    /// negatives there.
+    fn cut(&self, py: Python<'_>, rule: &Rule) -> PyResult<(f64, usize, f64, f64)> {
+        let found = enter(py, 1, self.need(), |_| Ok(rule.0.cut(&self.inner)))?;
+        Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
+    }
+}

@@ -1,0 +1,65 @@
+//! Binding of `rocmax_core::Problem`.
+
+use std::sync::{Arc, Mutex};
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use rocmax_core::risk::Workspace;
+
+use super::range;
+use crate::error::to_python;
+use crate::gate::room;
+
+/// Labels and weights, checked once, and their arrays; see `rocmax_core::Problem`.
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Problem {
+    pub(crate) inner: Arc<rocmax_core::Problem>,
+    /// Shared by its oracles, one at a time.
+    pub(crate) workspace: Arc<Mutex<Workspace>>,
+    #[pyo3(get)]
+    labels: Py<PyArray1<bool>>,
+    /// None if all are 1.
+    #[pyo3(get)]
+    sample_weight: Option<Py<PyArray1<f64>>>,
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    #[pyo3(signature = (labels, sample_weight=None))]
+    fn new(labels: Bound<'_, PyArray1<bool>>, sample_weight: Option<Bound<'_, PyArray1<f64>>>) -> PyResult<Self> {
+        room(16 * labels.len()?)?;
+        let of = labels.try_readonly()?.as_slice()?.to_vec();
+        let inner = match &sample_weight {
+            None => rocmax_core::Problem::new(of),
+            Some(weights) => rocmax_core::Problem::weighted(of, weights.try_readonly()?.as_slice()?.to_vec()),
+        };
+        let inner = inner.map_err(to_python)?;
+        Ok(Self {
+            labels: labels.unbind(),
+            sample_weight: sample_weight.filter(|_| inner.sample_weight().is_some()).map(Bound::unbind),
+            inner: Arc::new(inner),
+            workspace: Arc::default(),
+        })
+    }
+
+    /// The ranks (j_a, j_b) of a range, or sums of weights; see `rocmax_core::Problem::ranks`.
+    fn ranks(&self, low: f64, high: f64) -> PyResult<(f64, f64)> {
+        Ok(self.inner.ranks(range(low, high)?))
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        self.inner.n_samples()
+    }
+
+    #[getter]
+    fn n_pos(&self) -> usize {
+        self.inner.n_pos()
+    }
+
+    #[getter]
+    fn n_neg(&self) -> usize {
+        self.inner.n_neg()
+    }
+}

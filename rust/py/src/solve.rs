@@ -1,0 +1,66 @@
+//! Bindings of `rocmax_core::solve`.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use rocmax_core::solve::{self, Cross, Side};
+
+use crate::gate::{self, Need};
+
+type Column<'py> = PyReadonlyArray1<'py, f64>;
+type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>);
+type Sums<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Weight won by every positive, and lost by every negative; `cross` is (coarse, unit, base, rows, cols), each side
+/// (diagonal, coef, weight, norm). See `rocmax_core::solve::leave_pair_out`.
+#[pyfunction]
+pub(crate) fn leave_pair_out<'py>(
+    py: Python<'py>,
+    cross: (PyReadonlyArray2<'py, f32>, f64, f64, PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>),
+    pos: Columns<'py>,
+    neg: Columns<'py>,
+    coupling: f64,
+    tau: f64,
+    n_threads: usize,
+) -> PyResult<Sums<'py>> {
+    let (coarse, unit, base, rows, cols) = &cross;
+    let tile = Cross {
+        coarse: coarse.as_slice()?,
+        unit: *unit,
+        base: *base,
+        rows: rows.as_slice()?,
+        cols: cols.as_slice()?,
+        rank: rows.shape()[1],
+    };
+    let (pos, neg) = (side(&pos)?, side(&neg)?);
+    let (m, n) = (rows.shape()[0], cols.shape()[0]);
+    let need = Need { work: coarse.len(), bytes: 4 * coarse.len() + 64 * (m + n) };
+    let (won, lost) =
+        gate::enter(py, n_threads, need, |ctx| solve::leave_pair_out(tile, pos, neg, coupling, tau, ctx))?;
+    Ok((won.into_pyarray(py), lost.into_pyarray(py)))
+}
+
+fn side<'a>(columns: &'a Columns<'_>) -> PyResult<Side<'a>> {
+    let (diagonal, coef, weight, norm) = columns;
+    Ok(Side {
+        diagonal: diagonal.as_slice()?,
+        coef: coef.as_slice()?,
+        weight: weight.as_slice()?,
+        norm: norm.as_slice()?,
+    })
+}
+/// The minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`, from a feasible start.
+#[pyfunction]
+pub(crate) fn minimise_on_simplex<'py>(
+    py: Python<'py>,
+    gram: PyReadonlyArray2<'py, f64>,
+    gain: PyReadonlyArray1<'py, f64>,
+    total: f64,
+    start: PyReadonlyArray1<'py, f64>,
+    tol: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (gram, gain) = (gram.as_slice()?, gain.as_slice()?);
+    let mut weights = start.as_slice()?.to_vec();
+    let need = Need { work: gram.len(), bytes: 16 * gram.len() };
+    gate::enter(py, 1, need, |ctx| solve::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx))?;
+    Ok(weights.into_pyarray(py))
+}
