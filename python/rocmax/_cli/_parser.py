@@ -57,7 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; the subcommand is in ``command``."""
     parser = _Parser(
         prog="rocmax",
-        description="Measure ROC curves, or the part of them you can afford, and maximise it.",
+        description="Measure and maximise the area under the ROC curve, or the part of it at low false positive rates.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -74,7 +74,7 @@ def make_parser() -> argparse.ArgumentParser:
         (_fit, "Train a model for the partial AUC on a table."),
         (_score, "Score a table with a trained model."),
         (_explain, "Show the weights or feature importances of a trained model."),
-        (_evaluate, "Measure columns of scores."),
+        (_evaluate, "Measure the AUC, the partial AUC and rates of columns of scores."),
         (_compare, "Test whether two or more columns of scores differ."),
     ):
         name = add_arguments.__name__[1:]

@@ -72,7 +72,7 @@ def choose(
         return _line(data, fpr_range, Cs, [], "a linear model, by --C")
     folds = split(data, n_folds)
     if kind == "linear" or Cs is not None:
-        return _line(data, fpr_range, Cs, folds, "a linear model, by --model")
+        return _line(data, fpr_range, Cs, folds, "a linear model (--model linear)")
     if kind == "auto" and min(data.positive.sum(), (~data.positive).sum()) < _FEWEST:
         reason = f"a linear model: with fewer than {_FEWEST} rows of a class families cannot be compared"
         return _line(data, fpr_range, Cs, folds, reason)
@@ -145,4 +145,4 @@ def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> C
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     with report.warned(), report.progress("boosted trees") as tell:
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
-    return Choice(columns, model, "boosted trees, by --model")
+    return Choice(columns, model, "boosted trees (--model boosting)")

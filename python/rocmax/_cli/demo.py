@@ -32,8 +32,8 @@ _PAIRS = ((LINE, LOGISTIC), (TREES, OTHER_TREES), (ENSEMBLE, OTHER_TREES), (ENSE
 _N_LANDMARKS = 300
 _ADVICE = (
     "Prefer the linear model when you have few samples, or need interpretable weights or a certified optimum. On this"
-    "\ntable trees of any kind rank about alike. What ranks best differs from table to table; the ensemble (rocmax fit)"
-    "\nchooses by held-out partial AUCs."
+    "\ntable all tree models rank about equally well. The best model differs from table to table; the ensemble (rocmax"
+    "\nfit) selects by out-of-fold partial AUC."
 )
 
 
@@ -142,10 +142,10 @@ def _show(result: dict[str, Any]) -> None:
         difference, pvalue = f"{lead['difference']:+.3f}", words.p_value(lead["pvalue"])
         say(f"  {name:<{max(map(len, names))}}  {difference}  {bounds}  {pvalue}")
     say(
-        f"(paired, stratified bootstrap). All but {OTHER_TREES}, which has no options here, chose theirs on the\n"
-        f"training part, for pAUC. The linear model's certified optimality gap: {result['dual_gap']:.1e}.\n"
+        "(paired, stratified bootstrap). The training part was also used to choose the hyperparameters by pAUC; only\n"
+        f"{OTHER_TREES} has its defaults. The linear model's certified optimality gap: {result['dual_gap']:.1e}.\n"
         f"The ensemble kept {', '.join(result['families'])}.\n\n{_ADVICE}\n"
     )
     if not trees.available():
-        say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
+        say(f"Left out: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
     say(f"ROC plot: {report.where(result['plot'])}\nThe data: {result['data']}")

@@ -171,7 +171,7 @@ def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str
         _show_top(arguments, ["column", *several, *families], lines)
     silent = [name for name in model.classifier.families_ if name not in families]
     say(
-        "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
+        "share: part of the total split gain (trees) or of the sum of absolute weights (logistic_regression)."
         + (f" {', '.join(silent)}: not available." if silent else "")
     )
 
