@@ -13,6 +13,7 @@ from rocmax.display import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     ROCDisplay,
+    ScoreDisplay,
     SROCDisplay,
 )
 
@@ -93,7 +94,24 @@ def test_options_are_checked_before_any_work(display):
         ({"xscale": "symlog"}, "xscale must be one of"),
         ({"legend": 1}, "legend must be True or False"),
         ({"ax": 3}, "ax must be matplotlib Axes or None, got 3"),
-        ({"colour": "red"}, f"{display.__name__} has no option 'colour'"),
+        (
+            {"colour": "red"},
+            f"{display.__name__} has no option 'colour'; from_predictions takes .*ax, .*xscale",
+        ),
+        ({"self": 1}, f"{display.__name__} has no option 'self'"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             display.from_predictions(None, None, **options)
+
+
+@pytest.mark.parametrize("maker", ["from_cv_results", "from_reader_study"])
+def test_misspelt_options_of_other_makers_are_refused_with_the_valid_ones(maker):
+    make = getattr(ROCDisplay, maker)
+    given = (None,) * (3 if maker == "from_cv_results" else 2)
+    with pytest.raises(TypeError, match=f"has no option 'fpr_rang'; {maker} takes .*fpr_range, .*, ax, axes"):
+        make(*given, fpr_rang=(0, 0.1))
+
+
+def test_a_misspelt_option_of_score_histograms_is_refused_with_the_valid_ones():
+    with pytest.raises(TypeError, match=r"ScoreDisplay has no option 'bin'; from_predictions takes threshold, bins"):
+        ScoreDisplay.from_predictions(None, None, bin=3)

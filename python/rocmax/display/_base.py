@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
@@ -117,6 +117,7 @@ class Display(Picture):
     """Base of the displays of labels and scores."""
 
     _prefer = "decision_function"  # of estimators that have probabilities too
+    plot: Callable[..., Self]
     # Options that say how to read the samples.
     _reads: tuple[str, ...] = ("names", "sample_weight", "pos_label", "higher_is_better", "missing")
 
@@ -145,6 +146,16 @@ class Display(Picture):
         is_positive(y, label, "y")
         draw: Any = cls
         return draw.from_predictions(y, scores, **{**options, "pos_label": label})  # type: ignore[no-any-return]
+
+    @classmethod
+    def _require_known(cls, options: Mapping[str, Any], maker: str) -> None:
+        """Check that the method that makes the display, or `plot`, takes these options."""
+        own = [name for name, one in signature(getattr(cls, maker)).parameters.items() if one.kind is one.KEYWORD_ONLY]
+        drawn = [name for name in signature(cls.plot).parameters if name != "self"]
+        known = dict.fromkeys([*own, *(cls._reads if maker == "from_predictions" else ()), *drawn])
+        for name in options:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")
 
 
 class CurveDisplay(Display):
@@ -230,10 +241,9 @@ class CurveDisplay(Display):
         return models(y_true, y_score, **reading, argument=argument), options
 
     @classmethod
-    def _check(cls, options: Mapping[str, Any]) -> None:
+    def _check(cls, options: Mapping[str, Any], maker: str = "from_predictions") -> None:
         """Check arguments of `plot` before any work."""
-        for name in options.keys() - signature(cls.plot).parameters.keys():
-            raise TypeError(f"{cls.__name__} has no option {name!r}")
+        cls._require_known(options, maker)
         if options.get("ax") is not None:
             axes_of(options["ax"])
         check_flag("legend", options.get("legend", True))

@@ -196,7 +196,7 @@ class ROCDisplay(CurveDisplay):
         ValueError
             If `cv_results` lacks estimators or indices, or a fold holds one class only.
         """
-        cls._check(options)
+        cls._check(options, "from_cv_results")
         fpr_range = _range(fpr_range)
         curves, label = held_out_curves(cv_results, X, y, fpr_range, names, sample_weight, pos_label)
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
@@ -241,7 +241,7 @@ class ROCDisplay(CurveDisplay):
         display : ROCDisplay
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
         """
-        cls._check(options)
+        cls._check(options, "from_reader_study")
         fpr_range = _range(fpr_range)
         names = {"reader": reader, "modality": modality, "case": case, "groups": groups}
         reading = {**names, "sample_weight": sample_weight, "pos_label": pos_label}
@@ -318,8 +318,8 @@ class ROCDisplay(CurveDisplay):
         return {**look(k), **({"color": ink(ax), **_AVERAGE} if self.curves[k].is_average else {})}
 
     @classmethod
-    def _check(cls, options: Mapping[str, Any]) -> None:
-        super()._check(options)
+    def _check(cls, options: Mapping[str, Any], maker: str = "from_predictions") -> None:
+        super()._check(options, maker)
         axes, xscale = options.get("axes", "rates"), options.get("xscale", "linear")
         check_flag("zoom", options.get("zoom", False))
         choice(axes, tuple(_AXES), "axes")

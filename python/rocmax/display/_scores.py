@@ -92,8 +92,7 @@ class ScoreDisplay(Display):
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        for option in options.keys() - set(cls._reads):
-            raise TypeError(f"ScoreDisplay has no option {option!r}")
+        cls._require_known(options, "from_predictions")
         of = models(y_true, y_score, **options)
         if len(of.scores) > 1:
             raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
