@@ -172,9 +172,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 name, times, rng = sys.argv[2], int(sys.argv[3]), random.Random(0)
 both = [data(name, seed) for seed in (0, 1)]
 expected = [scores(clone(ESTIMATORS[name]).fit(*one), one[0]) for one in both]
-began = time.perf_counter()
-model = clone(ESTIMATORS[name]).fit(*both[0])
-took, interrupted = time.perf_counter() - began, 0
+model, took, interrupted = clone(ESTIMATORS[name]), float("inf"), 0
+for _ in range(5):  # the shortest: other processes may have had the processor in some
+    began = time.perf_counter()
+    model.fit(*both[0])
+    took = min(took, time.perf_counter() - began)
 for k in range(times):
     timer = threading.Timer(1.2 * took * rng.random(), os.kill, (os.getpid(), signal.SIGINT))
     done = False
