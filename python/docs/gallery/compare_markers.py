@@ -30,15 +30,15 @@ print(*test.references, sep="\n")
 # %%
 # The part with a high specificity
 # --------------------------------
-# If a specificity below 0.9 is of no use, compare the partial AUC there. ``tpr_range=(0.9, 1)`` is a range of the
-# *sensitivity*; both together give the two-way partial AUC.
+# If you need a specificity of at least 0.9, compare the partial AUC on that range. ``tpr_range=(0.9, 1)`` is a range of
+# the *sensitivity*; both together give the two-way partial AUC.
 print(compare(malignant, markers, PartialAUC((0, 0.1))).summary(), end="\n\n")
 print(compare(malignant, markers, PartialAUC(tpr_range=(0.9, 1))).summary())
 
 # %%
-# No worse than
-# -------------
-# May the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
+# Non-inferiority and equivalence
+# -------------------------------
+# Can the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
 # tests.
 both = X[["mean perimeter", "mean radius"]]
 print(compare(malignant, both, alternative="greater", null_difference=-0.05), end="\n\n")
@@ -53,11 +53,11 @@ labels = {"mean radius": malignant[::2], "mean texture": malignant[1::2]}
 print(compare(labels, {"mean radius": one, "mean texture": other}).summary())
 
 # %%
-# Several markers, and a gap in the data
-# --------------------------------------
-# ``compare`` tests all pairs and adjusts the p-values for their number. A patient without a value of some marker stops
-# it, unless you drop such patients: then all markers are compared on the same, complete patients, and the sentence for
-# the methods section counts those that are left out.
+# Several markers, and missing values
+# -----------------------------------
+# ``compare`` tests all pairs and adjusts the p-values for their number. Missing values raise an error, unless you pass
+# ``missing="drop"``: then all markers are compared on the patients that have all values, and the sentence for the
+# methods section counts the patients that are left out.
 several = X[["mean radius", "mean texture", "mean smoothness"]].copy()
 several.iloc[[3, 40], 1] = float("nan")
 found = compare(malignant, several, missing="drop")
@@ -76,13 +76,13 @@ table = areas[["model", "AUC (95 % CI)"]].merge(partial[["model", "pAUC 0-0.1 (9
 print(table.to_latex(index=False, escape=True))
 
 # %%
-# The tests go into a second one.
+# The tests go into a second table.
 print(found.to_frame(style="journal").to_latex(index=False, escape=True))
 
 # %%
 # The figure
 # ----------
-# A column of a journal is 3.3 inches wide. Legends with long names move below the axes of a figure that small.
+# A journal's column is 3.3 inches wide. In a figure this small, a legend with long names moves below the axes.
 import matplotlib.pyplot as plt
 
 from rocmax.display import ROCDisplay

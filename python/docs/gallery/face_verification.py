@@ -41,8 +41,8 @@ print(f"{len(match):,} pairs, {match.sum():,} of them matches")
 # The share of matches that is found
 # ----------------------------------
 # The true match rate (TPR) at a false match rate (FPR) of one in a thousand and one in ten thousand. ``groups=`` with
-# two columns names the people of each pair: pairs that share a person are correlated. The default interval takes all
-# pairs for independent and is too narrow.
+# two columns names the people of each pair: pairs that share a person are correlated. The default interval treats all
+# pairs as independent and is too narrow.
 from rocmax.metrics import EqualErrorRate, TPRAtFPR, infer
 
 for fpr in (1e-3, 1e-4):
@@ -54,13 +54,13 @@ for fpr in (1e-3, 1e-4):
 print(found.summary())
 
 # %%
-# The equal error rate, where as many matches are missed as others are accepted:
+# The equal error rate, at which the rates of missed matches and of false matches are equal:
 print(infer(match, scores["new"], EqualErrorRate(), groups=pairs).summary())
 
 # %%
 # The threshold
 # -------------
-# :func:`~rocmax.metrics.operating_point` sets the threshold of a false match rate.
+# :func:`~rocmax.metrics.operating_point` finds the threshold for a false match rate.
 from rocmax.metrics import operating_point
 
 point = operating_point(match, scores["new"], threshold=("fpr", 1e-4))
@@ -69,7 +69,7 @@ print(f"threshold {point.threshold:.4f}: true match rate {point.tpr:.3f}, false 
 # %%
 # Two systems
 # -----------
-# The same pairs were compared by both, so the test is paired, and it takes the people too.
+# Both systems compared the same pairs, so the test is paired. It takes the same ``groups=``.
 from rocmax.metrics import compare
 
 print(compare(match, scores, TPRAtFPR(1e-3), groups=pairs).summary())
@@ -77,8 +77,8 @@ print(compare(match, scores, TPRAtFPR(1e-3), groups=pairs).summary())
 # %%
 # Plots of error rates
 # --------------------
-# A DET plot has both error rates on normal quantiles, with a mark at equal error rates. The ROC curve has a logarithmic
-# axis.
+# A DET plot shows both error rates on a normal quantile scale and marks the equal error rate. The ROC curve here has a
+# logarithmic axis.
 from matplotlib import pyplot
 
 from rocmax.display import DETDisplay, ROCDisplay
@@ -90,7 +90,7 @@ roc = ROCDisplay.from_predictions(match, scores, fpr_range=(0, 1e-3), xscale="lo
 # %%
 # Beyond the data
 # ---------------
-# A million pairs say nothing about one false match in ten million: a warning says so.
+# A million pairs are too few for a false match rate of one in ten million; ``infer`` warns:
 import warnings
 
 with warnings.catch_warnings(record=True) as told:
@@ -101,8 +101,8 @@ print(told[0].message)
 # %%
 # More pairs than fit in memory
 # -----------------------------
-# An accumulator counts pairs block by block, here 100 pictures against all later ones, with the same numbers. It does
-# not know which pairs share a person: take the interval from a part of the pairs, by ``groups=``.
+# An accumulator counts pairs block by block, here 100 pictures against all later ones, and gives the same estimate. It
+# does not know which pairs share a person, so compute the interval from a part of the pairs with ``groups=``.
 from rocmax.metrics import ROCAccumulator
 
 counted, x = ROCAccumulator(), systems["new"]

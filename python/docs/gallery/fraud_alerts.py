@@ -7,8 +7,8 @@ alert, what share of the alerts is fraud (precision), and what share of the frau
 """
 
 # %%
-# The payments here are synthetic: 13 days of 20,000, half a per cent of them fraud. A logistic regression is trained on
-# the first eight days. Any other model will do, as long as a higher score means fraud.
+# The payments here are synthetic: 13 days of 20,000 payments, 0.5 % of them fraud. A logistic regression is trained on
+# the first eight days. You can use any other model, as long as a higher score means fraud.
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -28,8 +28,8 @@ y, day = labels[week], day[week]
 # -------------
 # ``("alerts", k)`` is the threshold at which as many payments as possible, but at most k, raise an alert: 500 for each
 # of the five days. The precision is the positive predictive value (PPV), the recall the true positive rate (TPR).
-# The threshold was set by the same payments; ``method="bootstrap"`` sets it anew in every resample, so that the
-# intervals include that.
+# The threshold was chosen on the same payments. ``method="bootstrap"`` chooses it again in every resample, so that the
+# intervals account for that.
 from rocmax.metrics import operating_point
 
 days = len(np.unique(day))

@@ -7,8 +7,8 @@ model at affordable false positive rates, how certain is that, and where should 
 """
 
 # %%
-# Scores of any library will do, as long as higher scores mean the positive class. Here a logistic regression scores
-# thyroid records; about six per cent of the patients are sick.
+# The scores may come from any library, as long as higher scores mean the positive class. Here a logistic regression
+# scores thyroid records; about six per cent of the patients are sick.
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -60,7 +60,7 @@ display = ROCDisplay.from_predictions(
 # -------------
 # ``operating_point`` takes a threshold, or a rule that chooses one, and returns the rates, the predictive values at the
 # prevalence where the threshold will be used, and the likelihood ratios, all with intervals. A rule keeps its limit on
-# these samples only. If the limit must hold for future patients, add ``guarantee``: here the specificity is at least
+# these samples only. If the limit must hold for future patients, add ``guarantee``: here their specificity is at least
 # 0.95 with a probability of 95 %.
 from rocmax.metrics import operating_point
 

@@ -32,7 +32,7 @@ past, later = payments["day"] < 21, payments["day"].between(21, 27)
 # %%
 # Train on the past only
 # ----------------------
-# Random folds let a model see the future of the rows it is tested on. If rows are ordered in time, pass
+# With random folds, a model is trained on rows that are later than its test rows. If rows are ordered in time, pass
 # ``TimeSeriesSplit``: each fold is scored by models of earlier rows. At the command line this is ``--time COLUMN``.
 from sklearn.model_selection import TimeSeriesSplit
 
@@ -50,7 +50,7 @@ model = PartialAUCEnsembleClassifier(
 print("kept:", ", ".join(model.families_))
 
 # %%
-# A later week is the test. The interval is that of a sample of this week, not of the weeks to come.
+# The following week is the test set. The interval accounts for the sample of this week, not for changes in later weeks.
 from rocmax.metrics import PartialAUC, infer
 
 scores = model.decision_function(payments.loc[later, columns])
@@ -59,9 +59,10 @@ print(infer(fraud[later], scores, PartialAUC(budget)).summary())
 # %%
 # Unseen categories
 # -----------------
-# On the last days there is a merchant that training has not seen. The ensemble treats unseen categories as missing in
-# trees, and as rare ones in linear models; ``rocmax score`` does the same. The warning names columns and values, so log
-# it. In a pipeline of scikit-learn the encoder decides: choose ``OneHotEncoder(handle_unknown="infrequent_if_exist")``.
+# The last days have a merchant that is not in the training rows. The ensemble treats unseen categories as missing in
+# trees, and as rare categories in linear models; ``rocmax score`` does the same. The warning names columns and values,
+# so log it. In a pipeline of scikit-learn the encoder decides: choose
+# ``OneHotEncoder(handle_unknown="infrequent_if_exist")``.
 import warnings
 
 with warnings.catch_warnings(record=True) as caught:
@@ -73,8 +74,8 @@ print(str(caught[0].message).splitlines()[0])
 # Save and load
 # -------------
 # joblib (or pickle) saves every estimator. Loading a pickle runs code from the file: load only files you trust. The
-# files of ``rocmax fit`` hold data only (skops), and are safe to load from elsewhere. The loaded model returns the same
-# scores, to the bit.
+# files of ``rocmax fit`` contain only data (skops) and are safe to load from elsewhere. The loaded model returns
+# bit-identical scores.
 import tempfile
 from pathlib import Path
 
@@ -89,9 +90,9 @@ print("same scores:", np.array_equal(loaded.decision_function(payments.loc[later
 # %%
 # Versions
 # --------
-# A saved model belongs to the versions of rocmax, scikit-learn and LightGBM that wrote it. Keep them beside the file,
-# install the same ones where it is loaded, and keep a few rows with their scores as a test of the loaded model. Models
-# of scikit-learn warn (``InconsistentVersionWarning``) if they come from another version.
+# A saved model belongs to the versions of rocmax, scikit-learn and LightGBM that wrote it. Store these versions with
+# the file and install the same ones where it is loaded. Also store a few rows with their scores to test the loaded
+# model. Models of scikit-learn warn (``InconsistentVersionWarning``) if they come from another version.
 from importlib.metadata import version
 
 names = ["scikit-learn", "lightgbm", "numpy"]
@@ -102,9 +103,9 @@ print("kept beside the model:", ", ".join(card["versions"]), "and the scores of"
 # The threshold
 # -------------
 # ``threshold=("alerts", k)`` makes ``predict`` raise at most k alerts on as many rows as there were in training, here
-# 20 a day for 21 days. The training rows set it by their out-of-fold scores. If the number of payments or their mix
-# changes, set it again from recent days, which needs no labels: the k-th highest score is enough. See
-# :doc:`fraud_alerts` for a threshold that is within its budget with a probability of 95 %.
+# 20 a day for 21 days. The threshold is chosen from the out-of-fold scores of the training rows. If the number of
+# payments or their mix changes, choose it again from recent days. This needs no labels: take the k-th highest score.
+# See :doc:`fraud_alerts` for a threshold that is within its budget with a probability of 95 %.
 alerts = model.predict(payments.loc[later, columns]) == 1
 print(f"alerts: {alerts.sum() / 7:.0f} a day, precision {fraud[later][alerts].mean():.2f}, ", end="")
 print(f"recall {alerts[fraud[later]].mean():.2f}")
@@ -112,8 +113,8 @@ print(f"recall {alerts[fraud[later]].mean():.2f}")
 # %%
 # Why this alert?
 # ---------------
-# The SHAP values of LightGBM are the contributions of each column to the log odds of a row. For a linear model, weight
-# times value is the same. Of the whole ensemble, ``rocmax explain`` reports permutation importances.
+# The SHAP values of LightGBM are the contributions of each column to the log odds of a row. In a linear model, the
+# contribution is weight times value. For a whole ensemble, ``rocmax explain`` reports permutation importances.
 trees = model.estimators_[model.families_.index("lightgbm")]
 first = payments.loc[later, columns].iloc[[int(np.argmax(scores))]]
 shap = trees[-1].booster_.predict(trees[0].transform(first), pred_contrib=True)[0, :-1]
@@ -134,7 +135,7 @@ for day in range(21, 28):
 # %%
 # ONNX
 # ----
-# There is no export of rocmax's own. A linear model is a product and a sum: put its weights into a
+# rocmax has no ONNX export. A linear model is a product and a sum: put its weights into a
 # ``LogisticRegression``, which skl2onnx converts. ``booster_`` is a model of LightGBM or XGBoost, which onnxmltools
 # converts. Kernel machines and ensembles stay in Python, or are refitted as one of these two.
 from sklearn.linear_model import LogisticRegression

@@ -2,14 +2,14 @@
 I write a model card
 ====================
 
-A model card says for whom a model works. The task: measure it at every site, for both sexes and in every age group, say
-whether it differs between them, and write the paragraph and the figure for the card.
+A model card reports for whom a model works. How well does the model rank at every site, for both sexes and in every age
+group? Does that differ between them? Which paragraph and figure go into the card?
 """
 
 # %%
-# The data: one row per patient, with a label, a score and three columns that tell subgroups. At the county hospital the
-# model separates the classes less well; the smallest site has no positive patient. Scores of women lie higher for both
-# classes, which changes no pair of two women, nor of two men.
+# The data have one row per patient, with a label, a score and three columns that define subgroups. At the county
+# hospital the model separates the classes less well; the smallest site has no positive patient. Women have higher
+# scores in both classes, which does not change the order within either sex.
 import numpy as np
 import pandas as pd
 
@@ -29,17 +29,17 @@ data["score"] = rng.normal(size=n) + separation * data.sick + 1.2 * (data.sex ==
 # %%
 # Every site
 # ----------
-# ``by=`` tells subgroups, which are compared. (``groups=`` tells clusters of samples that belong together, such as the
-# visits of a patient; both can be given.)
+# ``by=`` defines subgroups, which are compared. (``groups=`` defines clusters of correlated samples, such as the visits
+# of a patient; you can pass both.)
 from rocmax.metrics import infer
 
 by_site = infer(data.sick, data.score, by=data.site)
 print(by_site)
 
 # %%
-# Each site has its interval. A site that lacks a class has no AUC: it is listed with its numbers of patients. The last
-# column tests each site against all others, adjusted for the number of sites by Holm's method. The line "all equal" is
-# one test of all sites; look at it first.
+# Each site has its interval. A site without one of the classes has no AUC; it is listed with its numbers of patients.
+# The last column tests each site against all others, adjusted for the number of sites by Holm's method. The line "all
+# equal" is one test of all sites; read it first.
 print(f"{by_site.equality.pvalue:.4f}", by_site.not_estimable)
 
 # %%
@@ -51,7 +51,8 @@ overall = infer(data.sick, data.score)
 print(f"all pairs {overall.estimate:.3f}, pairs of the same sex {by_sex.estimate:.3f}")
 
 # %%
-# Other weights: by sick patients (the covariate-adjusted AUC of Janes and Pepe, 2009), or all subgroups alike.
+# Other weights of the subgroups: their numbers of positives (the covariate-adjusted AUC of Janes and Pepe, 2009), or
+# equal weights.
 for weights in ("pairs", "positives", "equal"):
     found = by_site.pool(weights)
     low, high = found.confidence_interval

@@ -41,10 +41,10 @@ for week, accumulator in enumerate(weeks, start=1):
 # %%
 # Has it become worse?
 # --------------------
-# ``null_value`` tests a measure against a number: here each week, one-sided, against the estimate of the first four
-# weeks. Eight weeks are eight tests, so the level of each is 5 % / 8. (This takes the estimate of the first weeks as
-# known. If both samples are kept, ``compare({"then": y_1, "now": y_2}, {"then": scores_1, "now": scores_2})`` accounts
-# for the uncertainty of both.)
+# ``null_value`` tests a measure against a number. Here each week is tested, one-sided, against the estimate of the
+# first four weeks. There are eight tests, so the level of each is 5 % / 8. (This treats the estimate of the first weeks
+# as known. If both samples are kept, ``compare({"then": y_1, "now": y_2}, {"then": scores_1, "now": scores_2})``
+# accounts for the uncertainty of both.)
 first = ROCAccumulator()
 for accumulator in weeks[:4]:
     first.merge(accumulator)
@@ -57,8 +57,8 @@ for week, accumulator in enumerate(weeks[4:], start=5):
 # %%
 # The alarm rate
 # --------------
-# A fixed threshold keeps its false positive rate only while the distribution of the negatives does not change. The
-# curve of an accumulator has the rates at every threshold.
+# A fixed threshold keeps its false positive rate only as long as the distribution of the negatives does not change.
+# ``curve()`` returns the rates at every threshold.
 fpr, tpr, thresholds = first.curve()
 cut = thresholds[np.searchsorted(fpr, 0.05, side="right") - 1]
 for name, accumulator in ("weeks 1-4", first), ("week 12", weeks[-1]):
@@ -69,9 +69,9 @@ for name, accumulator in ("weeks 1-4", first), ("week 12", weeks[-1]):
 # %%
 # A stream without end
 # --------------------
-# With ``max_error`` the memory is bounded for any number of samples and whatever their scores are: the AUC, and the
-# partial AUC over [0, b] divided by b, are off by no more than that. Results report what the pooled scores leave open,
-# and their intervals allow for it.
+# With ``max_error`` the memory is bounded for any number of samples and any scores. The error of the AUC, and of the
+# partial AUC over [0, b] divided by b, is at most ``max_error``. Results report bounds of the exact estimate, and their
+# intervals include this error.
 stream = ROCAccumulator(max_error=0.005)
 for week in range(1, 8):
     stream.update(*day(week, n_samples=20_000))

@@ -2,8 +2,8 @@
 I have a measure of my own
 ==========================
 
-None of the measures here is the one that you are judged by. Write it down as a class of some twenty lines, and it has
-what the others have: intervals, paired tests, clusters, cross-validation, reader studies and the command line.
+You are judged by a measure that rocmax does not have. Write it as a function or as a class of some twenty lines. It
+then works with intervals, paired tests, clusters, cross-validation, reader studies and the command line.
 """
 
 # %%
@@ -91,7 +91,7 @@ print(compare(malignant, X[["mean radius", "mean perimeter"]], measure))
 # %%
 # Clusters
 # --------
-# The same for samples that depend on each other. Here every two rows stand for one patient.
+# ``groups=`` accounts for correlated samples. Here every two rows are from one patient.
 patients = np.arange(len(y)) // 2
 print(infer(malignant, X["mean radius"], measure, groups=patients).summary())
 
@@ -117,8 +117,8 @@ for k, (_, held_out) in enumerate(folds.split(X, malignant)):
 print(cross_validated_auc(malignant, scores, measure, fold=fold).summary())
 
 # %%
-# Reader study
-# ------------
+# A reader study
+# --------------
 # Five readers rate 120 cases with two modalities; the ratings are simulated.
 from rocmax.metrics import mrmc_analysis
 

@@ -7,7 +7,7 @@ cases? The ratings are in a wide table, as most studies keep them: one row per c
 """
 
 # %%
-# The ratings here are simulated: four readers rate 100 patients from 1 to 5, from CT and from MRI images.
+# The ratings here are simulated: four readers rate the CT and the MRI images of 100 patients from 1 to 5.
 import numpy as np
 import pandas as pd
 
@@ -26,8 +26,8 @@ print(table.head(8).to_string(index=False))
 # %%
 # The columns
 # -----------
-# ``mrmc_analysis`` reads a mapping or a data frame whose columns are pairs (modality, reader). It does not guess these
-# from names: pass the table as it is, and the error message has the line of Python that makes the pairs.
+# ``mrmc_analysis`` takes a mapping or a data frame whose columns are pairs (modality, reader). It does not guess the
+# pairs from names. If you pass the table as it is, the error message shows the line of Python that makes the pairs:
 from rocmax.metrics import mrmc_analysis
 
 try:
@@ -38,8 +38,8 @@ except ValueError as error:
 # %%
 # The analysis
 # ------------
-# Readers and cases are random: the test and the intervals are for readers and patients like these (Obuchowski and
-# Rockette's analysis with Hillis's degrees of freedom). Missing readings are left out, counted and named.
+# Readers and cases are random: the test and the intervals hold for all readers and patients like these (Obuchowski and
+# Rockette's analysis with Hillis's degrees of freedom). Missing readings are left out, counted and listed.
 ratings = {tuple(column.split("_", 1)): table[column] for column in table.columns if "_" in column}
 found = mrmc_analysis(table["truth"], ratings, case=table["patient"], reference="CT")
 print(found, end="\n\n")
@@ -75,8 +75,8 @@ for name, measure, readers in (
 # %%
 # Readers against an algorithm
 # ----------------------------
-# A stand-alone algorithm reads the same CT images. ``algorithm=`` names it: the test compares the mean of the readers
-# with it. The readers are random, the algorithm is not.
+# A stand-alone algorithm reads the same CT images. ``algorithm=`` names it; the test compares it with the mean of the
+# readers. The readers are random, the algorithm is fixed.
 of_ct = {pair: column for pair, column in ratings.items() if pair[0] == "CT"}
 of_ct["CT", "DeepCT"] = 1.6 * truth + patient + rng.normal(size=100)
 print(mrmc_analysis(table["truth"], of_ct, algorithm="DeepCT"))
@@ -105,7 +105,8 @@ readings = froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC")
 print(mrmc_analysis(**readings, reference="CT"))
 
 # %%
-# The share of lesions found (LLF) at one false mark in two cases (NLF), from the FROC curve of each reader with MRI:
+# The lesion localisation fraction (LLF) at a non-lesion localisation fraction (NLF) of 0.5, one false mark in two
+# cases, from the FROC curve of each reader with MRI:
 from rocmax.metrics import froc_curve
 
 for reader, rows in marks[marks["modality"] == "MRI"].groupby("reader"):
@@ -119,7 +120,7 @@ display = ROCDisplay.from_reader_study(**readings)
 # %%
 # The next study
 # --------------
-# This study as a pilot: how many cases give a power of 80 % for a difference of 0.05, with 6 or 10 readers?
+# With this study as a pilot: how many cases give a power of 80 % for a difference of 0.05, with 6 or 10 readers?
 from rocmax.metrics import mrmc_sample_size
 
 for n_readers in (6, 10):

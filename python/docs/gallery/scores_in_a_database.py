@@ -2,13 +2,13 @@
 My scores are in a database
 ===========================
 
-The scores lie in parquet files, in a database or on a cluster, and there are too many to fetch. They need not be
-fetched: how many positives and how many negatives have each score is all that an exact AUC, a partial AUC, average
-precision, a curve or a confidence interval needs. The engine counts, ``ROCAccumulator.from_counts`` measures.
+The scores are in parquet files, in a database or on a cluster. They are too many to fetch, and you need not fetch them.
+An exact AUC, a partial AUC, average precision, a curve or a confidence interval needs only the numbers of positives and
+negatives at each score. The engine counts them, and ``ROCAccumulator.from_counts`` measures.
 """
 
 # %%
-# The data are four parquet files of 50,000 rows. Only their folder is given to the engines.
+# The data are four parquet files of 50,000 rows. The engines get only the folder.
 import tempfile
 from pathlib import Path
 
@@ -43,19 +43,19 @@ print(f"{len(counts['score'])} rows in place of 200,000")
 print(counted.result("auc"))
 
 # %%
-# Everything else that is measured by rank or by score comes from the same counts.
+# The other measures use the same counts.
 from rocmax.metrics import AveragePrecision, PartialAUC, TPRAtFPR
 
 for measure in PartialAUC((0, 0.05)), AveragePrecision(), TPRAtFPR(0.01):
     print(counted.result(measure).summary())
 
 # %%
-# These are the numbers of the rows themselves:
+# The estimate from the rows is the same:
 print("equal:", counted.result("auc").estimate == infer(y, score, "auc").estimate)
 
 # %%
-# DuckDB has no AUC of its own. The recipe that circulates for SQL, ranks by ``row_number()``, breaks ties by the order
-# in which rows happen to come, which is that of the threads and the files. The two extremes:
+# DuckDB has no AUC function. A common SQL recipe uses ranks by ``row_number()``. It breaks ties by the order of the
+# rows, which depends on threads and files. These are its smallest and its largest result:
 RECIPE = """
     SELECT (sum(r) FILTER (y = 1) - count(*) FILTER (y = 1) * (count(*) FILTER (y = 1) + 1) / 2)
          / (count(*) FILTER (y = 1) * count(*) FILTER (y = 0))
@@ -67,7 +67,7 @@ print(f"row_number(): between {low:.3f} and {high:.3f}, exact {counted.result().
 # %%
 # Polars, streaming
 # -----------------
-# ``scan_parquet`` reads in blocks. Weights are sums too: here one positive counts as two.
+# ``scan_parquet`` reads in blocks. Sums of weights replace counts: here each positive has weight two.
 weight = 1 + pl.col("y")
 counts = (
     pl.scan_parquet(files)
@@ -81,8 +81,8 @@ print("equal:", weighted.estimate == infer(y, score, PartialAUC((0, 0.05)), samp
 # %%
 # dask
 # ----
-# One accumulator a file, where the file lies, and one merge. Accumulators can be pickled; only they are sent. (Arrays
-# of dask need no function: ``ROCAccumulator().update(y, score)`` counts their partitions in the same way.)
+# Each worker makes one accumulator per file; then they are merged. Only the accumulators are sent, by pickle. (dask
+# arrays need no such function: ``ROCAccumulator().update(y, score)`` counts their partitions in the same way.)
 import dask
 
 
@@ -107,9 +107,9 @@ print("equal:", total.result() == counted.result())
 # Spark
 # -----
 # ``groupBy("score").agg(F.sum("y"), F.sum(1 - F.col("y")))`` gives the same counts. A function for ``mapInPandas`` that
-# updates an accumulator per partition, and a tree of merges, needs no shuffle of rows.
-# ``python benches/python/spark.py`` runs both on this machine. Beside them stands Spark's own
-# ``BinaryClassificationEvaluator``, which pools scores into bins: its AUC changes with the partitions, by 8e-6 with the
-# 1000 bins of its default, and by 1e-4 with 100, where it is off by 4e-4. It has no partial AUC and no interval.
+# updates an accumulator per partition, and a tree of merges, needs no shuffle of rows. ``python
+# benches/python/spark.py`` runs both and Spark's own ``BinaryClassificationEvaluator``. The latter pools scores into
+# bins, so its AUC changes with the partitions: by 8e-6 with the default of 1000 bins, and by 1e-4 with 100 bins, where
+# its error is 4e-4. It has no partial AUC and no interval.
 
 folder.cleanup()

@@ -34,7 +34,8 @@ print(type(rows).__name__, f"partial AUC {partial_auc_score(y[20_000:], scores, 
 # %%
 # Partitions on many machines
 # ---------------------------
-# Linear models and all measures take dask arrays. The partitions stay on their workers, and the fit is the same.
+# Linear models and all measures take dask arrays. The partitions stay on their workers, and the fitted model is the
+# same up to the tolerance of the fit.
 import dask.array as da
 
 parts = da.from_array(X[:20_000], chunks=(5_000, -1))
@@ -44,10 +45,10 @@ y_parts, score_parts = da.from_array(y[20_000:], chunks=2_000), da.from_array(sc
 print(f"partial AUC {partial_auc_score(y_parts, score_parts, (0, 0.05)):.3f}")
 
 # %%
-# Scores that nobody can hold
-# ---------------------------
-# ``ROCAccumulator`` counts part by part. With ``max_error`` its memory does not grow with the data, and the AUC is off
-# by no more than that.
+# Scores that do not fit in memory
+# --------------------------------
+# ``ROCAccumulator`` counts part by part. With ``max_error`` its memory is bounded, and the error of the AUC is at most
+# ``max_error``.
 from rocmax.metrics import ROCAccumulator
 
 counted = ROCAccumulator(max_error=0.005)
@@ -59,8 +60,8 @@ print(f"AUC {counted.result().estimate:.3f}, off by at most {counted.error_bound
 # %%
 # More columns than rows
 # ----------------------
-# Sparse matrices stay sparse: words, fingerprints, one-hot columns. Here 3,000 short texts of 20,000 words, the
-# relevant ones of which use two hundred words more often.
+# Sparse matrices (words, fingerprints, one-hot columns) stay sparse. Here are 3,000 short texts with a vocabulary of
+# 20,000 words; relevant texts use two hundred of the words more often.
 import scipy.sparse as sp
 
 rng = np.random.default_rng(0)
@@ -78,8 +79,8 @@ print(f"partial AUC {found:.2f} with {ranker.coef_.shape[1]:,} columns")
 # %%
 # Too many rows for a kernel
 # --------------------------
-# A kernel matrix grows with the square of the number of rows. ``n_landmarks`` approximates it by that many rows of both
-# classes.
+# A kernel matrix grows with the square of the number of rows. ``n_landmarks`` approximates the kernel by that many
+# rows, drawn from both classes.
 curved = PartialAUCSVC((0, 0.05), kernel="rbf", n_landmarks=100, C=1e4, random_state=0)
 for name, machine in ("line", PartialAUCSVC((0, 0.05))), ("100 landmarks", curved):
     scores = machine.fit(X[:8_000], y[:8_000]).decision_function(X[20_000:])

@@ -47,7 +47,7 @@ print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state
 # The decision
 # ------------
 # ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate on the training rows is
-# within it. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
+# within the budget. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
 calls = fitted["PartialAUCSVCCV"].predict(X_test)
 print(f"called back: {calls[y_test == 0].mean():.3f} of the healthy, {calls[y_test == 1].mean():.3f} of the sick")
 
@@ -62,10 +62,10 @@ print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step 
 display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=10)
 
 # %%
-# Beside other models
-# -------------------
-# As a scorer, the measure works with everything in scikit-learn that takes ``scoring``. Boosted trees can be trained
-# for a range as well, see :class:`rocmax.PartialAUCBoostingClassifier`. On these records trees find rules that a linear
+# Compare with boosted trees
+# --------------------------
+# ``scorer()`` makes the measure a scorer for everything in scikit-learn that takes ``scoring``. Boosted trees can be
+# trained for a range too: :class:`rocmax.PartialAUCBoostingClassifier`. On these records trees find rules that a linear
 # model cannot express, and log loss is enough.
 from sklearn.model_selection import cross_val_score
 
@@ -79,7 +79,7 @@ print(f"boosted trees, three folds of the training rows: partial AUC {found.mean
 # The best ranking of a table
 # ---------------------------
 # :class:`rocmax.PartialAUCEnsembleClassifier` compares families of models by their partial AUC out of fold, and keeps
-# those that are not worse than the best beyond two standard errors. It takes the table as it is.
+# those that are at most two standard errors worse than the best. It takes the table as it is.
 from rocmax import PartialAUCEnsembleClassifier
 
 families = ["lightgbm", "logistic_regression", "extra_trees"]

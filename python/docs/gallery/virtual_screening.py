@@ -9,8 +9,8 @@ counts.
 # %%
 # A library
 # ---------
-# Nine thousand synthetic compounds with fingerprints of 64 bits, three in a hundred active. Half of the actives belong
-# to one chemical series, half to another, which inactive decoys resemble.
+# The library has 9,000 synthetic compounds with fingerprints of 64 bits; 3 % are active. The actives are of two
+# chemical series; inactive decoys resemble the second series.
 import numpy as np
 
 rng = np.random.default_rng(0)
@@ -39,10 +39,10 @@ scores = {
 }
 
 # %%
-# How much of it is found
-# -----------------------
-# The partial area up to 0.01, divided by its width, is the mean share of actives found within the first per cent of the
-# inactive compounds; a random ranking finds 0.005 of them. The AUC ranks the two models the other way round.
+# How many actives are found
+# --------------------------
+# The partial AUC up to 0.01, divided by its width, is the mean share of actives found within the first per cent of the
+# inactive compounds; a random ranking has 0.005. By the AUC, the other model is better.
 from rocmax.metrics import (
     BEDROC,
     EnrichmentFactor,
@@ -66,25 +66,26 @@ for name, score in scores.items():
     print(f"{name:20} {found[0]:11.2f} {found[1]:13.2f} {found[2]:6.2f}")
 
 # %%
-# In the words of the field: how many times more actives the first per cent of the library holds than as much of it
-# drawn at random, and BEDROC, which weighs early places exponentially; and how many of the 50 compounds that the
-# laboratory can test are active. The intervals know that the cut is set by the same compounds; they need no bootstrap.
+# Three measures of the field: the enrichment factor compares the number of actives in the first per cent of the library
+# with a random selection of the same size; BEDROC weights early ranks exponentially; the precision at 50 is the share
+# of actives among the 50 compounds that the laboratory can test. The intervals account for the cut, which the same
+# compounds determine, without a bootstrap.
 for name, score in scores.items():
     print(name)
     for measure in EnrichmentFactor(0.01), BEDROC(160.9), PrecisionAt(50):
         print(" ", infer(active[test], score, measure).summary())
 
 # %%
-# The rate at a fixed false positive rate, and a test: few actives make wide intervals, and the method says which it is.
+# The TPR at a fixed FPR and a test. With few actives, intervals are wide; each result names its method.
 print(infer(active[test], scores["PartialAUCSVCCV"], TPRAtFPR(0.01)).summary(), end="\n\n")
 print(compare(active[test], scores, PartialAUC((0, 0.01))).summary())
 
 # %%
 # Docking scores
 # --------------
-# A docking program gives low scores to compounds that fit. ``higher_is_better=False`` says so, for all models or, in a
-# mapping or a list, for some; nothing needs to be negated. Poses that could not be docked have no score:
-# ``missing="drop"`` compares the models on the compounds that all have scored, and the sentence counts the others.
+# A docking program gives low scores to compounds that fit. Pass ``higher_is_better=False``, or a mapping or a list to
+# pass it for some of the models; you need not negate the scores. Compounds that could not be docked have no score:
+# ``missing="drop"`` compares the models on the compounds that all models scored, and reports how many were left out.
 docking = -7.0 - rng.normal(size=9_000) - 1.5 * active
 docking[rng.random(9_000) < 0.01] = np.nan
 both = {"docking": docking[test], "PartialAUCSVCCV": scores["PartialAUCSVCCV"]}
@@ -100,7 +101,7 @@ chosen = operating_point(active[test], docking[test], threshold=("alerts", 50), 
 print(f"dock score <= {chosen.threshold:.2f}: {chosen.tp:.0f} actives among {chosen.tp + chosen.fp:.0f} compounds")
 
 # %%
-# Without the option an interval that lies wholly below that of a constant score warns, and names the fix.
+# Without the option, an interval that lies wholly below chance gives a warning, which names the fix:
 import warnings
 
 with warnings.catch_warnings(record=True) as caught:
