@@ -135,3 +135,11 @@ def test_free_response_results_name_the_figure_of_merit(figure, text, head):
         mrmc_analysis(**readings, higher_is_better=False)
     shown = ROCDisplay.from_reader_study(**readings)
     assert shown.ax_.get_ylabel() == ("True positive rate" if figure == "HrAUC" else "Lesions found")
+
+
+def test_a_missing_label_of_a_wide_table_names_the_option():
+    y = (np.arange(40) % 2).astype(float)
+    wide = pd.DataFrame({(f"reader {k}", m): np.arange(40) % (7 + k) + y for k in range(3) for m in "ab"})
+    y[3] = np.nan
+    with pytest.raises(ValueError, match="pass missing='drop' to leave such samples out"):
+        mrmc_analysis(y, wide)

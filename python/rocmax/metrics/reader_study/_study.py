@@ -139,7 +139,8 @@ def read_study(
     per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
     if reader is None and modality is None:
         if how_missing == "raise":
-            labels(y_true, pos_label)  # an error names the row of the table
+            remedy: dict[str, str] = {} if missing is None else {"remedy": DROP}
+            labels(y_true, pos_label, **remedy)  # an error names the row of the table
         wide = from_wide(y_score, per_row)
         per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
     elif reader is None or modality is None or case is None:
