@@ -13,6 +13,7 @@ from scipy.special import expit  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 from rocmax.display import DecisionCurveDisplay, PrecisionRecallDisplay  # noqa: E402
+from rocmax.exceptions import BelowChanceWarning  # noqa: E402
 from rocmax.metrics import AveragePrecision, FPRAtTPR, NetBenefit, infer, precision_recall_curve  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -53,6 +54,12 @@ def test_precision_recall_curves() -> None:
         assert expected == pytest.approx(pi * grid[at] / (pi * grid[at] + (1 - pi) * fpr))
     held = precision[np.searchsorted(recall, grid)]
     assert ((below <= held) & (held <= above)).all()
+
+
+def test_a_model_below_chance_warns_once() -> None:
+    with pytest.warns(BelowChanceWarning, match="average precision") as warned:
+        PrecisionRecallDisplay.from_predictions(Y, -2 * S, confidence_level=0.95)
+    assert len(warned) == 1
 
 
 def test_weights_and_estimators_of_precision_and_recall() -> None:

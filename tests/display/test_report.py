@@ -92,6 +92,13 @@ def test_the_slider_has_the_best_threshold_of_every_rate(sample):
             assert tpr == called[y == 1].mean() and fpr == called[y == 0].mean() <= most
 
 
+def test_axes_of_a_perfect_ranking():
+    y = np.arange(40) >= 30
+    page = report(y, {"m": np.arange(40.0)}, fpr_range=(0, 0.1))
+    models = str(json.loads(page.scripts["application/json"][0])["figures"][1])
+    assert "'start': 0.98, 'end': 1.01" in models
+
+
 def test_weights_are_repetitions(sample):
     y, scores = sample
     times = np.random.default_rng(1).integers(1, 4, len(y))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
+from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -48,7 +50,7 @@ def log_axis(ax: Axes, name: str) -> None:
 
 
 def look(k: int) -> dict[str, Any]:
-    """Return colour and line of the k-th model, in the colours of matplotlib's style unless it is the default."""
+    """Return colour and line of the k-th curve, in the colours of matplotlib's style unless it is the default."""
     from matplotlib import colors, rcParams, rcParamsDefault
 
     cycle = rcParams["axes.prop_cycle"]
@@ -57,6 +59,56 @@ def look(k: int) -> dict[str, Any]:
     gray = all(len(set(colors.to_rgb(color))) == 1 for color in palette)  # then dashes tell models apart
     dashes = k if gray else k // len(palette)
     return {"color": palette[k % len(palette)], "linestyle": _DASHES[dashes % len(_DASHES)], "linewidth": 1.8}
+
+
+def looks(ax: Axes) -> Iterator[dict[str, Any]]:
+    """Yield colour and line of one curve after another, without those that the axes show already."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    named = ax.get_legend_handles_labels()[0]
+    curves = [one.get_color() for one in named if isinstance(one, Line2D) and one.get_linestyle() != "None"]
+    shown_already = Counter(map(to_rgb, curves + [one.get_edgecolor() for one in named if isinstance(one, Patch)]))
+    for k in count():
+        style = look(k)
+        color = to_rgb(style["color"])
+        if shown_already[color]:
+            shown_already[color] -= 1
+        else:
+            yield style
+
+
+def reference(ax: Axes, x: Any, y: Any, label: str, other: str | None = None, **style: Any) -> None:
+    """Draw a line to compare with, once for all displays on the axes; `other` labels one of other heights."""
+    drawn = {line.get_label(): line for line in ax.get_lines()}
+    if other is not None and label in drawn and not np.array_equal(drawn[label].get_ydata(), y):
+        label = other
+    if label not in drawn:
+        ax.plot(x, y, label=label, **{"color": ink(ax), **DASHED, **style})
+
+
+View = dict[str, tuple[str, tuple[float, float]]]  # scale and limits of the axes "x" and "y"
+
+
+def view(ax: Axes) -> View:
+    """Return what another display has set axes to show, and make them ready for a further one."""
+    drawn = ax.get_legend_handles_labels()[0]
+    is_set = [name for name in "xy" if drawn and not getattr(ax, f"get_autoscale{name}_on")()]
+    found = {name: (getattr(ax, f"get_{name}scale")(), getattr(ax, f"get_{name}lim")()) for name in is_set}
+    for name in found:
+        getattr(ax, f"set_{name}scale")("linear")
+        ax.autoscale(axis=name)  # type: ignore[arg-type]
+    return found
+
+
+def show_too(ax: Axes, before: View) -> None:
+    """Widen the limits of axes to what they showed before, if that was on the same scales."""
+    for name, (scale, limits) in before.items():
+        now = getattr(ax, f"get_{name}lim")()
+        if getattr(ax, f"get_{name}scale")() == scale:
+            ends = min(*now, *limits), max(*now, *limits)
+            getattr(ax, f"set_{name}lim")(ends if now[0] <= now[1] else ends[::-1])
 
 
 def ink(ax: Axes) -> Any:
@@ -192,7 +244,8 @@ class CurveDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw; by default on a new figure. On axes with other displays, such as models of other samples,
+            curves take the next colours.
         xscale : {"linear", "log"}, default="linear"
             Scale of the horizontal axis. "log" starts at the smallest value above 0 of all curves.
         curve_kwargs : dict or list of dict, optional
@@ -206,13 +259,14 @@ class CurveDisplay(Display):
             This object, with `ax_` and `figure_` set.
         """
         self._check({"xscale": xscale, "legend": legend})
-        ax, looks = self._begin(ax, curve_kwargs)
-        lines = [self._draw(ax, curve, style) for curve, style in zip(self.curves, looks, strict=True)]
+        ax, styles, before = self._begin(ax, curve_kwargs)
+        lines = [self._draw(ax, curve, style) for curve, style in zip(self.curves, styles, strict=True)]
         labels = self._surround(ax)
         if xscale == "log":
             at = np.concatenate([line.get_xdata() for line in lines])
             ax.set(xlim=(at[at > 0].min(initial=1.0) / 1.05, ax.get_xlim()[1]), aspect="auto")
             log_axis(ax, "x")
+        show_too(ax, before)
         return self._done(ax, *labels, legend="best" if legend else None)
 
     def __repr__(self) -> str:
@@ -227,9 +281,9 @@ class CurveDisplay(Display):
     def _surround(self, ax: Axes) -> tuple[str, str]:
         raise NotImplementedError
 
-    def _look(self, ax: Axes, k: int) -> dict[str, Any]:
-        """Return the style of a curve, which `curve_kwargs` may change."""
-        return look(k)
+    def _look(self, ax: Axes, curve: Any) -> dict[str, Any]:
+        """Return what differs from the usual style of a curve; `curve_kwargs` may change it."""
+        return {}
 
     @classmethod
     def _read(
@@ -251,12 +305,15 @@ class CurveDisplay(Display):
             if name in options:
                 choice(options[name], cls._scales, name)
 
-    def _begin(self, ax: Any, curve_kwargs: Any) -> tuple[Axes, list[dict[str, Any]]]:
-        """Return the axes to draw on, and label and style of each curve."""
+    def _begin(self, ax: Any, curve_kwargs: Any) -> tuple[Axes, list[dict[str, Any]], View]:
+        """Return the axes to draw on, label and style of each curve, and what the axes showed before."""
         given = _styles(curve_kwargs, len(self.curves))
         ax = axes_of(ax)
-        names = [legend_name(self._label(curve)) for curve in self.curves]
-        return ax, [{"label": name, **self._look(ax, k), **given[k]} for k, name in enumerate(names)]
+        styles = [
+            {"label": legend_name(self._label(curve)), **usual, **self._look(ax, curve), **own}
+            for curve, usual, own in zip(self.curves, looks(ax), given, strict=False)
+        ]
+        return ax, styles, view(ax)
 
 
 def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
-from rocmax.display._base import DASHED, CurveDisplay, fill, ink
+from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._read import Scores
 from rocmax.metrics import NetBenefit
+from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import sample
 
 
@@ -115,8 +116,9 @@ class DecisionCurveDisplay(CurveDisplay):
     def _surround(self, ax: Any) -> tuple[str, str]:
         at = self.curves[0].thresholds
         everybody = self.prevalence - (1.0 - self.prevalence) * at / (1.0 - at)
-        ax.plot(at, everybody, label="act on everybody", color=ink(ax), **DASHED)
-        ax.plot(at, np.zeros_like(at), label="act on nobody", color=ink(ax), **{**DASHED, "linestyle": "solid"})
+        other = f"act on everybody, prevalence {words.digits(self.prevalence)}"
+        reference(ax, at, everybody, "act on everybody", other)
+        reference(ax, at, np.zeros_like(at), "act on nobody", linestyle="solid")
         most = max([self.prevalence, *(float(curve.net_benefit.max()) for curve in self.curves)])
         ax.set(xlim=(min(0.0, at[0]), at[-1]), ylim=(-0.25 * most, 1.1 * most))
         return "Threshold probability", "Net benefit"

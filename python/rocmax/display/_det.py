@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocmax.display._base import DASHED, CurveDisplay, ink, log_axis
+from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_too
 from rocmax.display._curves import Curve, curve_of
 from rocmax.display._read import Scores
 from rocmax.metrics import EqualErrorRate
@@ -87,16 +87,16 @@ class DETDisplay(CurveDisplay):
             This object, with `ax_` and `figure_` set.
         """
         self._check({"xscale": xscale, "yscale": yscale, "legend": legend})
-        ax, looks = self._begin(ax, curve_kwargs)
+        ax, styles, before = self._begin(ax, curve_kwargs)
         errors = [(curve.fpr, 1.0 - curve.tpr) for curve in self.curves]
         left, bottom = (_edge(rates) for rates in zip(*errors, strict=True))
-        for (fpr, fnr), style in zip(errors, looks, strict=True):
+        for (fpr, fnr), style in zip(errors, styles, strict=True):
             ax.plot(np.clip(fpr, left, 1 - left), np.clip(fnr, bottom, 1 - bottom), **style)
         grid = np.linspace(max(left, bottom), 1 - max(left, bottom), 200)
-        ax.plot(grid, grid, color=ink(ax), **DASHED)
+        reference(ax, grid, grid, "_diagonal", f"_diagonal from {grid[0]:g}")
         worst = max(curve.area for curve in self.curves)
         for name, scale, edge in (("x", xscale, left), ("y", yscale, bottom)):
-            _rescale(ax, name, scale, edge, _USUAL if worst < 0.5 else 1 - edge)
+            _rescale(ax, name, scale, edge, _USUAL if worst < 0.5 else 1 - edge, before)
         return self._done(ax, "False positive rate", "False negative rate", "best" if legend else None)
 
     def _label(self, curve: Curve) -> str:
@@ -108,20 +108,22 @@ def _edge(rates: Sequence[NDArray[np.float64]]) -> float:
     return min([0.05, *(float(each[each > 1e-12].min(initial=1.0)) / 2 for each in rates)])
 
 
-def _rescale(ax: Axes, name: str, scale: str, least: float, most: float) -> None:
+def _rescale(ax: Axes, name: str, scale: str, least: float, most: float, before: View) -> None:
     """Set the scale, the limits and, of "probit", the ticks of the axis "x" or "y"."""
-    ends = np.array([least, most])
     if scale == "probit":
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
-        room = ax.get_window_extent()
-        letters = _APART[name] * float(ax.xaxis.get_ticklabels()[0].get_fontsize()) * ax.figure.dpi / 72
-        share = letters / (room.width if name == "x" else room.height)
-        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], share * np.ptp(special.ndtri(ends)))
-        getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
     elif scale == "log":
         log_axis(ax, name)
     limits = {"probit": (least, most), "log": (least, 1.0), "linear": (0.0, 1.0)}[scale]
     getattr(ax, f"set_{name}lim")(limits)
+    show_too(ax, {each: shown for each, shown in before.items() if each == name})
+    if scale == "probit":
+        least, most = getattr(ax, f"get_{name}lim")()
+        room = ax.get_window_extent()
+        letters = _APART[name] * float(ax.xaxis.get_ticklabels()[0].get_fontsize()) * ax.figure.dpi / 72
+        share = letters / (room.width if name == "x" else room.height)
+        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], share * np.ptp(special.ndtri([least, most])))
+        getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
 
 
 def _apart(ticks: Sequence[float], gap: float) -> list[float]:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64
-from rocmax.display._base import DASHED, CurveDisplay, fill, ink, look
+from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._curves import Band
 from rocmax.display._read import Scores
-from rocmax.exceptions import CoverageWarning
+from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Inference, infer, precision_recall_curve
 from rocmax.metrics.results import _words as words
 
@@ -97,8 +97,8 @@ class PrecisionRecallDisplay(CurveDisplay):
     def _label(self, curve: PrecisionRecallCurve) -> str:
         return f"{curve.name}  AP {words.bracketed(curve.average_precision, curve.interval)}".strip()
 
-    def _look(self, ax: Any, k: int) -> dict[str, Any]:
-        return {**look(k), "drawstyle": "steps-pre"}
+    def _look(self, ax: Any, curve: PrecisionRecallCurve) -> dict[str, Any]:
+        return {"drawstyle": "steps-pre"}
 
     def _draw(self, ax: Any, curve: PrecisionRecallCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.recall, curve.precision, **style)
@@ -108,8 +108,7 @@ class PrecisionRecallDisplay(CurveDisplay):
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         for prevalence in dict.fromkeys(curve.prevalence for curve in self.curves):
-            label = f"prevalence {words.digits(prevalence)}"
-            ax.plot([0.0, 1.0], [prevalence] * 2, label=label, color=ink(ax), **DASHED)
+            reference(ax, [0.0, 1.0], [prevalence] * 2, f"prevalence {words.digits(prevalence)}")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         return "Recall", "Precision"
 
@@ -121,7 +120,9 @@ def _band(read: Callable[..., Inference], recall: F64, prevalence: float) -> Ban
         return None
     grid = reached[np.unique(np.linspace(0, len(reached) - 1, _GRID_SIZE).astype(int))]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)  # at the ends of the curve: measured, and shown as wide limits
+        # At the ends of the curve: measured, and shown as wide limits.
+        warnings.simplefilter("ignore", CoverageWarning)
+        warnings.simplefilter("ignore", BelowChanceWarning)  # the average precision warns, once
         found = np.array([read(FPRAtTPR(float(at)), method="score").confidence_interval for at in grid])
     positive = prevalence * grid
     above, below = positive / (positive + (1.0 - prevalence) * found.T)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import check_level, choice
 from rocmax._parameters import check_count
-from rocmax.display._base import DASHED, CurveDisplay, ink, look
+from rocmax.display._base import CurveDisplay, reference
 from rocmax.display._read import Scores
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.results import _words as words
@@ -81,8 +81,8 @@ class ReliabilityDisplay(CurveDisplay):
     def _label(self, curve: Reliability) -> str:
         return f"{curve.name}  Brier score {words.digits(curve.brier)}".strip()
 
-    def _look(self, ax: Any, k: int) -> dict[str, Any]:
-        return {**look(k), "marker": "o", "markersize": 5}
+    def _look(self, ax: Any, curve: Reliability) -> dict[str, Any]:
+        return {"marker": "o", "markersize": 5}
 
     def _draw(self, ax: Any, curve: Reliability, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.score, curve.share, **style)
@@ -91,7 +91,7 @@ class ReliabilityDisplay(CurveDisplay):
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         diagonal = np.concatenate(([0.0], np.geomspace(1e-9, 1.0, 999)))  # straight only on a linear axis
-        ax.plot(diagonal, diagonal, color=ink(ax), **DASHED)
+        reference(ax, diagonal, diagonal, "_diagonal")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         return "Mean predicted probability", "Share of positives"
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import choice, is_one_of, rate_range
 from rocmax._parameters import check_flag, shown
-from rocmax.display._base import DASHED, CurveDisplay, fill, ink, legend_name, log_axis, look, mark_name
+from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import Curve, points_from, resamples_of
 from rocmax.display._many_classes import class_curves
 from rocmax.display._read import Scores, class_scores, models
@@ -266,7 +266,8 @@ class ROCDisplay(CurveDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw; by default on a new figure. On axes with other displays, such as models of other samples,
+            curves take the next colours.
         axes : {"rates", "sensitivity-specificity"}, default="rates"
             True against false positive rate, or sensitivity against specificity, which falls from 1 to 0.
         xscale : {"linear", "log"}, default="linear"
@@ -279,14 +280,15 @@ class ROCDisplay(CurveDisplay):
             Name the curves, with their areas.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
-        ax, looks = self._begin(ax, curve_kwargs)
+        ax, styles, before = self._begin(ax, curve_kwargs)
         across = _ACROSS[axes]
         least = 0.0 if xscale == "linear" else self._least_fpr()
         low, high = self.fpr_range or (0.0, 1.0)
         low = max(low, least)
-        if self.fpr_range is not None and not zoom:
-            ax.axvspan(*across(np.array([low, high])), zorder=0, **_SHADE)
-        for curve, style in zip(self.curves, looks, strict=True):
+        shade = f"_shade {low:g}-{high:g}"
+        if self.fpr_range is not None and not zoom and shade not in [patch.get_label() for patch in ax.patches]:
+            ax.axvspan(*across(np.array([low, high])), zorder=0, label=shade, **_SHADE)
+        for curve, style in zip(self.curves, styles, strict=True):
             for part in curve.parts:
                 fpr, tpr = points_from(part, least)
                 ax.plot(across(fpr), tpr, color=style["color"], linewidth=0.8, alpha=0.5)
@@ -297,7 +299,7 @@ class ROCDisplay(CurveDisplay):
                 fill(ax, (across(grid), below, above), style["color"])
             self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
-        ax.plot(across(chance), chance, color=ink(ax), **DASHED)
+        reference(ax, across(chance), chance, "_chance", f"_chance from {least:g}")
         if xscale == "log":
             log_axis(ax, "x")
         if zoom:
@@ -306,6 +308,8 @@ class ROCDisplay(CurveDisplay):
             ax.set(xlim=(least, 1.0), ylim=(-0.01, 1.01))
         else:
             ax.set(xlim=across(np.array([-0.01, 1.01])), ylim=(-0.01, 1.01), aspect="equal")
+        if not zoom or before.get("x", ("", None))[1] == ax.get_xlim():  # a zoom shows the range alone
+            show_too(ax, before)
         place = "lower right" if xscale == "linear" else "best"
         return self._done(ax, *_AXES[axes], legend=place if legend else None)
 
@@ -314,8 +318,8 @@ class ROCDisplay(CurveDisplay):
         measure = "AUC" if self.fpr_range is None else f"pAUC {self.fpr_range[0]:g}-{self.fpr_range[1]:g}:"
         return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
 
-    def _look(self, ax: Axes, k: int) -> dict[str, Any]:
-        return {**look(k), **({"color": ink(ax), **_AVERAGE} if self.curves[k].is_average else {})}
+    def _look(self, ax: Axes, curve: Curve) -> dict[str, Any]:
+        return {"color": ink(ax), **_AVERAGE} if curve.is_average else {}
 
     @classmethod
     def _check(cls, options: Mapping[str, Any], maker: str = "from_predictions") -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import weights
 from rocmax._parameters import check_count, shown
-from rocmax.display._base import DASHED, Display, axes_of, ink, look, mark_name, marked_point
+from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point
 from rocmax.display._read import models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics.results import _words as words
@@ -113,15 +113,17 @@ class ScoreDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms on axes, by default those of a new figure."""
         ax = axes_of(ax)
+        other = bool(ax.patches)  # histograms of another display
         positive = "positive" if self.pos_label is None else f"positive ({words.label_text(self.pos_label)})"
-        for k, (label, density) in enumerate(zip(("negative", positive), self.densities, strict=True)):
-            style = look(k)
+        for label, density, style in zip(("negative", positive), self.densities, looks(ax), strict=False):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
-            ax.stairs(density, self.edges, label=label, **style)
+            named = f"{self.name}, {label}" if other and self.name else label
+            ax.stairs(density, self.edges, label=legend_name(named), **style)
         if self.mark is not None and np.isfinite(self.mark.threshold):
             style = {**DASHED, "color": ink(ax), "alpha": 1, "linewidth": 1.2}
             ax.axvline(self.mark.threshold, label=mark_name(self.mark), **style)
-        return self._done(ax, f"Score of {self.name}" if self.name else "Score", "Density in the class")
+        of = f" of {self.name}" if self.name and not other else ""
+        return self._done(ax, f"Score{of}", "Density in the class")
 
     def __repr__(self) -> str:
         mark = "" if self.mark is None else f", threshold {self.mark.threshold:.4g}"

@@ -84,7 +84,7 @@ def _limits(details: Sequence[Points], fpr_range: tuple[float, float]) -> Any:
     """Return the limits of the axes that show the curves on a range."""
     low, high = fpr_range
     ends = np.array([np.interp(fpr_range, part.fpr, part.tpr) for part in details])
-    room = 0.03 * max(float(ends.max() - ends.min()), 1e-3)
+    room = max(0.03 * float(ends.max() - ends.min()), 0.02)  # a perfect ranking is a flat line
     return (low, high), (max(float(ends.min()) - room, -0.01), min(float(ends.max()) + room, 1.01))
 
 
