@@ -157,7 +157,7 @@ def test_refused():
         infer([0, 0, 1, 1], [1, 2, 3, 4], groups=[["a", "b"], ["b", None], ["c", "c"], ["d", "d"]])
     with pytest.raises(ValueError, match="mixes types"):
         infer([0, 0, 1, 1], [1, 2, 3, 4], groups=np.array([["a", 1], ["b", 2], ["c", 3], ["d", 4]], dtype=object))
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="cross_validated_auc takes one column of groups"):
         cross_validated_auc(y, s, fold=np.arange(len(y)) % 2, groups=groups)
 
 

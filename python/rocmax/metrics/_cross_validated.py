@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import DROP, check_level, names_of
+from rocmax._checks.samples import DROP, F64, check_level, names_of
+from rocmax._runtime.warn import warn
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import result, warn_below_chance
 from rocmax.metrics._multiclass import Classes, classes, influence_curve
@@ -18,7 +21,11 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.samples._groups import require_clusters
 from rocmax.metrics.samples._sample import Given, Sample, explain, one_model
+
+_MANY = 20  # folds: more of one size are repeats of fewer, as a rule
+_LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance
 
 
 def cross_validated_auc(
@@ -27,6 +34,7 @@ def cross_validated_auc(
     measure: Measure | str = "auc",
     *,
     fold: ArrayLike,
+    groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
     pos_label: Any = None,
     higher_is_better: bool = True,
@@ -38,7 +46,8 @@ def cross_validated_auc(
     ``mean_v AUC_v`` over folds v, or the mean of another measure with components; the variance is
     ``1/N mean_v mean_(i in v) IC_i^2`` with ``IC_i = (V_i - E) / p`` for a positive and ``(V_i - E) / (1 - p)`` for a
     negative sample, p the share of positives, V_i the sample's component within its fold as in :func:`infer` and E the
-    mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC.
+    mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC. With `groups`, IC_i is
+    replaced by the sum over a cluster, so that the repeats of a cross-validation add no samples.
 
     Parameters
     ----------
@@ -50,7 +59,11 @@ def cross_validated_auc(
         As in :func:`infer`. For several classes, the influence of a sample is the sum of those on the binary measures,
         with the share of each class in all folds; for two classes it is the formula above.
     fold : array-like of shape (n_samples,)
-        The fold of each sample; every fold must hold all classes.
+        The fold of each sample; every fold must hold all classes. Folds of different repeats need different names.
+    groups : array-like of shape (n_samples,), default=None
+        Clusters of correlated samples. For a repeated cross-validation, the index of the sample that a row scores:
+        the interval is then about as wide as that of one repeat, and would be too narrow without. A
+        :class:`~rocmax.exceptions.CoverageWarning` says so if the rows look like repeats.
     confidence_level : float, default=0.95
         Nominal coverage.
     higher_is_better, missing : optional
@@ -85,55 +98,98 @@ def cross_validated_auc(
     if Trait.COMPONENTS not in measure.traits:
         raise ValueError(f"cross_validated_auc needs a measure with components, got measure={measure!r}")
     reading = pos_label, higher_is_better, missing, n_jobs
-    given = Given(y_true, y_score, None, None, fold, *reading).complete("fold")
+    given = Given(y_true, y_score, None, groups, fold, *reading).complete("fold")
     data: Sample | Classes
+    one: Any
+    label: NDArray[Any]
     if measure.multi_class != "raise":
-        data = classes(given, measure)
-        found = [_of_classes(data, part, measure) for part in _folds(given.by, data)]
+        data = one = classes(given, measure)
+        label = data.of
     else:
         data = given.sample()
         explain(data)
+        require_clusters(data.group, "cross_validated_auc")
         one = one_model(data)
-        found = [_of_fold(part, measure, data.positive.mean()) for part in _folds(given.by, one)]
-    estimates, spreads = zip(*found, strict=True)
-    estimate, variance = (
-        np.atleast_1d(np.mean(estimates, axis=0)),
-        np.atleast_1d(np.mean(spreads, axis=0) / len(data.score)),
-    )
+        label = data.positive
+    folds, place = names_of(given.by, len(label), "fold", DROP)
+    found = [_of_fold(part, measure, one) for part in _parts(one, folds.tolist(), place)]
+    values, influences = zip(*found, strict=True)
+    # A sample or a cluster has the sum of its influences on the folds, each divided by the size of the fold.
+    of_row = np.hstack([np.atleast_2d(own) / np.sqrt(own.shape[-1]) for own in influences])
+    if data.group is not None:
+        group = data.group[np.argsort(place, kind="stable")]
+        of_row = np.array([np.bincount(group, row) for row in of_row])
+    estimate, variance = np.atleast_1d(np.mean(values, axis=0)), np.sum(of_row**2, axis=1) / (len(folds) * len(label))
     interval = Interval(
         estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
     )
-    inference = result(interval, asked, data, n_folds=len(found))
+    if groups is None:
+        _warn_of_repeats(label, place)
+    inference = result(interval, asked, data, n_folds=len(folds))
     warn_below_chance(measure, data, inference.confidence_interval)
     return inference
 
 
-def _folds(fold: Any, data: Any) -> Iterator[Any]:
+def _parts(data: Any, folds: list[Any], place: NDArray[np.intp]) -> Iterator[Any]:
     """Yield the samples of every fold, which must hold all classes."""
-    folds, place = names_of(fold, len(data.score), "fold", DROP)
-    for k, name in enumerate(folds.tolist()):
+    several = isinstance(data, Classes)
+    for k, name in enumerate(folds):
         rows = place == k
-        if isinstance(data, Classes):
-            part: Any = data._replace(of=data.of[rows], score=data.score[rows])
+        if rows.sum() == 1:
+            needed = "all" if several else "both"
+            raise ValueError(f"fold {name!r} holds one sample, but needs {needed} classes; use fewer, stratified folds")
+        if several:
+            part: Any = data._replace(of=data.of[rows], score=data.score[rows], group=None)
             lacking = np.flatnonzero(part.totals == 0)
             if len(lacking):
                 raise ValueError(f"fold {name!r} holds no sample of class {data.names[lacking[0]]}; stratify the folds")
         else:
-            part = data._replace(y=data.positive[rows], score=data.score[rows])
+            part = data._replace(y=data.positive[rows], score=data.score[rows], group=None)
             if part.y.all() or not part.y.any():
                 raise ValueError(f"fold {name!r} holds one class only; stratify the folds")
         yield part
 
 
-def _of_fold(part: Sample, measure: Measure, share: float) -> tuple[Any, Any]:
-    """Return the measure in a fold and the mean square of its influence curve; `share` is that of all positives."""
+def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
+    """Return the values of the measure in a fold, and its influence curve for each sample of the fold."""
+    if isinstance(part, Classes):
+        found = influence_curve(part, measure, whole.totals / len(whole.of))
+        return found.value, found.of_sample
+    share = whole.positive.mean()
     (value,), (components,) = measure.influences(part)
     centres = np.where(part.y, components[part.y].mean(), components[~part.y].mean())
-    influence = (components - centres) / np.where(part.y, share, 1 - share)
-    return value, np.mean(influence**2)
+    return value, (components - centres) / np.where(part.y, share, 1 - share)
 
 
-def _of_classes(data: Classes, part: Classes, measure: Measure) -> tuple[Any, Any]:
-    """Return the measures of several classes in a fold and the mean squares of their influence curves."""
-    found = influence_curve(part, measure, data.totals / len(data.of))
-    return found.value, np.mean(found.of_sample**2, axis=1)
+def _warn_of_repeats(label: NDArray[Any], place: NDArray[np.intp]) -> None:
+    """Warn of rows that are those of one cross-validation again and again.
+
+    Either the labels repeat in their order, or the folds follow one another and their class sizes repeat.
+    """
+    tile, n_folds = _period(label), int(place.max()) + 1
+    repeated = _LEAST_TILE <= tile < len(label) and len(np.unique(place[:tile])) > 1
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    if len(starts) == n_folds > 1 and not repeated:
+        sizes = np.array([np.add.reduceat(label == k, starts, dtype=np.intp) for k in np.unique(label)]).T
+        periods = _period(sizes), _period(sizes.sum(axis=1))
+        repeated = any(1 < period < n_folds or (period == 1 and n_folds > _MANY) for period in periods)
+    if repeated:
+        warn(
+            f"the {len(label):,} rows in {n_folds} folds look like a repeated cross-validation; repeats add no samples,"
+            " and the interval is too narrow: pass groups=, the index of the sample of each row (or, if all rows are"
+            " different samples, that of the row)",
+            CoverageWarning,
+        )
+
+
+def _period(values: NDArray[Any]) -> int:
+    """Return the length of the shortest sequence that, repeated, gives the values."""
+    n = len(values)
+    small = [k for k in range(1, isqrt(n) + 1) if n % k == 0]
+    for length in [*small, *(n // k for k in reversed(small))]:
+        head = slice(length, length + 64)  # most lengths are ruled out here
+        if np.array_equal(values[head], values[: len(values[head])]) and np.array_equal(
+            values[length:], values[:-length]
+        ):
+            return length
+    return n
