@@ -2,7 +2,7 @@
 
 
 class ZeroModelWarning(UserWarning):
-    """The surrogate cannot tell any direction from a constant score: the zero model is within tol of optimal."""
+    """The model gives all samples the same score, or a model that does is within tol of optimal."""
 
 
 class PositiveClassWarning(UserWarning):

@@ -207,6 +207,7 @@ def test_callable_kernel_and_frames():
     np.testing.assert_allclose(dot.decision_function(X), AUCRLS().fit(X, y).decision_function(X), atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
 def test_samples_that_are_all_equal_tie(value):
     X, y = np.full((8, 2), value), np.array([0, 1] * 4)

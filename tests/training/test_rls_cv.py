@@ -39,6 +39,7 @@ def test_leave_pair_out_scores_are_those_of_retraining(model, n, d, kernel, alph
     assert cv_model.leave_pair_out_auc_ == pytest.approx(np.average(won, weights=pair_weight), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 @settings(max_examples=40, deadline=None)
 @example(9, 1, "rbf", -1.0, 1, True)
 @given(

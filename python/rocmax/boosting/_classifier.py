@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
@@ -23,13 +23,15 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._typing import F64
+from rocmax._typing import F64, AnyArray
+from rocmax.boosting._categories import aligned, categories_of
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
-from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, in_one_line, raw_scores
+from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
 from rocmax.boosting._objective import PartialAUCObjective
+from rocmax.boosting._params import checked_params, forgets_rounds
 from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data
+from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
@@ -38,6 +40,10 @@ from rocmax.estimators._thresholds import Threshold, check_threshold
 _BLEND, _WIDEN, _ERRORS = 0.95, 4.0, 2.0
 # With fewer held-out negatives in the range, no objective is chosen by them.
 _FEWEST_NEGATIVES = 10
+_NO_SPLIT = (
+    "no tree found a split: no feature tells the classes apart, or with few rows library_params need a lower "
+    "min_child_samples (xgboost: min_child_weight)"
+)
 
 
 class BoostingRound(NamedTuple):
@@ -79,7 +85,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     learning_rate : float, default=0.05
         Learning rate of each round.
     library_params : dict, default=None
-        Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``.
+        Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``. Names that the library does not
+        know, and its names for parameters of this class (``eta`` for `learning_rate`), are refused. With dart boosting,
+        whose later rounds change earlier trees, the chosen number of rounds is trained anew.
     validation_fraction : float, default=0.25
         The share of held-out rows.
     validation : splitter or pair, default=None
@@ -107,7 +115,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     objective_ : "log_loss" or PartialAUCObjective
         The chosen objective.
     n_estimators_ : int
-        The number of rounds of ``booster_``.
+        The number of rounds of ``booster_``; fewer than chosen where no further split gains anything.
     candidates_ : list
         The objectives tried, each with ``objective``, ``n_estimators``, the held-out ``score``, and its ``difference``
         from log loss with the ``standard_error``.
@@ -117,10 +125,13 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     Notes
     -----
-    *Features* are passed to the library unchanged, with missing values and the categories of pandas frames. XGBoost
-    treats all zeros of a sparse matrix as missing. *Weights* count in the objective, the held-out partial AUC and the
-    threshold. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows before `refit`;
-    ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops between two rounds.
+    *Features* are passed to the library unchanged, with missing values and the categories of pandas frames. Later
+    frames are read by the categories of training: others are treated as missing, with a warning; if those of
+    training are numbers, 1, 1.0 and "1" are equal. XGBoost treats all zeros of a sparse matrix as missing.
+    *Weights* count in the objective, the held-out partial AUC and the threshold, but not their scale: they are
+    divided by their mean. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows
+    before `refit`; ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops
+    between two rounds.
 
     References
     ----------
@@ -162,6 +173,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples; NaN is a missing value.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, divided by their mean: their scale means nothing. Samples of weight 0 are ignored.
         callback : callable, default=None
             Called after each round of each objective with a named tuple: `objective`, `n_estimators` (rounds so far)
             and `score` (the partial AUC of the held-out rows).
@@ -215,7 +228,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
             booster = library.train(rows, own, self.n_estimators, base, rows_held, watch)
             best = rounds.best
-            boosters.append(library.first(booster, best))
+            anew = forgets_rounds(library.params)
+            boosters.append(library.train(rows, own, best, base) if anew else library.first(booster, best))
             scores.append(raw_scores(boosters[-1], held.X, library.n_threads))
             found = Candidate(objective, best, rounds.values[best - 1])
             if len(scores) > 1:
@@ -227,18 +241,29 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         differences = [(one.difference, one.standard_error) for one in candidates]
         k = better_than_first([one.score for one in candidates], differences, _ERRORS)
         self.candidates_, self.objective_ = candidates, candidates[k].objective
-        self.n_estimators_, self.booster_ = candidates[k].n_estimators, boosters[k]
+        self.booster_ = boosters[k]
         raw = scores[k]
         if self.refit:
             own = None if isinstance(self.objective_, str) else self.objective_
             share = 1.0 - float(self.validation_fraction)
             if self.validation is not None:
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
-            self.n_estimators_ = round(self.n_estimators_ / share)
-            self.booster_ = library.train(_made(library, all_rows), own, self.n_estimators_, log_odds(all_rows))
+            n_rounds = round(candidates[k].n_estimators / share)
+            self.booster_ = library.train(_made(library, all_rows), own, n_rounds, log_odds(all_rows))
+        self.n_estimators_ = library.n_rounds(self.booster_)
         self._calibrate(raw, held, all_rows)
         gains = library.gains(self.booster_, self.n_features_in_)
         self.feature_importances_ = gains / gains.sum() if gains.any() else gains
+        if not gains.any():
+            warn_if_constant(raw_scores(self.booster_, held.X, library.n_threads), _NO_SPLIT)
+
+    def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        X, labels = super()._checked_training(X, y)
+        self._categories = categories_of(X)
+        return X, labels
+
+    def _checked_features(self, X: Any) -> Any:
+        return aligned(super()._checked_features(X), getattr(self, "_categories", {}))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))
@@ -253,8 +278,6 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         share = as_float(self.validation_fraction)
         if not 0.0 < share < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {shown(self.validation_fraction)}")
-        if self.library_params is not None and not isinstance(self.library_params, Mapping):
-            raise ValueError(f"library_params must be a dict or None, got {shown(self.library_params)}")
         objectives: list[Any] = [self.objective]
         if isinstance(self.objective, PartialAUCObjective):
             self.objective._checked()
@@ -262,7 +285,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             objectives = ["log_loss", PartialAUCObjective(fpr_range, blend=_BLEND, widen=_WIDEN)]
         kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        params = dict(self.library_params or {})
+        with in_one_line(self.library):
+            params = checked_params(self.library_params, imported(self.library))
         return kind(params, float(self.learning_rate), seed, n_threads(self.n_jobs)), objectives, fpr_range
 
 

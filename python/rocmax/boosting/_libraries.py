@@ -31,7 +31,7 @@ Objective = PartialAUCObjective | None
 
 
 class _Library:
-    """A library with the parameters of its `train`; `params` override those that are set here."""
+    """A library with the parameters of its `train`; `params` are added to those that are set here."""
 
     name: str
 
@@ -94,6 +94,11 @@ class LightGBM(_Library):
         return self.library.Booster(model_str=booster.model_to_string(num_iteration=n_rounds))
 
     @staticmethod
+    def n_rounds(booster: Any) -> int:
+        """Return the rounds of a booster; growth ends where no split gains anything."""
+        return int(booster.current_iteration())
+
+    @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores of a few rows."""
         return np.asarray(
@@ -147,6 +152,10 @@ class XGBoost(_Library):
 
     def first(self, booster: Any, n_rounds: int) -> Any:
         return booster[:n_rounds]
+
+    @staticmethod
+    def n_rounds(booster: Any) -> int:
+        return int(booster.num_boosted_rounds())
 
     @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:

@@ -142,7 +142,8 @@ class Boosted:
             data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
             library_params=self.params or None, random_state=data.seed,
         )  # fmt: skip
-        model.booster_, model.n_estimators_, model.objective_ = booster, n, objective or "log_loss"
+        model.booster_, model.objective_ = booster, objective or "log_loss"
+        model.n_estimators_ = library.n_rounds(booster)
         model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         here = np.isfinite(found.scores)

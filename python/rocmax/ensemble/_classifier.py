@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from rocmax._checks.samples import names_of, rate_range
+from rocmax._checks.training import n_rows, rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._runtime.warn import warn
@@ -24,6 +25,7 @@ from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
+from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._folds import folds_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -31,6 +33,8 @@ from rocmax.metrics import PartialAUC, infer
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75
+# The rows that are enough to see that scores differ.
+_SOME = 500
 
 
 @dataclass(eq=False, repr=False)
@@ -165,6 +169,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples. In pandas and polars frames, text and categorical columns are categories; NaN, None and
             nulls are missing values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, divided by their mean: their scale means nothing. Samples of weight 0 are ignored.
         groups : array-like of shape (n_samples,), default=None
             Clusters of dependent rows. Folds keep them whole; the standard errors of the selection account for them,
             and the interval of ``inference_`` too, unless there is a `sample_weight`.
@@ -274,6 +280,16 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         self.inference_ = quietly(lambda: infer(positive, honest, measure, **given))
         self.leaderboard_ = leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
+        self._warn_if_constant(data.X)
+
+    def _warn_if_constant(self, X: Any) -> None:
+        """Warn if all training rows have the same score; if those of some rows differ, no others are scored."""
+        n = n_rows(X)
+        for step in (-(-n // _SOME), 1):
+            scores = self._scores(rows_of(X, np.arange(0, n, step)))
+            if np.ptp(scores) > 0:
+                return
+        warn_if_constant(scores, "no family ranks rows that it was not trained on better than chance")
 
     def _scores(self, X: Any) -> F64:
         """Return the mean of the logits; each encoding of the table is computed once."""

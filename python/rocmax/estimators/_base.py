@@ -24,6 +24,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part
+from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
 
 # The rounding of kernel scores is measured on about _SOME rows; other rows may have _ROUNDING times as much.
@@ -164,8 +165,11 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_scales(self, X, weight)
         return Data(X, positive, weight)
 
-    def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> None:
-        """Set ``intercept_`` by the scores of a solver; by those of ``predict`` if rounding makes them differ much."""
+    def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> F64:
+        """Set ``intercept_`` by the scores of a solver; by those of ``predict`` if rounding makes them differ much.
+
+        Return these scores.
+        """
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))
@@ -173,6 +177,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scores is None or noise > close(scores):
             scores, noise = self._scores(X), 0.0
         self.intercept_ = self._intercept(scores, positive, weight, noise)
+        return scores
 
     def _intercept(
         self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0, total: float | None = None
@@ -191,6 +196,12 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "intercept_")
+
+
+def warn_if_constant(scores: F64, advice: str = "no feature tells the classes apart") -> None:
+    """Warn of a model that ranks nothing, by its scores of training samples."""
+    if np.ptp(scores) == 0:
+        warn(f"the model is constant: it gives all samples the same score; {advice}", ZeroModelWarning)
 
 
 def warn_unconverged(model: Any) -> None:

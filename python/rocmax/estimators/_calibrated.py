@@ -15,6 +15,9 @@ from rocmax.estimators._base import Data, Ranker
 
 # Scores whose range is a smaller share of the greatest are equal but for rounding.
 _EQUAL = 1e-12
+# Weights keep so many bits, as in the libraries of trees, which hold them in single precision. So weights that differ
+# by a factor give the same models, not models that rounding has sent different ways.
+_BITS = 24
 
 
 class CalibratedRanker(Ranker):
@@ -49,6 +52,10 @@ class CalibratedRanker(Ranker):
         X = check_features_for_trees(self, X, reset=True)
         return X, check_labels(y, X)
 
+    def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
+        data = super()._validated(X, y, sample_weight)
+        return data if data.weight is None else data._replace(weight=relative(data.weight))
+
     def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
         """Set ``intercept_`` and ``calibration_`` by raw scores of samples that the model was not trained on.
 
@@ -56,9 +63,24 @@ class CalibratedRanker(Ranker):
         """
         total = None
         if training is not None:
-            total = float(len(training.positive) if training.weight is None else training.weight.sum())
+            total = float(np.count_nonzero(training.counted))
         self.intercept_ = self._intercept(held_out, data.positive, data.weight, total=total)
         self.calibration_ = sigmoid(held_out, data.positive, data.weight)
+
+
+def relative(weight: F64) -> F64 | None:
+    """Return weights whose mean, over those above 0, is 1; None if all are then 1.
+
+    Libraries compare sums of weights with numbers, such as the least weight of a leaf: without this, weights that sum
+    to 1 would leave every tree without a split.
+    """
+    weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))  # exact; sums do not overflow
+    found = weight / weight[weight > 0].mean()
+    if np.ptp(found[found > 0]) <= _EQUAL:
+        found = np.where(found > 0, 1.0, 0.0)
+    mantissa, exponent = np.frexp(found)
+    found = np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    return None if np.all(found == 1.0) else found
 
 
 def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[float, float]:

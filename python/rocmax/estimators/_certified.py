@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from rocmax._runtime.warn import warn
+from rocmax._typing import F64
 from rocmax.designs import Landmarks
-from rocmax.estimators._base import Data, warn_unconverged
+from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 from rocmax.estimators._training import FULL, Surrogate
@@ -35,13 +36,12 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
     def _keep(
         self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
-    ) -> bool:
-        """Set the fitted attributes; return whether the zero model is also within `tol`."""
+    ) -> tuple[bool, F64]:
+        """Set the fitted attributes; return whether the zero model is also within `tol`, and the training scores."""
         steps.close()
         self._store(result, surrogate, data, landmarks)
         scores = None if "coef_" in vars(self) else result.model.scores
-        self._set_threshold(data.X, data.positive, data.weight, scores)
-        return result.zero_will_do(self.tol)
+        return result.zero_will_do(self.tol), self._set_threshold(data.X, data.positive, data.weight, scores)
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None) -> None:
         """Set the fitted attributes except the threshold."""
@@ -90,14 +90,15 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             return _AUTO_C["linear" if isinstance(self.kernel, str) and self.kernel == "linear" else "kernel"]
         return C
 
-    def _warn(self, *, zero: bool, validated: bool = False) -> None:
-        """Warn of a gap above `tol` and of a zero model that is nearly optimal."""
+    def _warn(self, *, zero: bool, scores: F64, validated: bool = False) -> None:
+        """Warn of a gap above `tol`, of a constant model, and of a zero model that is nearly optimal."""
         warn_unconverged(self)
         low, high = self.fpr_range
         # These risks decrease along the difference of the class means: only a small C, which validation may prefer,
         # keeps the model near zero.
         falls = (low, high) == FULL or self.surrogate_ in ("auc", "logistic")
         if not zero or (validated and falls):
+            warn_if_constant(scores, "no feature tells the classes apart, or C is too small")
             return
         advice = "raise C"
         if not falls:

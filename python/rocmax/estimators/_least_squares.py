@@ -16,6 +16,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
+from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.solvers.least_squares import (
     Features,
@@ -201,6 +202,8 @@ class LeastSquares(KernelRanker):
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
+        for column in scores.T:
+            warn_if_constant(column, "no feature tells the classes apart, or alpha is too large")
 
     def _conjugate_gradients(self, data: Samples, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, _ = data

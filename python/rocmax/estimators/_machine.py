@@ -86,8 +86,8 @@ class Machine(CertifiedRanker):
             training = Training(design, _core.Problem(data.positive, data.weight), fpr_range, threads)
             result = self._solved(training, surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=steps)
             self.C_ = C
-            zero = self._keep(result, steps, surrogate, data, landmarks)
-        self._warn(zero=zero)
+            zero, scores = self._keep(result, steps, surrogate, data, landmarks)
+        self._warn(zero=zero, scores=scores)
         if self.verbose:
             done = f"{self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}"
             print(f"{type(self).__name__}: {done}")

@@ -218,12 +218,12 @@ class PartialAUCSVCCV(CertifiedRanker):
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
-            zero = self._keep(result, steps, name, data, space)
+            zero, train_scores = self._keep(result, steps, name, data, space)
             if space is not None:
                 self.gamma_ = space.kernel.gamma
             part.end(dict)
             score = float(scores[:, chosen, column].mean())
-        self._warn(zero=zero, validated=True)
+        self._warn(zero=zero, scores=train_scores, validated=True)
         if self.verbose:
             found = f"C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, gap {self.dual_gap_:.2g}"
             print(f"{type(self).__name__}: {found}")

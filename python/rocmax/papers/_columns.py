@@ -10,7 +10,7 @@ from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse, is_stored
 from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data, Ranker
+from rocmax.estimators._base import Data, Ranker, warn_if_constant
 from rocmax.estimators._thresholds import check_threshold
 
 
@@ -39,7 +39,7 @@ class PaperRanker(Ranker):
         self._require_storage(X)
         data = self._validated(X, y, sample_weight)
         self._learn(data, *parameters)
-        self._set_threshold(*data)
+        warn_if_constant(self._set_threshold(*data))
         return self
 
     def _checked(self) -> tuple[Any, ...]:

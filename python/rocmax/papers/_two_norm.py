@@ -16,6 +16,7 @@ from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._atomic import atomic
+from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 
 # The limit of libsvm, which scikit-learn removes: without it, a fit whose rounding exceeds `tol` never ends.
@@ -131,6 +132,7 @@ class TwoNormSVC(KernelRanker):
         known = {keys[row] for row in self.support_}
         self._rows = [(row, key) for row, key in enumerate(keys) if key in known]
         scores = gram @ coefs - self._extra
+        warn_if_constant(scores)
         slack = np.maximum(0.0, 1.0 - np.where(positive, 1.0, -1.0) * (scores + self.intercept_))
         self.objective_ = float(0.5 * coefs @ scores + C * slack @ slack)
         return self

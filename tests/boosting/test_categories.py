@@ -1,0 +1,86 @@
+"""Frames with categories: later ones are read by the categories of training."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from rocmax import PartialAUCBoostingClassifier
+
+LIBRARIES = ("lightgbm", "xgboost")
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = (rng.random(500) < 0.4).astype(int)
+    return pd.DataFrame({"g": pd.Categorical(rng.integers(0, 4, 500) + 2 * y), "x": rng.normal(size=500)}), y
+
+
+def fitted(library: str, X: Any, y: Any) -> Any:
+    return PartialAUCBoostingClassifier((0.0, 0.2), library=library, n_estimators=15, random_state=0, n_jobs=1).fit(
+        X, y
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_numbers_are_compared_as_numbers(library: str, table: Any) -> None:
+    X, y = table
+    model = fitted(library, X, y)
+    expected = model.decision_function(X)
+    whole = X["g"].astype(int)
+    for g in (
+        whole.astype(str).astype("category"),
+        whole.astype(float).astype("category"),
+        whole.astype(float).astype(str),
+        whole,
+        whole.astype(object),
+        pd.Categorical(whole, categories=[5, 4, 3, 2, 1, 0]),
+    ):
+        np.testing.assert_array_equal(model.decision_function(X.assign(g=g)), expected)
+    np.testing.assert_array_equal(model.decision_function(X[:3]), expected[:3])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_unseen_categories_are_missing_with_a_warning(library: str, table: Any) -> None:
+    X, y = table
+    model = fitted(library, X, y)
+    some = X["g"].astype(int).replace({1: 77, 2: 99})
+    n = int((some > 9).sum())
+    with pytest.warns(UserWarning, match=rf"column 'g': 77, 99 not seen in training \({n} rows\): treated as missing"):
+        found = model.decision_function(X.assign(g=some.astype("category")))
+    missing = X.assign(g=X["g"].cat.set_categories([0, 3, 4, 5]))
+    np.testing.assert_array_equal(found, model.decision_function(missing))
+    with pytest.warns(UserWarning, match=r"'a' not seen in training \(1 row\)"):
+        model.predict_proba(X[:1].assign(g=["a"]))
+
+
+def test_texts_that_are_no_numbers_are_texts(table: Any) -> None:
+    X, y = table
+    codes = X["g"].astype(int).map({0: "1.10", 1: "1.1", 2: "b", 3: "c", 4: "d", 5: "TRUE"})
+    model = fitted("lightgbm", X.assign(g=codes.astype("category")), y)
+    with pytest.warns(UserWarning, match=r"'True' not seen in training \(1 row\)"):
+        model.decision_function(pd.DataFrame({"g": ["True", "1.10"], "x": [0.0, 0.0]}))
+    numbers = X["g"].astype(int).map({0: "1.10", 1: "1.1", 2: "2", 3: "3", 4: "4", 5: "5"})  # 1.10 and 1.1 are two
+    model = fitted("lightgbm", X.assign(g=numbers.astype("category")), y)
+    with pytest.warns(UserWarning, match=r"'2.0' not seen"):
+        model.decision_function(pd.DataFrame({"g": ["2.0", "1.10"], "x": [0.0, 0.0]}))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
+    X, y = table
+    model = fitted(library, X, y)
+    for other in (X.to_numpy(dtype=float), pl.DataFrame({"g": X["g"].to_list(), "x": X["x"].to_list()})):
+        with warnings.catch_warnings(), pytest.raises(ValueError, match=r"pandas frame .* 'g' is a category, got"):
+            warnings.simplefilter("ignore")  # scikit-learn's, about names
+            model.decision_function(other)
+    for kind in (pl.String, pl.Categorical):
+        texts = pl.DataFrame({"g": X["g"].astype(str).to_list()}).with_columns(pl.col("g").cast(kind))
+        with pytest.raises(TypeError, match=r"column 'g' has type .* pass X.to_pandas\(\)"):
+            fitted(library, texts, y)
+    numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
+    assert fitted(library, numbers, y).decision_function(numbers).shape == (500,)

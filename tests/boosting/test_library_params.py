@@ -1,0 +1,105 @@
+"""`library_params`: one home for each parameter, no unknown names, and fitted attributes that are true of the model."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rocmax import PartialAUCBoostingClassifier
+from rocmax.metrics import partial_auc_score
+
+DART = {"lightgbm": {"boosting": "dart"}, "xgboost": {"booster": "dart", "rate_drop": 0.3}}
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=600) > 1.0).astype(int)
+
+
+def model(library: str, params: dict[Any, Any], **options: Any) -> Any:
+    options = {"n_estimators": 15, "random_state": 0, "n_jobs": 1, "objective": "log_loss"} | options
+    return PartialAUCBoostingClassifier((0.0, 0.2), library=library, library_params=params, **options)
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "own"),
+    [
+        *(("lightgbm", name, "n_estimators") for name in ("n_estimators", "num_round", "num_boost_round", "nrounds")),
+        *(("xgboost", name, "n_estimators") for name in ("n_estimators", "num_round", "num_boost_round")),
+        *((library, name, "learning_rate") for library in DART for name in ("eta", "learning_rate")),
+        *((library, "early_stopping_rounds", "early_stopping_rounds") for library in DART),
+        ("lightgbm", "early_stopping_round", "early_stopping_rounds"),
+        ("lightgbm", "n_iter_no_change", "early_stopping_rounds"),
+        ("lightgbm", "application", "objective"),
+        *((library, "objective", "objective") for library in DART),
+        *((library, name, "random_state") for library in DART for name in ("seed", "random_state")),
+        *((library, name, "n_jobs") for library in DART for name in ("nthread", "n_jobs")),
+        *((library, name, "verbose") for library in DART for name in ("verbosity", "verbose")),
+    ],
+)
+def test_parameters_of_the_class_are_refused_by_their_name_there(library: str, name: str, own: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=f"library_params: '{name}' is the parameter {own} of the class"):
+        model(library, {name: 3}).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("library", "params", "message"),
+    [
+        ("lightgbm", {"num_leave": 3}, "lightgbm has no parameter 'num_leave' here; did you mean 'num_leaves'"),
+        ("xgboost", {"max_dept": 3}, "xgboost has no parameter 'max_dept' here; did you mean 'max_depth'"),
+        ("xgboost", {"rate_drop": 0.1}, "no parameter 'rate_drop' here"),  # of dart alone
+        ("lightgbm", {1: 2}, "no parameter 1 here"),
+        ("lightgbm", {"metrics": "auc"}, "'metrics' has no use here, as the partial AUC on fpr_range"),
+        ("xgboost", {"eval_metric": "auc"}, "'eval_metric' has no use here, as the partial AUC on fpr_range"),
+        ("xgboost", {"base_score": 0.5}, "'base_score' has no use here"),
+        ("lightgbm", {"num_classes": 3}, "'num_classes' has no use here, as there are two classes"),
+        ("lightgbm", {"test_data": "x"}, "'test_data' has no use here, as it is about files"),
+        ("lightgbm", {"min_data": 3, "min_child_samples": 4}, "'min_data' and 'min_child_samples' are one parameter"),
+        ("xgboost", {"alpha": 3, "reg_alpha": 4}, "'alpha' and 'reg_alpha' are one parameter"),
+        ("lightgbm", {"boost": "rf"}, "boost='rf' does not boost trees; for a forest"),
+        ("xgboost", {"booster": "gblinear"}, "does not boost trees; for a linear model use PartialAUCSVC"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(library: str, params: dict[Any, Any], message: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        model(library, params).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("library", "params"),
+    [
+        ("lightgbm", {"max_leaf": 4, "reg_alpha": 0.1, "extra_trees": True, "boosting": "goss", "bagging_seed": 3}),
+        ("xgboost", {"reg_alpha": 0.1, "gamma": 0.1, "scale_pos_weight": 2, "grow_policy": "lossguide"}),
+        ("xgboost", {"tree_method": "approx", "max_bin": 16, "num_parallel_tree": 2, "subsample": 0.5}),
+        ("xgboost", {"updater": "grow_colmaker", "max_leaves": 0, "seed_per_iteration": True}),
+    ],
+)
+def test_parameters_of_the_library_are_taken(library: str, params: dict[str, Any], data: Any) -> None:
+    X, y = data
+    other = model(library, params).fit(X, y)
+    assert not np.array_equal(other.decision_function(X), model(library, {}).fit(X, y).decision_function(X))
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("library", DART)
+def test_attributes_are_true_of_a_model_whose_later_rounds_change_earlier_trees(
+    library: str, refit: bool, data: Any
+) -> None:
+    X, y = data
+    rows, many = np.arange(len(y)), {"n_estimators": 40, "learning_rate": 0.5}
+    fitted = model(library, DART[library], refit=refit, validation=(rows[:400], rows[400:]), **many).fit(X, y)
+    trees = fitted.booster_.num_trees() if library == "lightgbm" else fitted.booster_.num_boosted_rounds()
+    assert fitted.n_estimators_ == trees
+    (found,) = fitted.candidates_
+    if not refit:
+        assert found.n_estimators == trees < 40  # others are only a prefix of the trees
+        assert found.score == pytest.approx(partial_auc_score(y[400:], fitted._scores(X[400:]), (0.0, 0.2)), abs=1e-6)
+
+
+def test_the_rounds_are_those_of_the_booster_where_no_split_is_left(data: Any) -> None:
+    X, y = data
+    X = (X[:, :1] > 0).astype(float)  # one split at most
+    fitted = model("lightgbm", {"min_gain_to_split": 1.0}, learning_rate=1.0).fit(X, y)
+    assert fitted.n_estimators_ == fitted.booster_.num_trees() < fitted.candidates_[0].n_estimators

@@ -1,0 +1,111 @@
+"""The scale of weights means nothing, and a model that ranks nothing is news."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from rocmax import (
+    AUCRLS,
+    AUCRLSCV,
+    AUCSVC,
+    PartialAUCBoostingClassifier,
+    PartialAUCEnsembleClassifier,
+    PartialAUCSVC,
+    PartialAUCSVCCV,
+)
+from rocmax.boosting import PartialAUCObjective
+from rocmax.estimators._calibrated import relative
+from rocmax.exceptions import ZeroModelWarning
+from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
+
+
+def boosting(**options: Any) -> Any:
+    return PartialAUCBoostingClassifier((0.0, 0.2), n_estimators=10, random_state=0, n_jobs=1, **options)
+
+
+def ensemble(**options: Any) -> Any:
+    return PartialAUCEnsembleClassifier((0.0, 0.2), cv=3, random_state=0, n_jobs=1, **options)
+
+
+TREES = {
+    "lightgbm": boosting,
+    "xgboost": lambda: boosting(library="xgboost"),
+    "pairs": lambda: boosting(objective=PartialAUCObjective((0.0, 0.2))),
+    "alerts": lambda: boosting(threshold=("alerts", 30)),
+    "ensemble": lambda: ensemble(families=["lightgbm", "logistic_regression"]),
+}
+
+
+@pytest.mark.parametrize("make", TREES.values(), ids=TREES)
+def test_the_scale_of_weights_means_nothing_to_trees(make: Any) -> None:
+    X, y = make_classification(200, 6, n_informative=4, weights=[0.7], random_state=0)
+    weight = np.random.default_rng(0).lognormal(0, 0.5, 200)
+    weight[::7] = 0
+    model = make().fit(X, y, sample_weight=weight)
+    scores, found = model.decision_function(X), getattr(model, "inference_", None)
+    assert len(np.unique(scores)) > 9
+    for scale in (4.0, 1e12, 1.0 / weight.sum(), 1e-300):
+        other = make().fit(X, y, sample_weight=scale * weight)
+        np.testing.assert_array_equal(other.decision_function(X), scores)
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        assert found is None or other.inference_.estimate == found.estimate
+    same = make().fit(X[weight > 0], y[weight > 0]).decision_function(X)
+    np.testing.assert_array_equal(make().fit(X, y, sample_weight=7.3 * (weight > 0)).decision_function(X), same)
+
+
+@pytest.mark.parametrize("model", [PartialAUCSVC((0.0, 0.2)), PartialAUCSVCCV((0.0, 0.2), cv=3), AUCSVC(), TauFPL()])
+def test_the_scale_of_weights_means_nothing_to_other_estimators(model: Any) -> None:
+    X, y = make_classification(150, 5, n_redundant=0, weights=[0.7], random_state=0)
+    weight = np.random.default_rng(0).lognormal(0, 0.5, 150)
+    scores = model.fit(X, y, sample_weight=weight).decision_function(X)
+    np.testing.assert_array_equal(model.fit(X, y, sample_weight=4 * weight).decision_function(X), scores)
+    for scale in (1e-12, 1e12):
+        np.testing.assert_allclose(
+            model.fit(X, y, sample_weight=scale * weight).decision_function(X), scores, rtol=1e-6
+        )
+
+
+def test_relative_weights() -> None:
+    assert relative(np.full(5, 0.1)) is None
+    np.testing.assert_array_equal(relative(np.array([0.0, 3.0, 3.0])), [0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(relative(np.array([1.0, 3.0])), [0.5, 1.5])
+    np.testing.assert_array_equal(relative(np.array([1e308, 1.5e308, 0.5e308])), [1.0, 1.5, 0.5])
+
+
+CONSTANT = [
+    boosting(),
+    boosting(library="xgboost"),
+    ensemble(families=["lightgbm", "logistic_regression"]),
+    PartialAUCSVC(),
+    PartialAUCSVC((0.0, 0.2), surrogate="tight"),
+    PartialAUCSVCCV(cv=3),
+    PartialAUCSVCCV((0.0, 0.2), cv=3),
+    AUCSVC(kernel="rbf"),
+    AUCRLS(),
+    AUCRLSCV(cv=3),
+    AUCSplitTree(),
+    GreedyPAUC(),
+    PAUCBoost(),
+    RankBoost(),
+    TauFPL(),
+    TwoNormSVC(),
+]
+
+
+@pytest.mark.parametrize("model", CONSTANT, ids=repr)
+def test_a_constant_model_is_news(model: Any) -> None:
+    X, y = np.ones((60, 2)), np.arange(60) % 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(np.unique(model.fit(X, y).decision_function(X))) == 1
+    assert [one.category for one in caught].count(ZeroModelWarning) == 1
+
+
+def test_a_tiny_C_is_news() -> None:
+    X, y = make_classification(100, 4, random_state=0)
+    for model in (PartialAUCSVC(C=1e-320), PartialAUCSVCCV(Cs=[1e-320], cv=3)):
+        with pytest.warns(ZeroModelWarning):
+            assert len(np.unique(model.fit(X, y).decision_function(X))) == 1
