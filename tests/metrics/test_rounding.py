@@ -7,9 +7,10 @@ import pytest
 
 from profiles import cases
 from rocmax import metrics
-from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, TPRAtFPR
+from rocmax.metrics import AUC, BEDROC, Bootstrap, EnrichmentFactor, FPRAtTPR, LogAUC, PartialAUC, PrecisionAt, TPRAtFPR
 from rocmax.metrics.intervals import _interval
 from rocmax.metrics.samples import _sample
+from rocmax.metrics.variances._components import covariance_of
 
 RATES = [k / 40 for k in range(41)]
 DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and three
@@ -119,3 +120,14 @@ def test_searches_end():
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="an interval's ends need numbers"):
             _interval.last_held(np.array([0.0]), np.array([1.0]), lambda x, bad=bad: x + bad)
+
+
+def test_equal_components_have_no_variance():
+    """Sums about a rounded mean gave standard errors of 1e-17, which tests of a variance took for one."""
+    for n_pos, n_neg in ((7, 13), (11, 37), (33, 100)):
+        n = n_pos + n_neg
+        y, s, w = np.repeat([1, 0], [n_pos, n_neg]), np.full(n, 0.1), np.full(n, 0.7)
+        for measure in (metrics.AveragePrecision(), PrecisionAt(5), EnrichmentFactor(0.05), LogAUC(), BEDROC()):
+            for how in ({}, {"groups": np.arange(n) % 9}, {"sample_weight": w, "weight_kind": "sampling"}):
+                variance, _ = covariance_of(_sample.sample(y, np.column_stack([s, s]), **how), measure)[1]
+                assert (variance == 0.0).all()

@@ -183,6 +183,28 @@ def test_few_samples(labels, scores, known):
         assert 0 <= SmoothedAUC(kind, (0.1, 0.2))(labels, scores) <= 1
 
 
+def test_no_line_through_points_of_one_tpr():
+    """A slope of rounding errors gave 0.2 in place of 0.88; the resamples of a bootstrap are such counts too."""
+    y = np.array([1] * 5 + [0] * 10)
+    s = np.array([9, 8, 7, 6, 1, 5, 4.5, 4, 3.5, 3, 2, 0.5, 0.4, 0.3, 0.2])
+    for w in (None, np.full(15, 0.7), np.full(15, 3.0)):
+        assert SmoothedAUC()(y, s, w) == pytest.approx(0.88)
+        assert SmoothedAUC("binormal", (0.0, 0.2))(y, s, w) == pytest.approx(0.8)
+        fpr, tpr, _ = roc_curve(y, s, sample_weight=w, smooth="binormal")
+        assert np.trapezoid(tpr, fpr) == pytest.approx(0.88)
+    assert infer(y, s, SmoothedAUC(), random_state=0).confidence_interval[0] > 0.5
+    rng, found = np.random.default_rng(0), 0
+    for n_pos, n_neg in np.tile([(5, 30), (5, 10), (3, 7), (10, 10)], (100, 1)):
+        y = np.repeat([1, 0], [n_pos, n_neg])
+        s, w = rng.normal(size=len(y)) + 2 * y, rng.integers(0, 3, len(y))
+        w[[0, -1]] += 1
+        fpr, tpr = points(np.repeat(y, w) > 0, np.repeat(s, w))
+        if len(set(tpr[(fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)])) < 2:
+            found += 1
+            assert SmoothedAUC()(y, s, w) == pytest.approx(roc_auc_score(y, s, sample_weight=w), abs=1e-12)
+    assert found > 50
+
+
 def test_far_scores():
     """Scores that are 10^12 bandwidths away cost no cells, and change nothing else."""
     y, s, _ = data(1, 200)

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import AUCSVC, PartialAUCSVC
 from rocmax._runtime.settings import using
+from rocmax.designs._kernel import _gamma
 from rocmax.exceptions import ZeroModelWarning
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "pair_machines.json").read_text())["cases"]
@@ -289,3 +290,12 @@ def test_it_is_the_partial_machine_on_the_full_range(options):
     np.testing.assert_allclose(pairwise.decision_function(X), partial.decision_function(X), atol=0.1)
     shared = {"C", "tol", "max_iter", "threshold", "kernel_dtype", "structure", "warm_start"}
     assert all(pairwise.get_params()[name] == partial.get_params()[name] for name in shared)
+
+
+@pytest.mark.parametrize("n", [3, 7, 10, 100, 1001])
+def test_the_gamma_of_equal_entries_is_1(n):
+    """Not one over the squares of rounding errors, 1e33."""
+    X = np.full((n, 3), 0.1)
+    for stored in (X, X.astype(np.float32), sp.csr_array(X)):
+        for weight in (None, np.full(n, 0.7)):
+            assert _gamma("scale", stored, weight) == 1.0

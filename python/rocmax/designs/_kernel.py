@@ -26,6 +26,8 @@ _CACHED = 1 << 20
 _SPARSE = 0.5
 # The number of rows for the rough mean.
 _SOME = 500
+# The variance of a sparse matrix, relative to its mean square, that is rounding.
+_ROUNDING = 1e-14
 # The allowed difference of k(x, z) and k(z, x), relative to the largest value.
 _ROUGH = 1e-3
 
@@ -183,17 +185,21 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
 
 
 def _variance(X: Any, weight: F64 | None) -> float:
-    """Return the variance of all entries of X, including the zeros of a sparse matrix."""
+    """Return the variance of all entries of X, including the zeros of a sparse matrix; exactly 0 if all are equal."""
     share = (np.ones(X.shape[0]) if weight is None else weight) / X.shape[1]
     share /= X.shape[0] if weight is None else weight.sum()
     if not sp.issparse(X):
-        mean = sum(float(share[rows] @ block.sum(axis=1, dtype=np.float64)) for rows, block in row_blocks(X))
+        first = float(X[0, 0])  # relative to an entry, sums of equal ones are not rounded
+        sums = ((rows, (block.astype(np.float64) - first).sum(axis=1)) for rows, block in row_blocks(X))
+        mean = first + sum(float(share[rows] @ of_row) for rows, of_row in sums)
         apart = ((rows, block.astype(np.float64) - mean) for rows, block in row_blocks(X))
         return sum(float(share[rows] @ _squares(block)) for rows, block in apart)
     matrix: Any = X  # CSR, as all checked features are
     stored = np.asarray(matrix.data, dtype=np.float64)
     of_stored = np.repeat(share, np.diff(matrix.indptr))
-    return float(of_stored @ stored**2 - (of_stored @ stored) ** 2)
+    square = float(of_stored @ stored**2)
+    found = square - float(of_stored @ stored) ** 2
+    return found if found > _ROUNDING * square else 0.0
 
 
 def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._groups import require_clusters
-from rocmax.metrics.samples._sample import Given, Sample, explain, one_model
+from rocmax.metrics.samples._sample import Given, Sample, centre, explain, one_model
 
 _MANY = 20  # folds: more of one size are repeats of fewer, as a rule
 _LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance
@@ -157,8 +157,9 @@ def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
         return found.value, found.of_sample
     share = whole.positive.mean()
     (value,), (components,) = measure.influences(part)
-    centres = np.where(part.y, components[part.y].mean(), components[~part.y].mean())
-    return value, (components - centres) / np.where(part.y, share, 1 - share)
+    for rows, own in ((part.y, share), (~part.y, 1 - share)):
+        components[rows] = centre(components[rows]) / own
+    return value, components
 
 
 def _warn_of_repeats(label: NDArray[Any], place: NDArray[np.intp]) -> None:

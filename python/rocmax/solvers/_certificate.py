@@ -12,6 +12,8 @@ _RELATIVE, _SEEN = 1e-6, 1e3
 _VISIBLE = 1e-3
 # The number of random directions.
 _LOOKS = 4
+# The range of a direction's scores, relative to the largest, that is rounding.
+_ROUNDING = 1e-12
 # The allowed relative difference of two products of one design: precomputed kernels may be that asymmetric.
 _APART = 0.01
 
@@ -60,7 +62,8 @@ def check_promises(objective: Objective, best: Model, bundle: Bundle) -> None:
     for vector in design.adjoint(coefs):
         change = design.scores(vector)
         spread = float(np.abs(change - change.mean()).max())
-        unit = max(1.0, float(np.abs(best.scores - best.scores.mean()).max())) / spread if spread > 0 else 0.0
+        varies = spread > _ROUNDING * float(np.abs(change).max())
+        unit = max(1.0, float(np.abs(best.scores - best.scores.mean()).max())) / spread if varies else 0.0
         for step in (0.01 * unit, 0.3 * unit, -10.0 * unit):
             found = oracle.on_ray(best.scores, step, change)
             promised = float(bundle.cuts_at(best.vector + step * vector).max())

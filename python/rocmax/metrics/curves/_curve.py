@@ -41,7 +41,7 @@ def roc_curve(
         Leave out points on a straight line between their neighbours.
     smooth : {"binormal", "density", "hull"}, default=None
         Return the binormal curve, the curve of kernel densities, or the concave hull, as :class:`SmoothedAUC` defines
-        them. A binormal curve is fitted to the rates: its thresholds are NaN.
+        them. A binormal curve is fitted to the rates: its thresholds are NaN (those of the samples if no line fits).
 
     Returns
     -------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.samples._sample import rates
+from rocmax.metrics.samples._sample import centre, rates, vertices
 
 _CELLS = 10  # of the grid, per bandwidth
 _MOST_CELLS = 2**22
@@ -49,8 +49,8 @@ def area(
 
     `size` is the number of samples that sets the bandwidth, by default the sum of their weights.
     """
-    if kind == "binormal":
-        line = binormal(pos, neg)
+    line = binormal(pos, neg) if kind == "binormal" else None
+    if line is not None:
         return _below(line, high) - _below(line, low)
     fpr, tpr, _ = _CURVES[kind](score, pos, neg, size)
     inside = (fpr > low) & (fpr < high)
@@ -70,7 +70,9 @@ def probits(pos: F64, neg: F64) -> tuple[F64, F64]:
 
 def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
     """Return the intercept and the slope of the line of y on x; None where no two x differ."""
-    centred = x - x.mean() if x.size else x
+    if not x.size:
+        return None
+    centred = centre(x.copy())
     spread = centred @ centred
     if not spread > 0:
         return None
@@ -78,15 +80,11 @@ def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
     return float(y.mean() - slope * x.mean()), slope
 
 
-def binormal(pos: F64, neg: F64) -> Line:
-    """Return pROC's line of probit specificity on probit sensitivity; if none fits, b = 1 and the empirical AUC."""
+def binormal(pos: F64, neg: F64) -> Line | None:
+    """Return pROC's line of probit specificity on probit sensitivity; None where no two points differ in TPR."""
     x, y = probits(pos, neg)
     found = least_squares(y, x)
-    if found is not None:
-        return Line(*found)
-    tpr, fpr = rates(pos), rates(neg)
-    empirical = np.diff(fpr, prepend=0.0) @ (tpr - np.diff(tpr, prepend=0.0) / 2)
-    return Line(-float(np.sqrt(2) * special.ndtri(min(float(empirical), 1.0))), 1.0)
+    return None if found is None else Line(*found)
 
 
 def _below(line: Line, rate: float) -> float:
@@ -96,7 +94,7 @@ def _below(line: Line, rate: float) -> float:
     """
     root = np.hypot(1.0, line.b)
     k, rho, rest = -line.a / root, -1.0 / root, max(line.b, _LEAST) / root
-    if rate in (0.0, 1.0) or not np.isfinite(k):
+    if rate in (0.0, 1.0):
         return rate * float(special.ndtr(k))
     z = special.ndtri(rate) or 1e-300
     k = k or 1e-300
@@ -106,8 +104,10 @@ def _below(line: Line, rate: float) -> float:
 
 
 def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
-    """Return points that are dense at the ends of either axis; they have no scores."""
+    """Return points that are dense at the ends of either axis, without scores; if no line fits, the empirical curve."""
     line = binormal(pos, neg)
+    if line is None:
+        return Curve(*vertices(pos, neg), np.concatenate([[np.inf], score]))
     at = special.ndtri((1 - np.cos(np.pi * np.arange(1, _POINTS) / _POINTS)) / 2)
     fpr = np.concatenate([[0.0], special.ndtr(line.a + line.b * at), special.ndtr(at), [1.0]])
     tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line.a) / max(line.b, _LEAST)), [1.0]])
@@ -167,7 +167,8 @@ def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
 
     def quantile(p: float) -> float:
         below, part = divmod(max(n - 1, 0.0) * p, 1.0)
-        return (1 - part) * order_statistic(below) + part * order_statistic(below + 1)
+        low = order_statistic(below)
+        return low + part * (order_statistic(below + 1) - low)  # equal ones give exactly their value
 
     spread = (quantile(0.75) - quantile(0.25)) / 1.34
     least = min(deviation, spread) or deviation or float(abs(score[0])) or 1.0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._typing import F64
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, centre
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
     """Return by class the sums of the squares and the cubes of components, less the mean of their class."""
     found = []
     for values, weight in zip(parts, weights, strict=True):
-        centred = values - weight @ values / weight.sum()
+        centred = centre(values.copy(), weight)
         found.append([weight @ centred**2, weight @ centred**3])
     squares, cubes = np.array(found).T
     return squares, cubes

@@ -14,7 +14,7 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import way_of
 from rocmax.metrics.measures._ranking import centred_sums
-from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
+from rocmax.metrics.samples._sample import Sample, centre, explain, require_two, sample
 
 #: How many samples are counted, and how many set the range or the threshold, each number with its name.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
@@ -299,8 +299,8 @@ class Measure:
         positive, (estimate, values) = sample.positive, self.influences(sample)
         parts = []
         for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-            w, of_class = weight[rows], values.take(rows, axis=1)
-            of_class -= (of_class @ w / w.sum())[:, None]
+            w = weight[rows]
+            of_class = centre(values.take(rows, axis=1), w)
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square

@@ -21,8 +21,8 @@ class SmoothedAUC(Measure):
 
     "binormal" is pROC's [1]_: the line ``Phi^-1(1 - FPR) = a + b Phi^-1(TPR)`` through the points of the curve with
     both rates inside (0, 1), one a distinct score, by least squares; the area is ``Phi(a / sqrt(1 + b^2))``, that of a
-    part a bivariate normal probability. If fewer than two of these points differ in TPR, as when the classes are
-    separated or have one sample, b is -1 and the area the empirical one, 1 for separated classes. "density" replaces
+    part a bivariate normal probability. If no two of these points differ in TPR, as when the classes are separated or
+    have one sample, no line fits, and the empirical curve is used. "density" replaces
     every score by a normal kernel: ``FPR(c) = sum_j w_j Phi((t_j - c) / h) / sum_j w_j`` and TPR likewise, with
     one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
     empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one

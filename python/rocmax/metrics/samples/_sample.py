@@ -322,6 +322,18 @@ def check_variance(variance: F64) -> None:
         raise ValueError("y_score is too large for a variance: squared scores overflow; rescale the scores")
 
 
+def centre(values: F64, weight: F64 | None = None) -> F64:
+    """Subtract the mean along the last axis in place, and return the values.
+
+    It is taken relative to one of the values: equal ones become exactly 0, so that what has no variance can be tested
+    by ``> 0``. Sums of squares about a rounded mean are not 0.
+    """
+    values -= values[..., [0 if weight is None else int(np.argmax(weight > 0))]]
+    mean = values.mean(axis=-1) if weight is None else values @ weight / weight.sum()
+    values -= mean[..., None]
+    return values
+
+
 def rates(weight: F64) -> F64:
     """Return the share of a class at every distinct score or above; the last is exactly 1."""
     sums = np.cumsum(weight)

@@ -20,7 +20,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import Inference
-from rocmax.metrics.samples._sample import Sample, explain, has_variance
+from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.variances._components import variance_parts
@@ -230,7 +230,7 @@ def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[F64,
         for components in measure.influences(sample)[1]:
             row = np.zeros(count)
             for rows in (sample.positive, ~sample.positive):
-                values = components[rows] - components[rows].mean()
+                values = centre(components[rows])
                 row += np.bincount(where[rows], values, count) / np.count_nonzero(rows)
             sums.append(row)
     matrix = count / (count - 1) * np.array(sums) @ np.array(sums).T

@@ -23,7 +23,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.curves._smooth import least_squares, probits
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, centre
 
 
 class Fit(NamedTuple):
@@ -111,7 +111,7 @@ def _correlation(scores: NDArray[Any], rows: NDArray[np.bool_], weight: F64 | No
     # Scaled by powers of two, which is exact: products of large scores overflow, those of small ones underflow.
     scores = np.ldexp(scores, -np.frexp(np.abs(scores).max(axis=1, keepdims=True))[1])
     w = np.ones(scores.shape[1]) if weight is None else weight[rows] / weight[rows].max()
-    centred = scores - np.average(scores, axis=1, weights=w)[:, None]
+    centred = centre(scores, w)
     products = (w * centred) @ centred.T
     deviations = np.sqrt(np.diagonal(products))
     # Constant scores have correlation 0 with all others.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.samples._sample import Sample, has_variance, require_two
+from rocmax.metrics.samples._sample import Sample, centre, has_variance, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
 
 
@@ -62,7 +62,7 @@ def influence_of(sample: Sample, measure: Measure) -> F64:
     added = np.empty(len(sample.y))
     for rows in (sample.positive, ~sample.positive):
         share = weight[rows] / weight[rows].sum()
-        added[rows] = share * (components[rows] - share @ components[rows])
+        added[rows] = share * centre(components[rows], share)
     return added
 
 
@@ -99,7 +99,7 @@ def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
         size, held = np.count_nonzero(rows), len(np.unique(group[rows]))
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
-        centred = components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)
+        centred = centre(components[:, rows])
         of_group = np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / size
         total += (held / (held - 1) - of_all) * of_group @ of_group.T
         sums.append(of_group)

@@ -27,7 +27,7 @@ from rocmax._checks.samples import F64
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, centre
 
 _LEAST = 1 / 8  # of the sum of S_i^2
 _MOST = 0.3  # of the pairs of a class with one subject
@@ -75,7 +75,7 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
             raise ValueError(f"groups must spread each class over {need} subjects or more, got {count}")
         _check_shared(float(held.max() / len(a)), kind)
         factors.append(count * (count - 1) / (count - 2) ** 2 if two.any() else count / (count - 1))
-        centred = (components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)) / len(a)
+        centred = centre(components[:, rows]) / len(a)
         of_first = np.array([np.bincount(a, row, n_subjects) for row in centred])
         of_second = np.array([np.bincount(b[two], row[two], n_subjects) for row in centred])
         of_pair = np.array([np.bincount(pair[rows][two], row[two], n_pairs) for row in centred])
