@@ -197,9 +197,9 @@ def _variance(X: Any, weight: F64 | None) -> float:
     matrix: Any = X  # CSR, as all checked features are
     stored = np.asarray(matrix.data, dtype=np.float64)
     of_stored = np.repeat(share, np.diff(matrix.indptr))
-    square = float(of_stored @ stored**2)
-    found = square - float(of_stored @ stored) ** 2
-    return found if found > _ROUNDING * square else 0.0
+    square = of_stored @ stored**2
+    found = square - (of_stored @ stored) ** 2
+    return float(found) if found > _ROUNDING * square else 0.0
 
 
 def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:

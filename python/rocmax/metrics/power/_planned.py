@@ -18,8 +18,10 @@ from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
 
-_POINTS = 1 << 14  # of the quadrature, per class
-_STEPS = np.array([0.7548776662466927, 0.5698402909980532])  # of an evenly distributed sequence in the square
+_gauss = lru_cache(maxsize=16)(np.polynomial.legendre.leggauss)
+_ANGLES = 40  # nodes over the correlations
+_NODES = 100, 400  # over the thresholds: the least and the most
+_REACH = 9.0  # standard deviations, beyond which the normal density counts as 0
 
 
 class Spread(NamedTuple):
@@ -44,21 +46,77 @@ def check_measure(measure: Measure) -> None:
         )
 
 
+def shared(h: Any, k: Any, correlation: float) -> Any:
+    """Return ``P(X < h, Y < k) - Phi(h) Phi(k)`` for standard normal X and Y of a correlation.
+
+    By Plackett's identity (1954): the integral of their density at (h, k) over the correlations from 0 on, ``sin t``.
+    """
+    top, found = np.arcsin(correlation), 0.0
+    nodes, weights = _gauss(_ANGLES)
+    for t, weight in zip(top * (nodes + 1) / 2, weights, strict=True):
+        found = found + weight * np.exp(-(h * h - 2 * np.sin(t) * h * k + k * k) / (2 * np.cos(t) ** 2))
+    return top / (4 * np.pi) * found
+
+
+class _Steps(NamedTuple):
+    """A measure of a binormal curve; ``sum mass 1[z >= at]`` is the component of a sample with the normal score z.
+
+    Positives come first. Where the curve lies in the ranges, the components of a class rise with the threshold by the
+    density of the other class; at the threshold of a rate, by 1 for the class whose rate it is. `half` is the sum of
+    the masses below, and half of the mass itself.
+    """
+
+    value: float
+    at: tuple[F64, F64]
+    mass: tuple[F64, F64]
+    half: tuple[F64, F64]
+
+    def variance(self, of: int) -> float:
+        """Return the variance of the components of a class."""
+        above = special.ndtr(-self.at[of])
+        return float(2 * (self.mass[of] * self.half[of]) @ above - (self.mass[of] @ above) ** 2)
+
+    def covariance(self, other: _Steps, correlation: float, of: int) -> float:
+        """Return the covariance with the components of a second model."""
+        return float(self.mass[of] @ shared(self.at[of][:, None], other.at[of], correlation) @ other.mass[of])
+
+
 @lru_cache(maxsize=256)
 def of_binormal(areas: tuple[float, ...], correlation: float, measure: Measure) -> Spread:
-    """Return the spread of normal scores of equal variances, by quadrature.
+    """Return the spread of normal scores of equal variances: integrals over thresholds, by Gauss and Legendre."""
+    # The covariance has a ridge of this width; a range of thresholds is at most some 20 standard deviations wide.
+    count = int(np.clip(28 / np.sqrt(1 - correlation**2), *_NODES))
+    found = [_steps(float(np.sqrt(2.0) * special.ndtri(area)), measure, count) for area in areas]
+    parts = [sum(one.variance(of) for one in found) for of in (0, 1)]
+    if len(found) > 1:
+        parts = [part - 2 * found[0].covariance(found[1], correlation, of) for of, part in enumerate(parts)]
+    return Spread(tuple(one.value for one in found), *parts)
 
-    :meth:`Measure.covariance` is a mean of squares of components; of evenly distributed points, for two models in the
-    plane, it is the integral over the distributions of both classes.
-    """
-    k = np.arange(1, _POINTS + 1)[:, None]
-    uniform = (0.5 + k * _STEPS) % 1.0 if len(areas) > 1 else (k - 0.5) / _POINTS
-    normal = special.ndtri(uniform)
-    if len(areas) > 1:
-        normal[:, 1] = correlation * normal[:, 0] + np.sqrt(1 - correlation**2) * normal[:, 1]
-    shift = np.sqrt(2.0) * special.ndtri(areas)
-    y = np.repeat([True, False], _POINTS)
-    return _spread(Sample(y, np.concatenate([normal + shift, normal]), None, 1), measure)
+
+def _steps(shift: float, measure: Measure, count: int) -> _Steps:
+    """Return a measure of the curve of negatives of mean 0 and positives of mean `shift`, both of variance 1."""
+    if isinstance(measure, Rate):
+        cut = (shift if measure.turned else 0.0) - special.ndtri(measure.low)
+        at, one = (np.array([cut - shift]), np.array([cut])), np.ones(1)
+        slope = np.exp(at[1] * shift - shift**2 / 2)
+        mass = (one / slope, one) if measure.turned else (one, slope)
+        value = float(special.ndtr(-at[measure.turned][0]))
+        return _Steps(value, at, mass, (mass[0] / 2, mass[1] / 2))
+    (low, high), (least, most) = (getattr(measure, name, None) or (0.0, 1.0) for name in ("fpr_range", "tpr_range"))
+    ends = -special.ndtri([high, low]), shift - special.ndtri([most, least])
+    bottom = max(ends[0][0], ends[1][0], min(0.0, shift) - _REACH)
+    top = max(min(ends[0][1], ends[1][1], max(0.0, shift) + _REACH), bottom)
+    nodes, weights = _gauss(count)
+    cut = bottom + (top - bottom) * (nodes + 1) / 2
+    at = cut - shift, cut
+    mass = tuple((top - bottom) / 2 * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) for z in at[::-1])
+    half = tuple(special.ndtr(z) - special.ndtr(z[0] - (cut[0] - bottom)) for z in at[::-1])
+    # The area in both ranges, with the rectangle to the right of where the curve leaves the range of TPR.
+    beyond = high - max(low, float(special.ndtr(-ends[1][0])))
+    area = mass[0] @ (special.ndtr(-at[0]) - least) + (most - least) * max(beyond, 0.0)
+    worst, best = measure.bounds
+    scale = (best - worst) / ((high - low) * (most - least))
+    return _Steps(worst + scale * float(area), at, *((scale * x[0], scale * x[1]) for x in (mass, half)))
 
 
 def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any, missing: str) -> Spread:

@@ -14,9 +14,7 @@ from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.power._planned import Spread, area_of, check_measure, of_binormal, of_pilot
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+from rocmax.metrics.power._planned import Spread, area_of, check_measure, of_binormal, of_pilot, shared
 
 
 def _spread(auc: float, ratio: float) -> float:
@@ -58,16 +56,6 @@ class Plan(NamedTuple):
         if margin is None:
             return self.rejects(n_pos, self.side, null)
         return max(self.rejects(n_pos, 1, null - margin) + self.rejects(n_pos, -1, null + margin) - 1, 0.0)
-
-
-def _shared(one: float, two: float, correlation: float) -> float:
-    """Return ``P(X < Phi^-1(one), Y < Phi^-1(two)) - one two`` for normal X and Y of a correlation.
-
-    By Plackett's identity (1954): the integral of their density at these quantiles over the correlations from 0 on.
-    """
-    x, (h, k) = correlation * (_NODES + 1) / 2, special.ndtri([one, two])
-    density = np.exp(-(h**2 - 2 * x * h * k + k**2) / (2 * (1 - x**2))) / (2 * np.pi * np.sqrt(1 - x**2))
-    return float(correlation / 2 * _WEIGHTS @ density)
 
 
 class Asked(NamedTuple):
@@ -121,9 +109,10 @@ class Asked(NamedTuple):
             low, high = ends.get(hypothesis.alternative, (null, 1.0))
             auc = number(self.auc, "auc", f"in ({low:g}, {high:g})", lambda value: low < value < high)
             return (auc,), lambda value: _spread(value, ratio)
-        (a, b), r = self._areas(), self._correlation()
-        both = _shared(a, a, 0.5) + _shared(b, b, 0.5) - 2 * _shared(a, b, r / 2)
-        return (a, b), lambda _: both * (1 + 1 / ratio)
+        areas, r = self._areas(), self._correlation()
+        a, b = special.ndtri(sorted(areas))
+        both = float(shared(a, a, 0.5) + shared(b, b, 0.5) - 2 * shared(a, b, r / 2))
+        return areas, lambda _: both * (1 + 1 / ratio)
 
     def _by_parts(self, ratio: float) -> tuple[tuple[float, ...], Callable[[float], float]]:
         """Return the same by the components of the measure."""
@@ -131,12 +120,13 @@ class Asked(NamedTuple):
         if self.pilot is not None:
             found = self.pilot
         else:
-            each = [of_binormal((area,), 0.0, measure) for area in self._areas()]
-            values, of_pos, of_neg = zip(*each, strict=True)
-            found = Spread(sum(values, ()), sum(of_pos), sum(of_neg))
-            if self.correlation is not None:  # the values of each alone are more accurate than in the plane
-                found = of_binormal(self._areas(), self._correlation(), measure)._replace(values=found.values)
+            areas = self._areas()
+            found = of_binormal(tuple(sorted(areas)), self._correlation(), measure)
+            if areas != tuple(sorted(areas)):
+                found = found._replace(values=found.values[::-1])
         if found.at(ratio) <= 0:
+            if self.pilot is None:
+                raise ValueError(f"the binormal curve of auc={self.auc!r} lies outside of {measure}: no variance")
             raise ValueError("the samples of pilot have no variance: take a pilot whose classes overlap")
 
         def spread(value: float) -> float:

@@ -50,8 +50,9 @@ def auc_power(
     variances and the covariance that DeLong's method estimates.
 
     Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class as
-    in :func:`infer`, in the samples of the pilot, or by quadrature under the binormal model. Simulated power differs
-    from it by a few percent (``benches/python/power.py``).
+    in :func:`infer`, in the samples of the pilot, or under the binormal model: integrals over thresholds, by
+    Gauss-Legendre quadrature. Exchanging A and B changes nothing. Simulated power differs from it by a few percent
+    (``benches/python/power.py``).
 
     Parameters
     ----------
