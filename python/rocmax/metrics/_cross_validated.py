@@ -157,9 +157,10 @@ def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
         return found.value, found.of_sample
     share = whole.positive.mean()
     (value,), (components,) = measure.influences(part)
+    influence = np.empty_like(components)
     for rows, own in ((part.y, share), (~part.y, 1 - share)):
-        components[rows] = centre(components[rows]) / own
-    return value, components
+        influence[rows] = centre(components[rows]) / own
+    return value, influence
 
 
 def _warn_of_repeats(label: NDArray[Any], place: NDArray[np.intp]) -> None:
