@@ -14,6 +14,7 @@ from rocmax.estimators import AUCRLSCV as AUCRLSCV
 from rocmax.estimators import AUCSVC as AUCSVC
 from rocmax.estimators import RLS as RLS
 from rocmax.estimators import RLSCV as RLSCV
+from rocmax.estimators import Certificate as Certificate
 from rocmax.estimators import PartialAUCPath as PartialAUCPath
 from rocmax.estimators import PartialAUCSVC as PartialAUCSVC
 from rocmax.estimators import PartialAUCSVCCV as PartialAUCSVCCV

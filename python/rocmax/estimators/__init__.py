@@ -1,5 +1,6 @@
 """The scikit-learn surface: validation, fitted attributes, documentation."""
 
+from rocmax.estimators._certificate import Certificate
 from rocmax.estimators._pairwise import AUCSVC
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._partial_cv import PartialAUCSVCCV
@@ -13,6 +14,7 @@ __all__ = [
     "AUCSVC",
     "RLS",
     "RLSCV",
+    "Certificate",
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",

@@ -3,12 +3,15 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from rocmax._checks.samples import rate_range
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
-from rocmax.designs import Landmarks
+from rocmax.designs import Kernel, Landmarks
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
+from rocmax.estimators._certificate import Certificate, Proof
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 from rocmax.estimators._training import FULL, Surrogate
 from rocmax.exceptions import ZeroModelWarning
@@ -18,6 +21,7 @@ from rocmax.solvers import Model, SolverResult
 # sets of benches/python/defaults.py: linear machines are equally good from 3 to 1,000, kernel machines best at 300 on
 # the ranges [0, 0.05] and [0, 1] taken together.
 _AUTO_C = {"linear": 100.0, "kernel": 300.0}
+_LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 
 
 class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
@@ -43,6 +47,63 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         scores = None if "coef_" in vars(self) else result.model.scores
         return result.zero_will_do(self.tol), self._set_threshold(data.X, data.positive, data.weight, scores)
 
+    def certificate(self) -> Certificate:
+        """Return the proof of ``dual_gap_``, which anyone can check with the training samples.
+
+        For the convex surrogates: "tight", "naive", and "hinge" on a range that starts at 0.
+
+        Returns
+        -------
+        Certificate
+            The proof, O(n_samples) numbers. Sums are exact, O(N log N).
+
+        Raises
+        ------
+        ValueError
+            If there is no such proof: another surrogate, listed pairs, landmarks, a kernel that is a function, or a
+            model that was copied or loaded, which has lost the proof.
+        """
+        check_is_fitted(self)
+        proof = getattr(self, "_proof", "a copied or loaded model has lost its proof; save the certificate itself")
+        if isinstance(proof, str):
+            raise ValueError(f"this model has no certificate: {proof}")
+        found: Certificate = proof.certificate()
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_proof"}
+
+    def _proved(
+        self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
+    ) -> Proof | str:
+        """Return the proof of the bound, or why there is none."""
+        fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
+        convex = surrogate in ("tight", "naive", "auc") or (surrogate == "hinge" and fpr_range[0] == 0)
+        if not convex or result.proof is None:
+            needs = "surrogate='tight', 'naive', or 'hinge' on a range from 0, over all pairs"
+            return f"it needs {needs}, got {self.surrogate_!r}"
+        kernel = getattr(self, "_kernel", _LINEAR)
+        if landmarks is not None or kernel.function is not None:
+            return "it needs a kernel by name or kernel='precomputed', without landmarks"
+        vector, n = result.model.vector, len(data.positive)
+        if self._is_dual:  # coefficients of the samples, then the weights of the features or the scores
+            vector = vector[n:] if kernel.name == "linear" else vector[:n]
+        return Proof.of(
+            result.proof,
+            data,
+            objective=result.objective,
+            bound=result.bound,
+            surrogate="naive" if surrogate == "naive" else "tight",
+            fpr_range=fpr_range,
+            C=self.C_,
+            margin=float(getattr(self, "margin", 1.0)),
+            kernel=kernel.name,
+            kernel_parameters=(float(kernel.gamma), float(kernel.degree), float(kernel.coef0)),
+            kernel_dtype=getattr(self, "kernel_dtype", "float64"),
+            structure=float(self.structure),
+            model=vector.copy(),
+        )
+
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None) -> None:
         """Set the fitted attributes except the threshold."""
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
@@ -53,6 +114,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             for name in ("objective", "bound", "partial_auc", "step")
         }
         self.__dict__.update(self._coefficients(result.model, data, landmarks))
+        self._proof = self._proved(result, surrogate, data, landmarks)
 
     @property
     def _is_dual(self) -> bool:

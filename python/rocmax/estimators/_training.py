@@ -203,7 +203,7 @@ class Training:
         of_range, most = _TOP * self._fpr_range[1], len(labels) // _TOP_SHARE
         risk, bundle = self.bound("tight")
         assert isinstance(risk, Oracle)
-        objective, cuts = Objective(risk, self.design, C), Bundle(self.design)
+        objective, cuts = Objective(risk, self.design, C), Bundle(self.design, proves=True)
         own = np.where(labels, 0.0, 1.0 if weight is None else weight)
         taken = labels.copy()
         for _ in range(_TOP_ROUNDS):
@@ -217,6 +217,7 @@ class Training:
             part = self._part(rows, longer) if count <= most and len(rows) <= most else None
             if part is None:
                 break
+            cuts.rows = rows
             part._known["tight"] = part.bound("tight")[0], cuts
             found = part.fit("tight", C, tol=_TOP_TOL * tol, max_iter=max_iter)
             model = Model.of(found.model.vector, self.design)
@@ -258,5 +259,6 @@ class Training:
                 risk = _RISKS[surrogate](self._fpr_range)
             else:
                 risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
-            self._known[surrogate] = risk.bind(self.problem, self._n_threads), Bundle(self.design)
+            oracle = risk.bind(self.problem, self._n_threads)
+            self._known[surrogate] = oracle, Bundle(self.design, proves=isinstance(oracle, Oracle))
         return self._known[surrogate]

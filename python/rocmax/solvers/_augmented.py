@@ -50,11 +50,12 @@ def minimise_augmented(state: State) -> None:
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
         gradient = model.vector - of_dual
-        state.bound = max(state.bound, C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual))
+        bound = C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual)
+        state.prove(bound, [(1.0, found.coef)])
         enough = state.ended("augmented")
         slack = 0.5 * inner(design, gradient, gradient)
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
-            state.bundle.add(np.array([found.offset]), pull[None])
+            state.bundle.add(np.array([found.offset]), pull[None], [found.coef])
             if enough:
                 state.bundle.multipliers = envelope.multipliers_of(found)
                 return

@@ -130,7 +130,7 @@ def descend(
         if cut is None:
             break
         vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
-        bundle.add(np.array([cut.offset]), vectors[:1])
+        bundle.add(np.array([cut.offset]), vectors[:1], [cut.coef])
         tilted = Objective(risk.convex, design, C, Tilt(design, vectors[1]))
         step = sampled_step(tilted, model, cut.curvature, vectors[0], rng)
         if step is None:

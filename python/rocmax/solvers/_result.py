@@ -45,7 +45,9 @@ class SolverResult:
 
     `zero_objective` is the objective of the zero model, `partial_auc` the training partial AUC, and `ranker` the vector
     with the best one of all steps, whatever its objective. `n_iter` counts steps, `history` has an entry for each.
-    `status` is why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more), "enough".
+    `proof` holds the cuts whose average is the lower bound: the share and the coefficients over the samples of each,
+    None if they were not kept. `status` is why the last minimisation ended: "converged", "max_iter", "stalled" (no step
+    gains any more), "enough".
     """
 
     model: Model
@@ -57,6 +59,7 @@ class SolverResult:
     n_iter: int
     history: list[Progress] = field(repr=False)
     status: str = "converged"
+    proof: list[tuple[float, F64]] | None = field(default=None, repr=False)
 
     @property
     def gap(self) -> float:

@@ -45,20 +45,21 @@ class State:
         self.status = "stalled"
         self.smoothed: Smoothed | None = None
         self.value, self.bound, self._ranked = np.inf, -np.inf, -1.0
+        self._proof: list[tuple[float, int | F64]] = []  # the cuts of the bound, by number or coefficients
         found = objective.oracle(start.scores)
         value = objective.value(start, found)
         self._cuts = self._take(start, value, found, _SEARCH_TOL * tol * value)
         self._at_best = True  # whether the first cut touches the risk at the best model
         self.near = self.best
         if len(bundle) > 1:
-            self.bound = bundle.minimise(objective.C, objective.tilt, tol=tol * abs(value))[1]
+            self.prove(bundle.minimise(objective.C, objective.tilt, tol=tol * abs(value))[1], self._used())
 
     def add_cuts(self) -> None:
         """Add the new cuts to the bundle, and minimise the maximum of all cuts."""
         bundle, objective = self.bundle, self.objective
         cuts: list[Evaluation | Smoothed] = [*self._cuts, *([] if self.smoothed is None else [self.smoothed])]
         vectors = objective.design.adjoint([cut.coef for cut in cuts])
-        bundle.add(np.array([cut.offset for cut in cuts]), vectors)
+        bundle.add(np.array([cut.offset for cut in cuts]), vectors, [cut.coef for cut in cuts])
         self._cuts.clear()
         if self._at_best:
             self._subgradient = vectors[0]
@@ -77,7 +78,26 @@ class State:
         """Minimise the maximum of the cuts."""
         self._accuracy = max(accuracy, _LAST_DIGITS * abs(self.value))
         self.of_master, lower = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self._accuracy)
-        self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
+        self.prove(lower, self._used())
+
+    def prove(self, bound: float, cuts: list[tuple[float, int | F64]]) -> None:
+        """Take a bound, and the shares and coefficients of the cuts that prove it, if it is the highest so far.
+
+        F >= 0 needs no cuts: rounding of C times the risk may hide it.
+        """
+        if self.bound < max(bound, 0.0):
+            self.bound, self._proof = max(bound, 0.0), cuts if bound > 0 else []
+
+    def _cuts_of_bound(self) -> list[tuple[float, F64]] | None:
+        """Return the share and the coefficients of each cut that proves the bound; None if they were not kept."""
+        found = [(share, self.bundle.coef(cut) if isinstance(cut, int) else cut) for share, cut in self._proof]
+        known = [(share, coef) for share, coef in found if coef is not None]
+        return known if len(known) == len(found) else None
+
+    def _used(self) -> list[tuple[float, int | F64]]:
+        """Return the shares and numbers of the cuts of positive weight, without the first, which is 0."""
+        weights = self.bundle.weights / self.objective.C
+        return [(float(weights[k]), int(k)) for k in np.flatnonzero(weights) if k > 0]
 
     def ended(self, step: str) -> bool:
         """Record a step of this kind, and return whether it is the last."""
@@ -135,6 +155,7 @@ class State:
             n_iter=len(self.history),
             history=self.history,
             status=self.status,
+            proof=self._cuts_of_bound(),
         )
 
     def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> list[Evaluation]:

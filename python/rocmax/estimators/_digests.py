@@ -1,0 +1,50 @@
+"""Digests of training data: sums of their bits, each times an odd number of its place, modulo 2^64.
+
+A changed value always changes the sum; equal values have equal digests in any storage, since zeros add nothing. It
+protects from mistakes, not from an adversary.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._typing import AnyArray
+from rocmax.designs import is_dask, is_sparse
+from rocmax.designs._blocks import row_blocks
+
+Bits = NDArray[np.uint64]
+
+
+def odd(start: int, size: int) -> Bits:
+    """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
+    z = (np.arange(start, start + size, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+def of_values(values: AnyArray) -> int:
+    """Return the digest of numbers, in order."""
+    bits = _bits(values.ravel())
+    return int(bits @ odd(0, len(bits)))
+
+
+def of_features(X: Any) -> int:
+    """Return the digest of a matrix; 0 for dask arrays, which would be read once more."""
+    if is_dask(X):
+        return 0
+    columns = odd(1 << 40, X.shape[1])
+    if is_sparse(X):
+        X = X.tocsr()
+        counts = np.diff(X.indptr)
+        return int((_bits(X.data) * columns[X.indices]) @ np.repeat(odd(0, X.shape[0]), counts))
+    total = 0
+    for rows, block in row_blocks(X):
+        total += int((_bits(block) @ columns) @ odd(rows.start, len(block)))
+    return total % (1 << 64)
+
+
+def _bits(values: AnyArray) -> Bits:
+    """Return the bits of values as float64; of -0.0 those of 0.0."""
+    return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)

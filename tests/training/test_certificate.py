@@ -1,0 +1,169 @@
+"""Certificates prove the gap of a fit; the checker, which does not import rocmax, agrees."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rocmax import AUCSVC, Certificate, PartialAUCSVC, PartialAUCSVCCV
+from rocmax.solvers._proof import Arrangement, Pairs
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+CHECKER = Path(__file__).parents[2] / "benches" / "check_certificate.py"
+
+
+def samples(seed, n=80, d=4, weights=None):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.3).astype(int)
+    y[:2] = 0, 1
+    X = rng.normal(size=(n, d)) + 1.5 * np.outer(y, rng.random(d))
+    weight = {None: None, "whole": rng.integers(0, 4, n).astype(float), "real": rng.random(n)}[weights]
+    if weight is not None:
+        weight[:2] = 1.0
+    return X, y, weight
+
+
+RANGES = [((0, 1), "tight"), ((0, 0.2), "hinge"), ((0.1, 0.4), "tight"), ((0.1, 0.4), "naive"), ((0, 0.3), "naive")]
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize(("fpr_range", "surrogate"), RANGES)
+def test_the_proven_gap_is_the_certified_one(fpr_range, surrogate, weights):
+    for seed, C in product(range(2), (0.01, 1.0, 1000.0)):
+        X, y, weight = samples(seed, weights=weights)
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C).fit(X, y, weight)
+        certificate = model.certificate()
+        assert certificate.gap == pytest.approx(model.dual_gap_, abs=1e-12)
+        assert certificate.verify(X, y, weight) == pytest.approx(model.dual_gap_, abs=1e-9)
+
+
+def test_any_storage_kernel_and_machine(tmp_path):
+    X, y, _ = samples(0)
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1))
+    wide = np.random.default_rng(1).normal(size=(80, 300)) + y[:, None]
+    cases = [
+        (PartialAUCSVC((0, 0.3), surrogate="tight", C=10), sp.csr_array(X * (X > 0))),
+        (PartialAUCSVC((0.1, 0.3), surrogate="tight", C=10, kernel="rbf"), X),
+        (PartialAUCSVC((0, 0.3), surrogate="tight", C=10, kernel="precomputed"), K),
+        (PartialAUCSVC((0, 0.3), surrogate="naive", C=10, structure=0.5), X),
+        (PartialAUCSVC(C=1e4), wide),
+        (PartialAUCSVC(C=10), X.astype(np.float32)),
+        (AUCSVC(C=10, margin=3.0), X),
+        (AUCSVC(C=10, kernel="linear"), X),
+        (AUCSVC(C=10, structure=0.5), X),
+        (PartialAUCSVCCV((0, 0.3), surrogate="tight", Cs=[1.0, 10.0], cv=2), X),
+    ]
+    for model, matrix in cases:
+        certificate = model.fit(matrix, y).certificate()
+        certificate.save(tmp_path / "proof.npz")
+        loaded = Certificate.load(tmp_path / "proof.npz")
+        assert repr(loaded) == repr(certificate)
+        accuracy = 1e-6 if matrix.dtype == np.float32 else 1e-9
+        assert loaded.verify(matrix, y) == pytest.approx(model.dual_gap_, abs=accuracy), model
+
+
+def test_the_checker_agrees_and_finds_any_change(tmp_path):
+    X, y, weight = samples(3, weights="real")
+    model = PartialAUCSVC((0.1, 0.4), surrogate="tight", C=10).fit(X, y, weight)
+    files = [tmp_path / name for name in ("proof.npz", "X.npy", "y.npy", "w.npy")]
+    model.certificate().save(files[0])
+    for path, values in zip(files[1:], (X, y, weight), strict=True):
+        np.save(path, values)
+
+    def check():
+        return subprocess.run([sys.executable, CHECKER, *files], capture_output=True, text=True)
+
+    found = check()
+    assert found.returncode == 0, found.stderr
+    assert float(found.stdout.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-9)
+    X[7, 2] = np.nextafter(X[7, 2], 9)
+    np.save(files[1], X)
+    assert check().returncode == 1
+    assert len(CHECKER.read_text().splitlines()) <= 80
+    imports = [line for line in CHECKER.read_text().splitlines() if line.startswith(("import", "from"))]
+    assert imports == ["import sys", "from fractions import Fraction", "import numpy as np"]
+
+
+def test_changes_are_found():
+    X, y, _ = samples(4)
+    certificate = PartialAUCSVC((0.1, 0.4), surrogate="tight", C=10).fit(X, y).certificate()
+    with pytest.raises(ValueError, match="X differs from the features of the fit"):
+        certificate.verify(np.nextafter(X, 9), y)
+    with pytest.raises(ValueError, match="y differs from the labels"):
+        certificate.verify(X, np.roll(y, 1))
+    with pytest.raises(ValueError, match="sample_weight differs"):
+        certificate.verify(X, y, np.full(len(y), 2.0))
+    for name in ("objective", "bound", "C", "margin", "structure", "model", "share", "beyond", "inside", "columns"):
+        held = getattr(certificate, name)
+        changed = held + 1e-9 if isinstance(held, float) else np.where(np.arange(len(held)), held, held + 1e-9)
+        with pytest.raises(ValueError, match="certificate was changed"):
+            replace(certificate, **{name: changed}).verify(X, y)
+
+
+def test_a_bound_that_does_not_follow_is_refused_even_with_the_right_digest():
+    X, y, _ = samples(4)
+    honest = PartialAUCSVC((0.1, 0.4), surrogate="tight", C=10).fit(X, y).certificate()
+    forged = [
+        ({"bound": 1.01 * honest.objective}, "the bound .* does not follow"),
+        ({"objective": 0.99 * honest.objective}, "the objective .* is that of another model"),
+        ({"columns": 2.0 * honest.columns}, "sums over the positives and over the negatives differ"),
+        ({"columns": np.where(honest.columns == honest.columns.max(), honest.columns.sum(), 0.0)}, "sums"),
+        ({"beyond": 9.0 * honest.beyond}, "more negatives than the range has"),
+    ]
+    for change, message in forged:
+        claim = replace(honest, **change)
+        claim = replace(claim, digests=np.array([*honest.digests[:3], claim._digest], dtype=np.uint64))
+        with pytest.raises(ValueError, match=message):
+            claim.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (PartialAUCSVC((0.1, 0.4), surrogate="ramp", C=1), "got 'ramp'"),
+        (PartialAUCSVC((0.1, 0.4), surrogate="hinge", C=1), "got 'hinge'"),
+        (AUCSVC(C=1, pairs="neighbors"), "over all pairs"),
+        (PartialAUCSVC(C=1, kernel="rbf", n_landmarks=10), "without landmarks"),
+        (PartialAUCSVC(C=1, kernel=lambda A, B: A @ B.T), "a kernel by name"),
+    ],
+)
+def test_fits_without_a_proof_say_why(model, reason):
+    X, y, _ = samples(0)
+    with pytest.raises(ValueError, match=reason):
+        model.fit(X, y).certificate()
+
+
+def test_copies_and_files_of_models_leave_the_proof_out():
+    X, y, _ = samples(0, n=500)
+    model = PartialAUCSVC(C=1).fit(X, y)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        with pytest.raises(ValueError, match="a copied or loaded model has lost its proof"):
+            other.certificate()
+    assert len(pickle.dumps(model)) < 3000
+
+
+def test_load_refuses_other_files(tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"no zip")
+    np.savez(tmp_path / "b.npz", x=np.arange(3))
+    for name in ("a.npz", "b.npz"):
+        with pytest.raises(ValueError, match="path holds no certificate"):
+            Certificate.load(tmp_path / name)
+
+
+def test_sums_of_shares_are_told_from_others():
+    """The condition against shares found, or refuted, by brute force: all 0/1 matrices of 3 x 4."""
+    rng = np.random.default_rng(0)
+    pairs = Pairs(np.ones(3), np.ones(4), (0.0, 4.0))
+    sums = {(tuple(m.sum(1)), tuple(m.sum(0))) for m in (np.reshape(b, (3, 4)) for b in product((0, 1), repeat=12))}
+    ones, none = np.ones(3), np.zeros(3)
+    for _ in range(300):
+        rows, columns = rng.integers(0, 5, 3), rng.integers(0, 4, 4)
+        fault = pairs.fault(Arrangement(ones, rows.astype(float), none, columns.astype(float)))
+        assert (not fault) == ((tuple(rows), tuple(columns)) in sums), (rows, columns, fault)
