@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.arrays import in_numpy
-from rocmax._checks.samples import choice, marked_missing
+from rocmax._checks.frames import warn_of_order
+from rocmax._checks.samples import choice, marked_missing, require_finite, require_weights
 from rocmax._parameters import shown
 
 Bool = NDArray[np.bool_]
@@ -22,14 +23,15 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
     With missing="raise" the arguments are returned unchanged: later checks refuse missing values. O(n).
     """
     choice(missing, ("raise", "drop"), "missing")
-    if missing == "raise":
-        return list(given.values()), 0
     columns = {
-        (name, key): column
+        name if key is None else f"{name}[{key!r}]": column
         for name, values in given.items()
         for key, column in (values.items() if isinstance(values, Mapping) else [(None, values)])
         if column is not None
     }
+    warn_of_order(**columns)
+    if missing == "raise":
+        return list(given.values()), 0
     marks = [_marked(column) for column in columns.values()]
     lengths = {None if mark is None else len(mark) for mark in marks}
     if len(lengths) != 1 or None in lengths:
@@ -42,6 +44,9 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
         listed = ", ".join(name for name, values in given.items() if values is not None)
         raise ValueError(f"missing='drop' leaves no sample: each misses a value of one of {listed}")
 
+    for name, column in columns.items():
+        if name.startswith(("y_score", "sample_weight")):
+            _require_numbers(column, name, dropped)
     kept_rows = np.flatnonzero(~dropped)
 
     def kept(values: Any) -> Any:
@@ -50,6 +55,17 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
         return None if values is None else rows_of(values, kept_rows)
 
     return [kept(values) for values in given.values()], n_dropped
+
+
+def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
+    """Check the samples that are kept, while their indices are still those of the caller."""
+    try:
+        number = np.where(dropped.reshape(-1, *(1,) * (np.ndim(values) - 1)), 0.0, np.asarray(in_numpy(values), float))
+    except (TypeError, ValueError, OverflowError):  # no numbers: later checks name the values
+        return
+    require_finite(number, name, columns=getattr(values, "columns", None))
+    if name.startswith("sample_weight"):
+        require_weights(number, name)
 
 
 def _marked(values: Any) -> Bool | None:

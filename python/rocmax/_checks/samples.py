@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
+from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
 
@@ -137,13 +138,6 @@ def _first_two(y: NDArray[Any]) -> Any:
     return ()
 
 
-def declared_order(y_true: Any) -> list[Any]:
-    """Return the labels of an ordered categorical of pandas or an Enum of polars, in their order; else []."""
-    dtype: Any = getattr(y_true, "dtype", None)
-    ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
-    return list(dtype.categories) if ordered else []
-
-
 def texts(y: NDArray[Any]) -> set[str]:
     """Return the distinct labels if all are strings, else an empty set. Much faster than sorting them."""
     try:
@@ -180,8 +174,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
-    """Return scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
-    s = unmasked(y_score, name, remedy or _LEAVE)
+    """Return scores as floats of shape (n_samples,) or (n_samples, n_models), ordered categories as their ranks."""
+    s = unmasked(coded(y_score, name), name, remedy or _LEAVE)
+    if s.ndim == 2 and s.dtype.kind not in "fiub" and s.size and hasattr(y_score, "columns"):
+        s = np.column_stack([scores(each, f"{name}[{_name(of)!r}]", remedy) for of, each in columns_of(y_score)])
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in SCORES:
@@ -292,7 +288,7 @@ def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> 
     """Return the distinct names in `values`, and the index of the name of each sample."""
     v = unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
-        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
+        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}{hint_of_join(v.shape, n_samples)}")
     missing = marked_missing(v)
     if missing.any():
         advice = f"; {remedy}" if remedy else ""
@@ -381,9 +377,13 @@ def require_present(values: Any, name: str, remedy: str = "") -> None:
         _refuse(marked_missing(values), values, name, remedy)
 
 
-def require_finite(values: NDArray[Any], name: str, remedy: str = "") -> None:
-    """Check that all values are finite; `remedy` is the advice about a NaN."""
-    _refuse(~np.isfinite(values), values, name, remedy)
+def require_finite(values: NDArray[Any], name: str, remedy: str = "", columns: Sequence[Any] | None = None) -> None:
+    """Check that all values are finite; `remedy` is the advice about a NaN, `columns` are names of columns."""
+    bad = ~np.isfinite(values)
+    if columns is not None and values.ndim == 2 and bad.any():
+        k = _first(bad)[1]
+        name, bad, values = f"{name}[{columns[k]!r}]", bad[:, k], values[:, k]
+    _refuse(bad, values, name, remedy)
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str) -> None:

@@ -61,7 +61,8 @@ def models(
     positive, label = is_positive(y_true, pos_label, remedy=DROP)
     found = named_scores(y_score, names, len(positive), argument)
     for name, column in found:
-        require_finite(column, f"{argument}[{name!r}]" if isinstance(y_score, Mapping) else argument, DROP)
+        named = isinstance(y_score, Mapping) or hasattr(y_score, "columns")
+        require_finite(column, f"{argument}[{name!r}]" if named else argument, DROP)
     titles = [name for name, _ in found]
     lower = np.broadcast_to(directions(higher_is_better, titles, len(found)), len(found)).tolist()
     turned = [(name, oriented(column, low)) for (name, column), low in zip(found, lower, strict=True)]

@@ -72,8 +72,10 @@ def infer(
     y_true : array-like of shape (n_samples,)
         Labels 0 and 1, -1 and 1, or False and True. For two other labels, pass `pos_label` or an ordered categorical.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-        Finite scores. With one column per model, results are arrays; a data frame, or a mapping from names of models
-        to scores, gives the result `names`. For dask arrays, 9 bytes per score are held in memory.
+        Finite scores; ordered categories, such as ratings, count as 0, 1, ... in their order. With one column per
+        model, results are arrays; a data frame, or a mapping from names of models to scores, gives the result `names`.
+        Samples are paired by position: series whose index has the labels of `y_true` in another order give a warning.
+        For dask arrays, 9 bytes per score are held in memory.
     measure : Measure or str, default="auc"
         A value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a function of your own,
         or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of several classes, such as

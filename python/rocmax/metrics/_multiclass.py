@@ -93,7 +93,7 @@ def classes(given: Given, measure: Any, model: str | None = None) -> Classes:
             f"{name} has {s.shape[1]} columns, one per class, and y_true {len(found)} classes; give labels= if some"
             " classes do not occur"
         )
-    require_finite(s, name, advice)
+    require_finite(s, name, advice, getattr(y_score, "columns", None))
     weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
     require_weights(weight, remedy=advice)
     # Inverse sampling probabilities do not count samples, whatever they add up to.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
+from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import F64, marked, number, require_finite, require_labels, require_weights, scores, weights
 from rocmax._parameters import shown
 from rocmax.metrics._asked import Asked
@@ -202,6 +203,7 @@ class ROCAccumulator:
             weighted = given if sample_weight is None else {**given, "sample_weight": sample_weight}
             new = partial(ROCAccumulator, max_error=self.max_error, pos_label=self.pos_label)
             return self.merge(accumulated(new, weighted))
+        warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
         score = scores(y_score)
         if score.shape != positive.shape:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.frames import declared_order
 from rocmax._checks.missing import complete
-from rocmax._checks.samples import DROP, F64, choice, declared_order, labels, names_of, weights
+from rocmax._checks.samples import DROP, F64, choice, labels, names_of, weights
 from rocmax._parameters import shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.arrays import in_numpy, unmasked
+from rocmax._checks.frames import coded
 from rocmax._checks.missing import rows_of
 from rocmax._checks.samples import F64, marked_missing, scores
 from rocmax._parameters import shown
@@ -34,7 +35,7 @@ def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
     parts, rows = [], []
     for pair, column in columns:
         name = f"y_score[{shown(pair)}]"
-        held = unmasked(column, name)
+        held = unmasked(coded(column, name), name)
         _check_rows(held, name, n_rows)
         row = np.flatnonzero(~marked_missing(held))
         if not len(row):

@@ -128,7 +128,8 @@ class Sample(NamedTuple):
         for start in range(0, self.n_models, _MODELS):
             for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
-                yield self._replace(score=column, lower=lower)
+                named = None if self.model_names is None else (self.model_names[k],)
+                yield self._replace(score=column, lower=lower, model_names=named)
 
     def curve(self) -> _core.Curve:
         """Return the weight of either class at the distinct scores of one model."""
@@ -162,9 +163,9 @@ def sample(
     if is_dask(y_true, y_score, sample_weight, groups):
         given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
         y_true, y_score, sample_weight, groups = in_memory(**given)
-    if missing is not None and n_dropped is None:
+    if n_dropped is None:
         held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
-        (y_true, y_score, sample_weight, groups), n_dropped = complete(missing, **held)
+        (y_true, y_score, sample_weight, groups), n_dropped = complete(missing or "raise", **held)
     advice = {} if missing is None else {"remedy": DROP}
     y, positive = labels(y_true, pos_label, names[0], **advice)
     s = scores(y_score, names[1], **advice)
@@ -285,7 +286,10 @@ def explain(data: Sample) -> None:
     advice = {"remedy": DROP} if data.droppable else {}
     require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
     same = isinstance(data.lower, bool) or data.many
-    require_finite(oriented(data.score, data.lower) if same else data.score, data.names[1], **advice)
+    score, name = oriented(data.score, data.lower) if same else data.score, data.names[1]
+    if data.model_names is not None and not data.many and not name.endswith("]"):
+        name = f"{name}[{data.model_names[0]!r}]"
+    require_finite(score, name, **advice, columns=data.model_names)
     if data.weight is None:
         return
     require_weights(data.weight, data.weight_name, **advice)

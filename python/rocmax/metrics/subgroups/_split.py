@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import DROP, F64, declared_order, names_of
+from rocmax._checks.frames import declared_order
+from rocmax._checks.samples import DROP, F64, names_of
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning

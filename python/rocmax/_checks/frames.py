@@ -1,0 +1,69 @@
+"""Columns, ordered categories and index labels of frames and series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rocmax._runtime.warn import warn
+
+
+def declared_order(values: Any) -> list[Any]:
+    """Return the labels of an ordered categorical of pandas or an Enum of polars, in their order; else []."""
+    dtype: Any = getattr(values, "dtype", None)
+    ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
+    return list(dtype.categories) if ordered else []
+
+
+def coded(values: Any, name: str) -> Any:
+    """Return ordered categories as 0, 1, ... in their order, NaN where missing; anything else as it is.
+
+    Numbers as categories remain these numbers if they increase, or have no order.
+    """
+    dtype: Any = getattr(values, "dtype", None)
+    if type(dtype).__name__ not in ("CategoricalDtype", "Categorical", "Enum"):
+        return values
+    order = declared_order(values)
+    numbers = getattr(getattr(dtype, "categories", None), "dtype", np.dtype(object))
+    if getattr(numbers, "kind", "O") in "iuf" and (not order or (np.diff(order) > 0).all()):
+        return values
+    if not order:
+        raise ValueError(
+            f"{name} holds categories without an order; declare it, such as by"
+            " pandas.CategoricalDtype(['low', 'mid', 'high'], ordered=True), or pass numbers"
+        )
+    if hasattr(values, "to_physical"):
+        return values.to_physical().cast(float).to_numpy()
+    codes = np.asarray(getattr(values, "cat", values).codes)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the name and the values of every column of a frame; nothing for other values."""
+    for k, name in enumerate(getattr(frame, "columns", ())):
+        yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
+
+
+def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:
+    """Return how several columns of names become one, if there are several."""
+    several = len(shape) == 2 and shape[0] == n_samples and shape[1] > 1
+    return "; join its columns into one, such as frame.astype(str).agg(' / '.join, axis=1)" if several else ""
+
+
+def warn_of_order(**given: Any) -> None:
+    """Warn of series and frames whose index holds the labels of the first one's in another order. O(n)."""
+    held = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
+    if len(held) < 2:
+        return
+    first, index = next(iter(held.items()))
+    for name, other in held.items():
+        if len(other) != len(index) or other.equals(index) or not (other.is_unique and index.is_unique):
+            continue
+        if index.isin(other).all():
+            warn(
+                f"{name} has the index labels of {first} in another order, and samples are paired by position: pass"
+                f" {name}.loc[{first}.index] to pair them by label, or {name}.to_numpy() if the positions agree",
+                UserWarning,
+            )

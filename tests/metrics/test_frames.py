@@ -1,0 +1,126 @@
+"""Frames and series: errors that name columns and rows, ordered ratings, index labels in another order."""
+
+import numpy as np
+import pytest
+
+from rocmax import metrics
+from rocmax.display import ROCDisplay
+from rocmax.metrics import AUC, compare, infer, mrmc_analysis, operating_point
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 2
+CODES = np.clip(np.round(RNG.normal(size=60) + Y + 1), 0, 2).astype(int)
+S = RNG.normal(size=60)
+LEVELS = ["low", "mid", "high"]
+TEXT = np.array(LEVELS)[CODES]
+FORMS = {
+    "series": pd.Series(TEXT).astype(pd.CategoricalDtype(LEVELS, ordered=True)),
+    "categorical": pd.Categorical(TEXT, LEVELS, ordered=True),
+    "polars": pl.Series(TEXT, dtype=pl.Enum(LEVELS)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ordered_ratings_are_scores_by_rank(form):
+    rated = FORMS[form]
+    assert infer(Y, rated) == infer(Y, CODES)
+    assert AUC()(Y, rated) == metrics.roc_auc_score(Y, CODES)
+    assert operating_point(Y, rated, threshold=1) == operating_point(Y, CODES, threshold=1)
+    assert metrics.ROCAccumulator().update(Y, rated).result().estimate == infer(Y, CODES).estimate
+    assert compare(Y, {"a": rated, "b": -CODES}).estimates == compare(Y, {"a": CODES, "b": -CODES}).estimates
+    ROCDisplay.from_predictions(Y, rated)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_may_hold_ratings(frame):
+    rated = frame({"a": FORMS["series" if frame is pd.DataFrame else "polars"], "b": S})
+    assert compare(Y, rated).estimates == compare(Y, {"a": CODES, "b": S}).estimates
+
+
+def test_a_missing_rating_is_missing():
+    holed = FORMS["series"].copy()
+    holed[7] = None
+    with pytest.raises(ValueError, match=r"y_score must be finite, got nan at index 7; pass missing='drop'"):
+        infer(Y, holed)
+    kept = np.arange(60) != 7
+    assert infer(Y, holed, missing="drop").estimate == infer(Y[kept], CODES[kept]).estimate
+
+
+def test_numbers_as_categories_are_numbers_unless_declared_in_another_order():
+    for ordered in (True, False):
+        assert infer(Y, pd.Series(CODES).astype(pd.CategoricalDtype([0, 1, 2], ordered=ordered))) == infer(Y, CODES)
+    falling = pd.Series(CODES).astype(pd.CategoricalDtype([2, 1, 0], ordered=True))
+    assert infer(Y, falling).estimate == infer(Y, -CODES).estimate
+
+
+@pytest.mark.parametrize("unordered", [pd.Series(TEXT, dtype="category"), pl.Series(TEXT, dtype=pl.Categorical)])
+def test_categories_without_an_order_are_named(unordered):
+    with pytest.raises(ValueError, match=r"y_score holds categories without an order; declare it"):
+        infer(Y, unordered)
+
+
+def test_readers_may_rate_in_ordered_categories():
+    rng = np.random.default_rng(1)
+    n = 40
+    case, reader, modality = (
+        np.tile(np.repeat(np.arange(a), b), c) for a, b, c in ((n, 1, 6), (3, n, 2), (2, 3 * n, 1))
+    )
+    truth = case % 2
+    codes = np.clip(np.round(rng.normal(size=len(case)) + truth + 1), 0, 2).astype(int)
+    rated = pd.Series(pd.Categorical.from_codes(codes, LEVELS, ordered=True))
+    names = {"reader": reader, "modality": modality, "case": case}
+    assert mrmc_analysis(truth, rated, **names).pvalue == mrmc_analysis(truth, codes, **names).pvalue
+    wide = pd.DataFrame({(m, r): codes[(modality == m) & (reader == r)] for m in range(2) for r in range(3)})
+    told = wide.apply(lambda column: pd.Series(pd.Categorical.from_codes(column, LEVELS, ordered=True)))
+    assert mrmc_analysis(truth[:n], told).pvalue == mrmc_analysis(truth[:n], wide).pvalue
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_errors_name_the_column(frame):
+    b = S.copy()
+    b[3] = np.nan
+    table = frame({"a": S, "b": b, "c": TEXT})
+    with pytest.raises(ValueError, match=r"y_score\['c'\] must be numeric"):
+        compare(Y, table[["a", "c"]])
+    for measured in (compare, infer, ROCDisplay.from_predictions):
+        with pytest.raises(ValueError, match=r"y_score\['b'\] must be finite, got nan at index 3"):
+            measured(Y, table[["a", "b"]])
+    classes = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must be finite, got nan at index 3"):
+        infer(classes, frame({"a": S, "b": b, "c": S}), AUC(multi_class="ovr"))
+
+
+def test_indices_are_those_of_the_rows_that_were_given():
+    s, weight = S.copy(), np.ones(60)
+    s[2], s[9], weight[11] = np.nan, np.inf, -1
+    for scores in (s, {"a": s, "b": S}, pd.DataFrame({"a": s, "b": S})):
+        with pytest.raises(ValueError, match=r"y_score.* must be finite, got inf at index 9$"):
+            infer(Y, scores, missing="drop")
+    s[9] = 0.0
+    with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1.0 at index 11"):
+        infer(Y, s, sample_weight=weight, missing="drop")
+
+
+def test_series_of_the_same_labels_in_another_order_warn():
+    y, s = pd.Series(Y), pd.Series(S)
+    turned = s.sample(frac=1, random_state=1)
+    said = r"y_score has the index labels of y_true in another order.*pass y_score.loc\[y_true.index\]"
+    for measured in (infer, metrics.tpr_at_fpr_score, ROCDisplay.from_predictions, metrics.ROCAccumulator().update):
+        more = (0.1,) if measured is metrics.tpr_at_fpr_score else ()
+        with pytest.warns(UserWarning, match=said):
+            measured(y, turned, *more)
+    with pytest.warns(UserWarning, match=r"y_score\['b'\] has the index labels of y_true"):
+        compare(y, {"a": s, "b": turned})
+    infer(y, turned.to_numpy())
+    infer(y, turned.loc[y.index])
+    infer(y, pd.Series(S, index=np.arange(60) + 5))  # other labels say nothing about the order
+
+
+def test_subgroups_of_two_columns_say_how_to_join_them():
+    table = pd.DataFrame({"sex": np.array(["f", "m"])[Y], "site": np.array(["x", "y"])[np.arange(60) // 30]})
+    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(60, 2\); join its columns into one"):
+        infer(Y, S, by=table)
+    infer(np.arange(60) // 2 % 2, S, by=table[["site"]].astype(str).agg(" / ".join, axis=1))
