@@ -4,7 +4,6 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,8 +69,8 @@ class Counted(Scored):
     def infer(self, name: str, measure: Measure) -> Inference:
         low = name in self.lower
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
-        sample: Any = SimpleNamespace(totals=(found.n_pos, found.n_neg), lower=low, pos_label=self.labels.value)
-        warn_below_chance(measure, sample, found.confidence_interval)
+        sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
+        warn_below_chance(measure, [sample], found.confidence_interval)
         rows = {"weight_kind": "frequency"} if self.weight_kind else {"n_samples": self.n_rows}
         cut = None if found.threshold is None else of_caller(found.threshold, low)
         return replace(found, higher_is_better=not low, threshold=cut, **rows)

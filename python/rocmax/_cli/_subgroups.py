@@ -50,7 +50,7 @@ def show(name: str, found: SubgroupInference) -> None:
     lines = []
     for row in found.rows():
         ends, apart = (row["ci_low"], row["ci_high"]), (row["difference_low"], row["difference_high"])
-        places = words.decimals(None, interval=ends)
+        places = words.decimals(None, found.measure.is_share, ends)
         estimate = words.bracketed(row["estimate"], ends, places)
         difference = words.bracketed(row["difference"], apart, places, "+")
         lines.append(

@@ -75,7 +75,9 @@ def _check(arguments: Namespace) -> None:
 
 def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
-    lines = [[found.measure.short, *_pair(row), *_tested(row)] for found in results for row in found.rows()]
+    lines = [
+        [found.measure.short, *_pair(found, row), *_tested(found, row)] for found in results for row in found.rows()
+    ]
     report.table(["", *arguments.score, f"difference{level}", "p"], lines)
     say(f"Two-sided paired tests: {_methods(results)}.")
 
@@ -85,9 +87,12 @@ def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
     for found in results:
         name = found.measure.short
         estimates = zip(found.estimates.items(), found.standard_errors.tolist(), strict=True)
-        lines = [[score, words.digits(estimate, words.decimals(error))] for (score, estimate), error in estimates]
+        lines = [
+            [score, words.digits(estimate, words.decimals(error, found.measure.is_share))]
+            for (score, estimate), error in estimates
+        ]
         report.table(["score", name], lines)
-        lines = [[_names(row), *_tested(row, adjusted)] for row in found.rows()]
+        lines = [[_names(row), *_tested(found, row, adjusted)] for row in found.rows()]
         report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], lines)
         say(f"All {name} equal: {found.joint_test}\n")
     how = f"; adjusted p by {ADJUSTMENTS[arguments.adjust]}" if arguments.adjust else ""
@@ -99,7 +104,8 @@ def _show_subgroups(found: SubgroupComparison) -> None:
     two, adjusted = len(found.pairs) == 1, ["adjusted p"] if found.adjust else []
     head = [found.by, *(found.names if two else ["pair"]), f"difference [{words.level(found.confidence_level)}]", "p"]
     lines = [
-        [row["subgroup"], *(_pair(row) if two else [_names(row)]), *_tested(row, adjusted)] for row in found.rows()
+        [row["subgroup"], *(_pair(found, row) if two else [_names(row)]), *_tested(found, row, adjusted)]
+        for row in found.rows()
     ]
     say(f"\n{found.measure.short} by {found.by}")
     report.table([*head, *adjusted], lines)
@@ -112,17 +118,19 @@ def _names(row: Mapping[str, Any]) -> str:
     return f"{row['model_a']} - {row['model_b']}"
 
 
-def _pair(row: Mapping[str, Any]) -> list[str]:
+def _pair(found: Comparison, row: Mapping[str, Any]) -> list[str]:
     """Return the estimates of two columns."""
-    cells = words.cells(row)
+    cells = words.cells(row, found.measure.is_share)
     return [cells["estimate_a"], cells["estimate_b"]]
 
 
-def _tested(row: Mapping[str, Any], adjusted: Sequence[str] = ()) -> list[str]:
+def _tested(found: Comparison, row: Mapping[str, Any], adjusted: Sequence[str] = ()) -> list[str]:
     """Return a difference, with its interval if there is one, and its p-values."""
     cells = words.cells(row)
     ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
-    change = words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
+    change = words.bracketed(
+        row["difference"], ends, words.decimals(row["standard_error"], found.measure.is_share), "+"
+    )
     change = "not estimable" if np.isnan(row["difference"]) else change
     return [change, cells["pvalue"], *([cells["pvalue_adjusted"]] if adjusted else [])]
 

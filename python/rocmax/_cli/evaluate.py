@@ -165,7 +165,7 @@ def _interval(found: Inference) -> str:
 
 
 def _places(found: Inference) -> int | None:
-    return words.decimals(None, interval=found.confidence_interval)
+    return words.decimals(None, found.measure.is_share, found.confidence_interval)
 
 
 def _rate(found: Inference | None, with_interval: bool) -> str:

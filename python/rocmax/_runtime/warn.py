@@ -7,7 +7,7 @@ from pathlib import Path
 _HERE = str(Path(__file__).parents[1])
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn with the line outside rocmax whose call led here, through any number of decorators and helpers."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):

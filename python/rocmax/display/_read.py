@@ -32,6 +32,7 @@ Scores = ArrayLike | Mapping[str, ArrayLike]
 class Models(NamedTuple):
     """Labels, weights and clusters in memory, and the scores of every model by name."""
 
+    y_true: Any
     positive: NDArray[np.bool_]
     pos_label: Any
     weight: Any
@@ -66,7 +67,7 @@ def models(
     titles = [name for name, _ in found]
     lower = np.broadcast_to(directions(higher_is_better, titles, len(found)), len(found)).tolist()
     turned = [(name, oriented(column, low)) for (name, column), low in zip(found, lower, strict=True)]
-    return Models(positive, label, sample_weight, turned, lower, groups, by, n_dropped)
+    return Models(y_true, positive, label, sample_weight, turned, lower, groups, by, n_dropped)
 
 
 def named_scores(y_score: Scores, names: Any, n_samples: int, argument: str) -> list[tuple[str, F64]]:

@@ -18,7 +18,7 @@ from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.intervals._pair_tests import pair_tests
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_few_compared
+from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_estimates, warn_of_few_compared
 from rocmax.metrics.methods.base import Covariance, Data, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong
@@ -228,6 +228,7 @@ def _of_paired(asked: Asked, models: list[Any]) -> Found:
     found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
     check_variance(found.matrix)
     if binary:
+        warn_of_estimates(asked.measure, models, sizes)
         warn_of_few_compared(method.name, asked.measure, sizes, asked.known)
     return Found(method, found)
 
@@ -267,6 +268,7 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([sum(part[2]) for part in parts]) - 1)
     check_variance(found.matrix)
+    warn_of_estimates(measure, samples, sizes)
     warn_of_few_compared(method.name, measure, sizes, asked.known)
     return Found(method, found, freedom)
 
@@ -284,15 +286,12 @@ def _of_curves(asked: Asked, method: Venkatraman, models: list[Sample], *, paire
 
 def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
-    if found.curves is not None:
+    if found.curves is not None or isinstance(samples[0], Classes):
         return
     estimate, matrix, _ = found.covariance
     reach = critical(asked.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    data = samples[0]
-    if len(samples) > 1 and isinstance(data, Sample):
-        lower = np.array([one.lower for one in samples])
-        data = data._replace(lower=lower, model_names=_names(samples))
-    warn_below_chance(asked.measure, data, (estimate - reach, estimate + reach), stacklevel=4)
+    low, high = (np.clip(estimate + sign * reach, *asked.measure.bounds) for sign in (-1, 1))
+    warn_below_chance(asked.measure, samples, (low, high))
 
 
 def _names(samples: list[Any]) -> tuple[str, ...]:

@@ -126,7 +126,8 @@ def cross_validated_auc(
     if groups is None:
         _warn_of_repeats(label, place)
     inference = result(interval, asked, data, n_folds=len(folds))
-    warn_below_chance(measure, data, inference.confidence_interval)
+    if isinstance(data, Sample):
+        warn_below_chance(measure, [data], inference.confidence_interval)
     return inference
 
 

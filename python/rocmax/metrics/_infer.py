@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._multiclass import Classes, classes
@@ -20,7 +20,7 @@ from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
+from rocmax.metrics.methods import as_method, checked, default_method, warn_of_estimates, warn_of_few
 from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
@@ -178,7 +178,8 @@ def infer(
         found = inferred(data, asked)
     else:
         found = in_subgroups(data, given.by, asked, inferred, result)
-    warn_below_chance(measure, data, found.confidence_interval)
+    if isinstance(data, Sample):
+        warn_below_chance(measure, [data], found.confidence_interval)
     warn_unless_counts(weight_kind, data.weight)
     return found
 
@@ -195,6 +196,7 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
         limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
         found, bounds = found._replace(limits=limits), (low, high)
+    warn_of_estimates(measure, [data], data.effective)
     warn_of_few(found.method, measure, data.effective, asked.known)
     return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
@@ -207,26 +209,34 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     return np.array(found) if data.many else found[0]
 
 
-def warn_below_chance(measure: Measure, data: Sample | Classes, interval: tuple[Any, Any], stacklevel: int = 3) -> None:
-    """Warn of an interval that lies on the worse side of the value of a constant score."""
-    chance = None if isinstance(data, Classes) else measure.chance(data.totals)
-    if isinstance(data, Classes) or chance is None:
+def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tuple[Any, Any]) -> None:
+    """Warn of an interval that lies on the worse side of the value of a constant score.
+
+    `samples` hold all models of the interval, or one each.
+    """
+    chances = [measure.chance(data.totals) for data in samples for _ in range(data.n_models)]
+    sign = -1.0 if measure.lower_is_better else 1.0
+    best = np.atleast_1d(interval[0] if measure.lower_is_better else interval[1])
+    worse = [
+        chance is not None and sign * (chance - end) > _ROUNDING for chance, end in zip(chances, best, strict=True)
+    ]
+    if not any(worse):
         return
-    low, high = (np.atleast_1d(end) for end in interval)
+    names = [name for data in samples for name in data.model_names or ()]
+    for k, one in enumerate(one for data in samples for one in data.models()):
+        chance = measure.chance_of(one) if worse[k] else None
+        if chance is not None and sign * (chance - best[k]) > _ROUNDING:
+            break
+    else:
+        return
+    named = "" if len(best) == 1 else f"model {words.label_text(names[k]) if names else k + 1}: "
     side = "above" if measure.lower_is_better else "below"
-    worse = low > chance + _ROUNDING if measure.lower_is_better else high < chance - _ROUNDING
-    if not worse.any():
-        return
-    k = int(np.argmax(worse))
-    named = ""
-    if len(low) > 1:
-        named = f"model {words.label_text(data.model_names[k]) if data.model_names else k + 1}: "
-    ends = words.ends((float(low[k]), float(high[k])))
-    fact = f"the whole interval {ends} lies {side} {words.digits(chance)}, the value of a constant score"
-    turned = np.broadcast_to(data.lower, len(low))[k]
-    fix = f"pass higher_is_better={bool(turned)} if {'high' if turned else 'low'} scores are for positives"
-    message = f"{named}{measure}: {fact}; {fix}, or check pos_label, which is {shown(data.pos_label)}"
-    warnings.warn(BelowChanceWarning(message, named + fact), stacklevel=stacklevel)
+    ends = words.ends([float(np.atleast_1d(end)[k]) for end in interval])
+    guess = "random guesses at this threshold" if isinstance(measure, Rate) else "a constant score"
+    fact = f"the whole interval {ends} lies {side} {words.digits(chance)}, the value of {guess}"
+    fix = f"pass higher_is_better={bool(one.lower)} if {'high' if one.lower else 'low'} scores are for positives"
+    message = f"{named}{measure}: {fact}; {fix}, or check pos_label, which is {shown(one.pos_label)}"
+    warn(BelowChanceWarning(message, named + fact))
 
 
 def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -> Inference:
@@ -236,7 +246,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
     low, high = found.limits.ends(question.level)
     if (low >= high).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
-        warnings.warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact), stacklevel=4)
+        warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact))
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes

@@ -67,18 +67,17 @@ def measured(
     options: Any,
 ) -> Measured:
     """Measure all that the page shows; `options` are level, seed and threads."""
-    positive, pos_label = of.positive, of.pos_label
+    positive = of.positive
     columns = {name or "score": oriented(scores, low) for (name, scores), low in zip(of.scores, of.lower, strict=True)}
     options |= {"higher_is_better": [not low for low in of.lower], "sample_weight": of.weight, "groups": of.groups}
-    options["weight_kind"] = kind_of(weight_kind)
+    options |= {"weight_kind": kind_of(weight_kind), "pos_label": of.pos_label}
 
     def found(measure: Measure, **what: Any) -> Inference:
-        return replace(infer(positive, columns, measure, **{**options, **what}), pos_label=pos_label)
+        return infer(of.y_true, columns, measure, **{**options, **what})
 
     def sliced(by: Any, name: str | None, scores: F64, low: bool) -> Any:
-        one: Any = infer(positive, scores, area, by=by, **{**options, "higher_is_better": not low})
-        each = {name: replace(part, pos_label=pos_label) for name, part in one.subgroups.items()}
-        return replace(one, pos_label=pos_label, subgroups=each, by=one.by if name is None else name)
+        one: Any = infer(of.y_true, scores, area, by=by, **{**options, "higher_is_better": not low})
+        return replace(one, by=one.by if name is None else name)
 
     area = AUC() if fpr_range is None else PartialAUC(fpr_range)
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
@@ -94,8 +93,7 @@ def measured(
         areas = (whole, found(area)) if part else (whole,)
         comparison = None
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
-            tested = compare(positive, columns, area, adjust=adjust, **options)
-            comparison = replace(tested, pos_label=pos_label)
+            comparison = compare(of.y_true, columns, area, adjust=adjust, **options)
         by = of.by if isinstance(of.by, Mapping) else {} if of.by is None else {None: of.by}
         each = list(zip(columns.values(), of.lower, strict=True))
         subgroups = [[sliced(values, name, *one) for one in each] for name, values in by.items()]

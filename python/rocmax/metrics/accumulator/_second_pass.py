@@ -15,11 +15,11 @@ from rocmax.metrics._compare import Found, result_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.methods import checked, warn_of_few_compared
+from rocmax.metrics.methods import checked, warn_of_estimates, warn_of_few_compared
 from rocmax.metrics.methods.base import Covariance, Data
 from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.results._comparison import Comparison
-from rocmax.metrics.samples._sample import Sample, check_variance, require_two
+from rocmax.metrics.samples._sample import check_variance, require_two
 from rocmax.metrics.samples._weights import warn_of_parts
 
 
@@ -53,8 +53,8 @@ class SecondPass:
     def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
         self.counted, self.measures = counted, measures
         estimates, self._classes = [], list[tuple[_Class, _Class]]()
-        for each in counted.values():
-            sample = each.middle()
+        self.samples = [each.middle()._replace(model_names=(name,)) for name, each in counted.items()]
+        for sample in self.samples:
             found = [measure.influences(sample) for measure in measures]
             estimates.append([float(value[0]) for value, _ in found])
             components = np.concatenate([values for _, values in found])
@@ -63,7 +63,6 @@ class SecondPass:
             pos, neg = (_Class.of(*side) for side in sides)
             self._classes.append((pos, neg))
         self.estimates = np.array(estimates).T
-        self.sample: Sample = sample
         self.weighted = False
         shape = 2, *self.estimates.shape
         self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
@@ -81,7 +80,7 @@ class SecondPass:
     def covariance(self, number: int) -> Covariance:
         """Return the estimates and the covariance by one of the measures."""
         matrix = np.zeros(self._products.shape[2:])
-        pairs = zip(self.sample.totals, self._sums[:, number], self._products[:, number], strict=True)
+        pairs = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
         for total, sums, products in pairs:
             matrix += (products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0)
         return Covariance(self.estimates[number], matrix)
@@ -96,12 +95,15 @@ def compare_counted(
     asked = Asked(measure, DeLong(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
     checked(DeLong(), measure, known)
     found = Found(DeLong(), passed.covariance(number))
-    data = passed.sample._replace(lower=lower, model_names=tuple(passed.counted))
+    turned = np.broadcast_to(lower, len(passed.samples)).tolist()
+    each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
+    data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals)
     check_variance(found.covariance.matrix)
+    warn_of_estimates(measure, each, data.totals)
     warn_of_few_compared("delong", measure, data.totals, known)
-    warn_of_worse(asked, found, [data])
+    warn_of_worse(asked, found, each)
     made = result_of(asked, found, [data])
     if passed.weighted:
-        warn_of_parts(None, np.concatenate([each.masses.ravel() for each in passed.counted.values()]))
+        warn_of_parts(None, np.concatenate([counted.masses.ravel() for counted in passed.counted.values()]))
     return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)

@@ -38,7 +38,8 @@ def roc_curve(
     y_score : array-like of shape (n_samples,) or (n_samples, 1)
         Finite scores.
     drop_intermediate : bool, default=True
-        Leave out points on a straight line between their neighbours.
+        Leave out points between two equal steps, as scikit-learn does. Points between unequal steps of the same
+        direction remain.
     smooth : {"binormal", "density", "hull"}, default=None
         Return the binormal curve, the curve of kernel densities, or the concave hull, as :class:`SmoothedAUC` defines
         them. A binormal curve is fitted to the rates: its thresholds are NaN (those of the samples if no line fits).

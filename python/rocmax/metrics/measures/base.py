@@ -337,12 +337,20 @@ class Measure:
         """Return a warning if estimates from these numbers of positives and negatives are biased or undercover."""
         return None
 
+    def caution_of(self, sample: Sample) -> str | None:
+        """Return a warning if the scores of one model make its estimate mean little."""
+        return None
+
     def chance(self, sizes: tuple[float, float]) -> float | None:
         """Return the value of a constant score, or None if it does not mean chance.
 
         An interval that lies wholly on its worse side gives a warning: low scores may be for positives.
         """
         return None
+
+    def chance_of(self, sample: Sample) -> float | None:
+        """Return the value of a random score that has as many ties as one model's; it is not worse than `chance`."""
+        return self.chance(sample.totals)
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Deciding, Trait
@@ -62,8 +64,26 @@ class Rate(CurveMeasure):
             f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
         )
 
+    def caution_of(self, sample: Sample) -> str | None:
+        end, rows = (sample.score.min(), sample.positive) if self.turned else (sample.score.max(), ~sample.positive)
+        weight = np.ones(len(rows)) if sample.weight is None else sample.weight
+        tied = float(weight[rows & (sample.score == end)].sum() / weight[rows].sum())
+        left = 1.0 - self.low if self.turned else self.low
+        if tied <= left or sample.effective[not self.turned] * left < 1:
+            return None
+        shared = f"{100 * tied:.3g} % of the"
+        if self.turned:
+            return f"{shared} positives share the lowest score: no threshold has a TPR between {1 - tied:.3g} and 1"
+        return f"{shared} negatives share the highest score: no threshold has an FPR between 0 and {tied:.3g}"
+
     def chance(self, sizes: tuple[float, float]) -> float | None:
         return self.low
+
+    def chance_of(self, sample: Sample) -> float | None:
+        # Random guesses at the threshold have the same FPR and TPR; with ties it has not the rate itself.
+        rule = _core.Rule.sensitivity if self.turned else _core.Rule.fpr
+        above = sample.curve().cut(rule(self.low))[2 if self.turned else 3]
+        return above / sample.totals[0 if self.turned else 1]
 
     def threshold_of(self, curve: _core.Curve) -> float:
         """Return the threshold at which the rate is read."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
@@ -16,6 +17,8 @@ from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
+from rocmax.metrics.results._words import label_text
+from rocmax.metrics.samples._sample import Sample
 
 __all__ = [
     "METHODS",
@@ -82,20 +85,35 @@ def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data)
     return Bootstrap() if few else DeLong()
 
 
+def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:
+    """Warn if estimates are biased or mean little, whatever is done with them; `sizes` as in :func:`warn_of_few`."""
+    caution = measure.caution(sizes)
+    if caution is not None:
+        warn(CoverageWarning(f"{caution}; collect more samples", caution, estimate=caution))
+    if type(measure).caution_of is Measure.caution_of:
+        return
+    names = [name for data in samples for name in data.model_names or ()]
+    models = [one for data in samples for one in data.models()]
+    for k, one in enumerate(models):
+        found = measure.caution_of(one)
+        if found is not None:
+            named = "" if len(models) == 1 else f"model {label_text(names[k]) if names else k + 1}: "
+            fact = f"{named}{measure}: {found}"
+            warn(CoverageWarning(f"{fact}; pass finer scores, or another rate", fact, estimate=fact))
+            return
+
+
 def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
     """Warn if too few samples decide an interval for its method.
 
     `sizes` are the numbers of samples of either class, with sampling weights the effective ones.
     """
-    caution = measure.caution(sizes)
-    if caution is not None:
-        warnings.warn(CoverageWarning(f"{caution}; collect more samples", caution, estimate=caution), stacklevel=4)
     beyond = measure.beyond(sizes)
     if method == "score" and beyond is not None:
         fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
         message = f"{fact}; collect more samples or choose a {wider}"
-        warnings.warn(CoverageWarning(message, fact, estimate=beyond), stacklevel=4)
+        warn(CoverageWarning(message, fact, estimate=beyond))
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
     if method == "logit-delong" and not _of_part(measure):
@@ -106,7 +124,7 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data:
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"
-        warnings.warn(CoverageWarning(message, fact, better if instead else None, beyond), stacklevel=4)
+        warn(CoverageWarning(message, fact, better if instead else None, beyond))
 
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
@@ -123,7 +141,7 @@ def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, floa
             f" {_counted(count, held)}{instead}"
         )
         fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
-        warnings.warn(CoverageWarning(message, fact, "bootstrap" if better else None), stacklevel=4)
+        warn(CoverageWarning(message, fact, "bootstrap" if better else None, measure.beyond(sizes)))
 
 
 def _counted(count: float, held: str) -> str:

@@ -71,7 +71,7 @@ class LogitDeLong(_ByComponents):
     name: ClassVar[str] = "logit-delong"
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
-        counted = isinstance(sample, Sample) and (sample.weight is None or sample.steps is not None)
+        counted = isinstance(sample, Sample) and sample.weight_kind == "frequency"
         if measure.counts_pairs and counted and sample.n_groups is None and 1 in binary(sample).totals:
             return Newcombe().estimate(sample, measure)
         return super().estimate(sample, measure)

@@ -225,7 +225,7 @@ class MRMCAnalysis(Measured):
     def _lines(self) -> list[str]:
         rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self.rows()]
         head = f"{self._study()} ({words.level(self.confidence_level)})"
-        return [head, *words.text_table(rows), self._test(), *self._notes()]
+        return [head, *words.text_table(rows, self._bounded), self._test(), *self._notes()]
 
     def _sentences(self, basis: str) -> list[str]:
         means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)

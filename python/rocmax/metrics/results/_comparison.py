@@ -207,7 +207,7 @@ class Comparison(Measured):
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             f"all equal: {self.joint_test}",
-            *words.text_table(rows),
+            *words.text_table(rows, self._bounded),
             f"{words.level(self.confidence_level)} one by one; p of a {self._test()}",
         ]
 
@@ -224,7 +224,7 @@ class Comparison(Measured):
         if len(self.pairs) == 1:
             (pair,) = self.pairs
             interval, places = pair.confidence_interval, self._places(pair.standard_error)
-            ends = "" if interval is None else f" ({words.level(self.confidence_level)} {words.ends(interval, places)})"
+            ends = "" if interval is None else f" ({words.confident(self.confidence_level, interval, places)})"
             return [
                 f"{self.measure_in_words}: {self._estimates(pair.standard_error)}, difference"
                 f" {words.digits(pair.difference, places)}{ends},"

@@ -150,7 +150,7 @@ class Inference(Measured):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
             test = f", p of a {self._against}" if self._against else ""
-            return [f"{self.measure_in_words} ({level}{test}{self._fixed})", *words.text_table(rows)]
+            return [f"{self.measure_in_words} ({level}{test}{self._fixed})", *words.text_table(rows, self._bounded)]
         places = self._places(self.standard_error, self.confidence_interval)
         text = words.bracketed(self.estimate, self.confidence_interval, places)
         return [f"{words.named(self.measure_in_words, text)} ({level}{self._fixed}){self._at}{self._only_test}"]
@@ -171,9 +171,8 @@ class Inference(Measured):
     def _said(self, name: str, basis: str) -> str:
         """Return the estimate of one model with its interval, in words."""
         places = self._places(self.standard_error, self.confidence_interval)
-        between = words.ends(self.confidence_interval, places)
-        level = words.level(self.confidence_level)
-        return f"{words.named(name, words.digits(self.estimate, places))} ({level} {between}; {basis})"
+        between = words.confident(self.confidence_level, self.confidence_interval, places)
+        return f"{words.named(name, words.digits(self.estimate, places))} ({between}; {basis})"
 
     def _basis(self) -> list[str]:
         pooled = []

@@ -34,6 +34,8 @@ _SCALARS = (str, int, float, type(None))
 class Result:
     """Base of results; two are equal if all their fields are, arrays and NaN included."""
 
+    _bounded: ClassVar[Any] = True  # whether its numbers are shares, which have three decimals or more
+
     def summary(self) -> str:
         """Return the result, its method and its samples in sentences for a paper.
 
@@ -131,7 +133,7 @@ class Result:
         names = list(rows[0])
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row).values())}</tr>"
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row, self._bounded).values())}</tr>"
             for row in rows[:_MOST_ROWS]
         )
         more = f"<p>and {len(rows) - _MOST_ROWS} rows more</p>" if len(rows) > _MOST_ROWS else ""
@@ -241,9 +243,13 @@ class Measured(Result):
         level = getattr(self, "confidence_level", None)
         return journal(self.rows(), self.measure.short, level, self.measure.is_share)
 
+    @property
+    def _bounded(self) -> bool:
+        return self.measure.is_share
+
     def _places(self, error: Any, interval: Any = None) -> int | None:
         """Return the number of decimals of an estimate with this standard error, or a far wider interval."""
-        return words.decimals(error, self.measure.is_share, interval)
+        return words.decimals(error, self._bounded, interval)
 
     def _source(self, method: str) -> Source:
         """Return where a variance comes from."""

@@ -103,8 +103,8 @@ def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     if places is None or math.isinf(value) or abs(value) >= 1e6:
         return f"{value:{sign}.4g}"
     size, shown_places = abs(value), abs(places)
-    if size == 0 and shown_places > _MOST_ZEROS:
-        return "0"
+    if (size == 0 or abs(1.0 - size) <= _NOISE) and shown_places > _MOST_ZEROS:
+        return f"{value:{sign}.0f}" if size else "0"
     if size > _NOISE:
         least = _two_digits(size)
         shown_places = least if _few(size, places) else shown_places
@@ -165,6 +165,12 @@ def level(confidence: float) -> str:
     return f"{100 * confidence:.12g} % CI"
 
 
+def confident(confidence: float, interval: Any, places: int | None = UNKNOWN) -> str:
+    """Return the ends of an interval after its level, "95 % CI 0.630-0.830", or "no 95 % CI"."""
+    text = ends(interval, places)
+    return f"no {level(confidence)}" if text.startswith("interval") else f"{level(confidence)} {text}"
+
+
 def p_value(pvalue: Any) -> str:
     """Return "p = 0.015", "p < 0.001"."""
     text = p_digits(pvalue)
@@ -187,10 +193,10 @@ def against(alternative: str, null: float, margin: float | None) -> str:
     return sided[alternative] + than
 
 
-def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the row of a table as texts for people."""
+def cells(row: Mapping[str, Any], bounded: bool = True) -> dict[str, str]:
+    """Return the row of a table as texts for people; `bounded` as in :func:`decimals`."""
     ends_of = (row["ci_low"], row["ci_high"]) if "ci_low" in row and "standard_error" in row else None
-    places = decimals(row.get("standard_error"), not str(row.get("measure")).startswith("scored AUC"), ends_of)
+    places = decimals(row.get("standard_error"), bounded, ends_of)
     return {name: _cell(name, value, places) for name, value in row.items()}
 
 
@@ -209,10 +215,10 @@ def _cell(name: str, value: Any, places: int | None) -> str:
     return digits(float(value), places) if name.startswith(measured) else f"{value:,.4g}"
 
 
-def text_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[str]:
     """Return a table as lines of plain text: names to the left, numbers to the right."""
     names = list(rows[0])
-    shown_rows = [cells(row) for row in rows]
+    shown_rows = [cells(row, bounded) for row in rows]
     left = {name for name in names if isinstance(rows[0][name], str)}
     width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
 

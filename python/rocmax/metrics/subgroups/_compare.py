@@ -81,7 +81,7 @@ class SubgroupComparison(BySubgroup, Comparison):
         how = f"; adjusted by {ADJUSTMENTS[self.adjust]} over subgroups" if self.adjust else ""
         return [
             f"{self.measure_in_words}: {self._estimates()}",
-            *words.text_table(rows),
+            *words.text_table(rows, self._bounded),
             f"{words.level(self.confidence_level)}; p of a {self._test()}{how}",
             f"same differences in all subgroups: {self.equality_test}",
         ]

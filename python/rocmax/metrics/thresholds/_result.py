@@ -144,9 +144,8 @@ class OperatingPoint(Unpacked):
 
     def _found(self, name: str) -> str:
         both = getattr(self, f"{name}_interval")
-        level = words.level(self.confidence_level)
         places = None if name.startswith("lr_") and getattr(self, name) >= _LARGE else words.UNKNOWN
-        return f"{words.digits(getattr(self, name), places)} ({level} {words.ends(both, places)})"
+        return f"{words.digits(getattr(self, name), places)} ({words.confident(self.confidence_level, both, places)})"
 
     def _worth(self) -> str:
         """Return predictive values and likelihood ratios in words."""
@@ -169,7 +168,7 @@ class OperatingPoint(Unpacked):
         """Return one threshold in words."""
         ends = ""
         if self.threshold_interval is not None:
-            ends = f"; {words.level(self.confidence_level)} {words.ends(self.threshold_interval)}"
+            ends = f"; {words.confident(self.confidence_level, self.threshold_interval)}"
         return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{ends})"
 
     @property
