@@ -44,11 +44,11 @@ def warned(function):
     [
         (
             TPRAtFPR(0.1),
-            r"17.6 % of the negatives share the highest score.* no threshold has an FPR between 0 and 0.176",
+            r"17.6 % of the negatives share the highest score: no threshold has an FPR between 0 and 0.176",
         ),
         (
             FPRAtTPR(0.95),
-            r"18.5 % of the positives share the lowest score.* no threshold has a TPR between 0.815 and 1",
+            r"18.5 % of the positives share the lowest score: no threshold has a TPR between 0.815 and 1",
         ),
     ],
 )
@@ -147,5 +147,5 @@ def test_numbers_in_words():
     assert words.digits(-1.0, 8, "+") == "-1"
     assert words.confident(0.95, (np.nan, np.nan)) == "no 95 % CI"
     assert words.confident(0.95, (0.1, 0.25)) == "95 % CI 0.100-0.250"
-    with pytest.raises(ValueError, match=r"y_prob must lie in \[0, 1\], got 0.0 to 1.000000001$"):
+    with pytest.raises(ValueError, match=r"y_prob must lie in \[0, 1\], got 0 to 1.000000001$"):
         ReliabilityDisplay.from_predictions([0, 1, 0, 1], [0.0, 0.5, 0.2, 1 + 1e-9])

@@ -227,7 +227,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("AUC within subgroups of site, pooled by pairs: old = 0.6", "Differences by site: ", "all subgroups: F "),
     ),
     "SubgroupComparison, models": (
-        lambda: compare(Y, NAMED, "average_precision", by=np.where(np.arange(N) < 100, CLASS, 3)),
+        lambda: compare(Y, NAMED, "auc", by=np.where(np.arange(N) < 100, CLASS, 3)),
         ("pooled by pairs of 3 models", "Not estimable: 3 (0 positive", "all subgroups: chi-square "),
     ),
     "SubgroupInference, bootstrap": (

@@ -74,7 +74,7 @@ class ReliabilityDisplay(CurveDisplay):
         curves = []
         for name, scores in of.scores:
             if scores.min() < 0 or scores.max() > 1:
-                raise ValueError(f"y_prob must lie in [0, 1], got {float(scores.min())!r} to {float(scores.max())!r}")
+                raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():.10g} to {scores.max():.10g}")
             curves.append(_reliability(name, of.positive, scores, n_bins, strategy, critical(level)))
         return cls(curves, pos_label=of.pos_label).plot(**shown)
 
