@@ -51,7 +51,11 @@ WRONG = [
         1,
         "row 1, which is not a number",
     ),
-    (["evaluate", "inf.csv", "--label", "y", "--score", "x"], 1, "infinite in row 2"),
+    (
+        ["evaluate", "inf.csv", "--label", "y", "--score", "x"],
+        1,
+        "replace infinity by a number beyond all others, which ranks alike",
+    ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),

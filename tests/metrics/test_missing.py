@@ -157,7 +157,9 @@ def test_what_cannot_be_dropped():
         infer(np.full(N, np.nan), A, missing="drop")
     with pytest.raises(ValueError, match=r"missing must be one of \('raise', 'drop'\), got 'omit'"):
         infer(Y, A, missing="omit")
-    with pytest.raises(ValueError, match=r"y_score must be finite, got inf at index 2$"):
+    with pytest.raises(
+        ValueError, match=r"y_score must be finite, got inf at index 2; replace it by a number above all others"
+    ):
         infer(Y, np.where(np.arange(N) == 2, np.inf, A), missing="drop")
     with pytest.raises(ValueError, match="y_score has 119 samples, y_true has 120"):
         infer(holed(Y, 3), A[1:], missing="drop")

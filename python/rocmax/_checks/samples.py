@@ -27,6 +27,7 @@ WHOLE = 2**53  # float64 holds every integer up to here
 #: The advice of errors about missing values in functions that take `missing`.
 DROP = "pass missing='drop' to leave such samples out"
 _LEAVE = "leave such samples out"
+_RANKED = ("y_score", "score", "rating", "pilot")  # arguments of which mostly the ranks matter
 
 
 def scikit_learn(name: str) -> Any:
@@ -391,6 +392,8 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str
     if bad.any():
         found = values[bad][0]
         advice = f"; {remedy}" if remedy and _is_missing(found) else ""
+        if not _is_missing(found) and name.startswith(_RANKED):
+            advice = f"; replace it by a number {'above' if found > 0 else 'below'} all others, which ranks alike"
         raise ValueError(f"{name} must be finite, got {found} at index {_first(bad)}{advice}")
 
 

@@ -226,10 +226,11 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
     if bad.any():
         index = int(bad.arg_true()[0])
         infinite = bool(floats.is_infinite()[index])
+        beyond = "; replace infinity by a number beyond all others, which ranks alike"
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
             f"({bad.sum()} in all): {what[2:]}s must be finite numbers"
-            + ("" if infinite else "; --missing drop drops such rows")
+            + ("; --missing drop drops such rows" if not infinite else beyond if what == "a score" else "")
         )
     return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax._parameters import as_float, shown
 from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
 from rocmax.metrics.samples._sample import Sample
@@ -27,6 +28,14 @@ class Rate(CurveMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        given = getattr(self, self.fixed)
+        if (rate := as_float(given)) in (0.0, 1.0):
+            rule = "sensitivity" if self.turned else "fpr"
+            raise ValueError(
+                f"{self.fixed} must be a number in (0, 1), got {shown(given)}; an interval at {rate:g} would not cover:"
+                f" use {self.name}_score for the value, or operating_point(..., threshold=({rule!r}, {rate:g})), --at"
+                f" {rule}={rate:g}, for both rates at a fixed threshold"
+            )
         self._read_number(self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
