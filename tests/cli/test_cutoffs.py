@@ -18,6 +18,8 @@ RULES = {
     "sensitivity=0.9": ("sensitivity", 0.9),
     "specificity=0.8": ("specificity", 0.8),
     "cost=5": ("cost", 5.0),
+    "precision=60%": ("precision", 0.6),
+    "f1": "f1",
     "alerts=40": ("alerts", 40),
     "alerts=5%": ("alerts", 0.05),
     "youden": "youden",

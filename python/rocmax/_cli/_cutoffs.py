@@ -20,7 +20,7 @@ _INTERVALS = {
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
-_WEIGHED = ("youden", "closest", "cost")  # rules that use a known prevalence
+_WEIGHED = ("youden", "closest", "cost", "precision", "f1")  # rules that use a known prevalence
 
 
 def check(arguments: Namespace) -> None:

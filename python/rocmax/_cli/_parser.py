@@ -171,8 +171,9 @@ def _evaluate(parser: _Parser) -> None:
     parser.add_list(
         "--at",
         "report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
-        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, alerts=500, cost=5 (a false positive costs as much as "
-        "five false negatives), youden, closest, eer, midpoint, or a score",
+        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, precision=0.9 (the highest sensitivity at a precision "
+        "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, closest, "
+        "f1, eer, midpoint, or a score",
         type=values.cutoff,
         metavar="CUTOFF",
     )
@@ -195,8 +196,8 @@ def _evaluate(parser: _Parser) -> None:
     )
     parser.add(
         "--prevalence",
-        "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest and "
-        "cost also choose the cutoff for it",
+        "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
+        "precision, f1 and cost also choose the cutoff for it",
         type=values.level,
         metavar="SHARE",
     )

@@ -60,17 +60,19 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
     name, equals, value_text = text.partition("=")
     try:
         if not equals:
-            return name if name in ("youden", "closest", "eer", "midpoint") else finite(name)
+            return name if name in ("youden", "closest", "f1", "eer", "midpoint") else finite(name)
         if name == "alerts":
             return alerts(value_text)
         value = finite(value_text) if name == "cost" else rate(value_text)
-        if (name == "cost" and value > 0) or (name in _RATES and 0 <= value <= 1):
+        if name in _RATES and 0 <= value <= 1:
+            return name, value
+        if (name == "cost" and value > 0) or (name == "precision" and 0 < value <= 1):
             return name, value
     except (ValueError, argparse.ArgumentTypeError):
         pass
     raise argparse.ArgumentTypeError(
-        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, alerts=N, cost=RATIO, youden, closest, eer, "
-        "midpoint or a score"
+        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, precision=SHARE, alerts=N, cost=RATIO, youden, "
+        "closest, f1, eer, midpoint or a score"
     )
 
 

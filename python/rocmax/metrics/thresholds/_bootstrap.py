@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.samples._sample import Sample, call, explain
 from rocmax.metrics.thresholds._quantities import Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics.thresholds._rules import Rule
-from rocmax.metrics.variances._resample import drawable, seed_of
+from rocmax.metrics.variances._resample import drawable, masses, seed_of
 
 
 def resampled(
@@ -39,7 +40,7 @@ def resampled(
     """
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
-    draw = _cuts if data.group is None else _cluster_cuts
+    draw = _cluster_cuts if data.group is not None else _own_cuts if any(map(_is_own, rules)) else _cuts
     threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
     ends = percentiles({"threshold": threshold}, level)
     if data.group is not None:
@@ -58,6 +59,27 @@ def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) 
     rules_of_core = [rule.core for rule in rules]
     how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
+
+
+def _is_own(rule: Rule) -> bool:
+    """Whether the core does not have the rule."""
+    return rule.kind.of_calls is not None
+
+
+def _own_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
+    """Return the same for rules that the core does not have."""
+    data = drawable(data, "method='wilson' has intervals for one sample")
+    of = data.positive.astype(np.intp)
+    draws = masses(of, data.weight, bootstrap.stratified, seed, data.weight_kind)
+    return np.stack([_chosen(data, drawn, rules) for drawn in islice(draws, bootstrap.n_resamples)])
+
+
+def _chosen(data: Sample, weight: F64, rules: Sequence[Rule]) -> F64:
+    """Return threshold, TPR, FPR and prevalence of rules on a replicate."""
+    kept = weight > 0
+    part = data._replace(y=data.positive[kept], score=data.score[kept], weight=weight[kept])
+    cuts, (tp, fp, fn, tn) = Calls.of_rules(part.curve(), rules)
+    return np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1)
 
 
 def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
@@ -91,9 +113,7 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
         kept = weight > 0
         if not (positive[kept].any() and not positive[kept].all()):
             continue
-        part = data._replace(y=data.y[kept], score=data.score[kept], weight=weight[kept])
-        cuts, (tp, fp, fn, tn) = Calls.of_rules(part.curve(), rules)
-        found.append(np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1))
+        found.append(_chosen(data, weight, rules))
     return np.stack(found)
 
 

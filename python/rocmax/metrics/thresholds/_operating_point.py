@@ -74,6 +74,9 @@ def operating_point(
           whole number from 1, else a share of the samples in (0, 1). Samples tied at the cut are all left out if they
           do not fit. With weights, k counts weight;
         - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives;
+        - ("precision", share): the largest TPR with a precision (PPV) of at least `share`; none is called positive
+          if no threshold reaches it. "f1": the largest F1 score, ``2 PPV TPR / (PPV + TPR)``. Both refer to
+          `prevalence`, and are uncertain where few samples are called positive;
         - "eer": where FPR and 1 - TPR are closest;
         - "midpoint": half way between the lowest positive and the highest negative score.
 
@@ -99,8 +102,8 @@ def operating_point(
         interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
         "bootstrap", or :class:`Bootstrap` with options: percentiles over resamples, in each of which the rule chooses
         the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for "alerts",
-        whose budget both classes share. A rate of 0 or 1 at a given threshold does not vary between resamples: use
-        "wilson" there.
+        "precision" and "f1", which depend on the share of positives. A rate of 0 or 1 at a given threshold does not
+        vary between resamples: use "wilson" there.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     weight_kind : {"frequency", "sampling"} or None, default=None
@@ -224,16 +227,16 @@ def operating_point(
 
 def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     """Return how the intervals resample, or None for those of fixed thresholds."""
-    budget = any(rule.kind.limits == "samples" for rule in rules or ())
+    shares = any(rule.of_shares for rule in rules or ())
     if isinstance(method, str) and method in ("wilson", "bootstrap"):
-        return None if method == "wilson" else Bootstrap(stratified=not budget)
+        return None if method == "wilson" else Bootstrap(stratified=not shares)
     if not isinstance(method, Bootstrap) or method.interval != "percentile":
         raise ValueError(
             "method must be 'wilson', 'bootstrap' or a value such as Bootstrap(500, stratified=False), with"
             f" percentiles, got {shown(method)}"
         )
-    if budget and method.stratified:
-        fact = "stratified resamples fix the share of positives, which a budget of alerts depends on"
+    if shares and method.stratified:
+        fact = "stratified resamples fix the share of positives, on which alerts, precision and F1 depend"
         message = f"intervals undercover: {fact}; use Bootstrap(stratified=False)"
         warnings.warn(CoverageWarning(message, fact), stacklevel=3)
     return method

@@ -46,7 +46,7 @@ class Calls(NamedTuple):
         """Return the threshold that each rule chooses on a curve, and the calls there."""
         pos, neg = curve.weights
         if len(rules) <= _FEW:
-            thresholds, _, tp, fp = np.array([curve.cut(rule.core) for rule in rules]).T
+            thresholds, _, tp, fp = np.array([curve.cut(rule.on(curve).core) for rule in rules]).T
         else:
             thresholds = np.array([rule.number if rule.given else rule.of(curve) for rule in rules])
             score, *weights = curve.steps()

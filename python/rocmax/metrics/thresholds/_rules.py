@@ -18,6 +18,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.results._references import Source
 
 _MOST = 1e300  # weight of a false positive
+_ROUNDING = 1e-12
 
 
 class _Kind(NamedTuple):
@@ -29,6 +30,9 @@ class _Kind(NamedTuple):
     limits: str = ""  # the samples of which it limits a share: "positives", "negatives" or "samples"
     at_least: bool = False  # of the share called correctly; else at most, of the share called positive
     measure: str = ""  # the measure that takes the limit as fixed
+    of_calls: Callable[[float, F64, F64, float], F64] | None = (
+        None  # what is maximised, where it is not the core's rule
+    )
 
 
 def _is_rate(value: float) -> bool:
@@ -37,6 +41,15 @@ def _is_rate(value: float) -> bool:
 
 def _is_budget(value: float) -> bool:
     return 0.0 < value < 1.0 or (value >= 1.0 and value.is_integer())
+
+
+def _recall_at_precision(least: float, tp: F64, fp: F64, pos: float) -> F64:
+    """Return the true positives where the precision is at least `least`, else 0."""
+    return np.where(tp * (1 + _ROUNDING) >= least * (tp + fp), tp, 0.0)
+
+
+def _f1(_: float, tp: F64, fp: F64, pos: float) -> F64:
+    return 2 * tp / (tp + fp + pos)
 
 
 RULES = {
@@ -61,12 +74,19 @@ RULES = {
     ),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
     "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
+    "precision": _Kind(
+        Source("highest TPR with precision of at least {n}"),
+        lambda least: 0.0 < least <= 1.0,
+        of_calls=_recall_at_precision,
+    ),
+    "f1": _Kind(Source("largest F1 score"), of_calls=_f1),
 }
 _GIVEN = _Kind(Source("given"))  # "at": a threshold that is given
 #: What `threshold` may be, for messages.
 CHOICES = (
-    "'midpoint', 'eer', 'youden', 'closest', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
-    " 0 <= rate <= 1, ('cost', ratio) with ratio > 0 or ('alerts', k) with a whole number k >= 1 or a share 0 < k < 1"
+    "'midpoint', 'eer', 'youden', 'closest', 'f1', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
+    " 0 <= rate <= 1, ('precision', share) with 0 < share <= 1, ('cost', ratio) with ratio > 0 or ('alerts', k) with a"
+    " whole number k >= 1 or a share 0 < k < 1"
 )
 
 
@@ -75,6 +95,7 @@ class Rule(NamedTuple):
 
     name: str
     number: float = 0.0
+    prevalence: float | None = None  # of precision and F1; None: that of the samples
 
     def __str__(self) -> str:
         count = f"{self.number:g}"
@@ -123,6 +144,23 @@ class Rule(NamedTuple):
         return f"{self.name} {self.number:.12g}"
 
     @property
+    def of_shares(self) -> bool:
+        """Whether the share of positives matters, which stratified resamples fix."""
+        return self.kind.limits == "samples" or self.kind.of_calls is not None
+
+    def on(self, curve: _core.Curve) -> Rule:
+        """Return a rule that the core has: this one, or the threshold that this one chooses on a curve."""
+        if self.kind.of_calls is None:
+            return self
+        score, *weights = curve.steps()
+        (n_pos, n_neg), (tp, fp) = curve.weights, (np.cumsum(weight) for weight in weights)
+        if self.prevalence is not None:
+            fp = fp * ((1 - self.prevalence) / self.prevalence * (n_pos / n_neg))
+        found = self.kind.of_calls(self.number, tp, fp, n_pos)
+        best = int(np.argmax(found))
+        return Rule("at", float(score[best]) if found[best] > 0 else np.inf)
+
+    @property
     def core(self) -> _core.Rule:
         """The rule as the core takes it."""
         make: Callable[..., _core.Rule] = getattr(_core.Rule, self.name)
@@ -130,7 +168,7 @@ class Rule(NamedTuple):
 
     def of(self, curve: _core.Curve) -> float:
         """Return the lowest score that is called positive on a curve."""
-        return curve.cut(self.core)[0]
+        return curve.cut(self.on(curve).core)[0]
 
 
 def parse_rule(threshold: Any) -> Rule | None:
@@ -173,6 +211,8 @@ def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
         return rule._replace(number=min(odds / cost, _MOST))
     if rule.name == "cost" and prevalence is not None:
         return Rule("youden", min(rule.number * odds, _MOST))
+    if rule.kind.of_calls is not None:
+        return rule._replace(prevalence=prevalence)
     return rule
 
 
