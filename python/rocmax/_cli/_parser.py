@@ -172,8 +172,8 @@ def _evaluate(parser: _Parser) -> None:
         "--at",
         "report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
         "rate of at most 1%%, sensitivity=0.9, specificity=0.95, precision=0.9 (the highest sensitivity at a precision "
-        "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, closest, "
-        "f1, eer, midpoint, or a score",
+        "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, "
+        "closest, f1, eer, midpoint, or a score",
         type=values.cutoff,
         metavar="CUTOFF",
     )

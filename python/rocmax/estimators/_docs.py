@@ -66,8 +66,8 @@ SHARED = {
         '"closest" is nearest to the corner without errors, "midpoint" lies between the lowest positive and the '
         'highest negative; ("fpr", rate) keeps the false positive rate at most `rate`, ("specificity", rate) and '
         '("sensitivity", rate) at least; ("alerts", k) predicts at most k training samples (or a share k < 1) '
-        'positive; with ("cost", c) a false positive costs as much as c false negatives; ("precision", p) has the highest '
-        'sensitivity at a precision of at least p, "f1" the largest F1 score. See '
+        'positive; with ("cost", c) a false positive costs as much as c false negatives; ("precision", p) has the '
+        'highest sensitivity at a precision of at least p, "f1" the largest F1 score. See '
         ":func:`rocmax.metrics.operating_point`. The ranking does not depend on it.",
     ),
     "n_jobs": ("int", "Number of threads; None and -1 use all. Results are the same to the last bit for any number."),
