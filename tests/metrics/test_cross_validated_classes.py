@@ -75,7 +75,7 @@ def test_bad_folds_are_named():
     y, s, fold = drawn(np.random.default_rng(0))
     with pytest.raises(ValueError, match="fold 1 holds no sample of class 2; stratify the folds"):
         cross_validated_auc(y, s, AUC(multi_class="ovr"), fold=np.where(y == 2, 0, fold))
-    with pytest.raises(ValueError, match="labels must be of the types in y_true, such as"):
+    with pytest.raises(ValueError, match="labels must be distinct"):
         cross_validated_auc(y, s, AUC(multi_class="ovr", labels=[None, None]), fold=fold)
     with pytest.raises(ValueError, match="it takes no pos_label"):
         cross_validated_auc(y, s, AUC(multi_class="ovr"), fold=fold, pos_label=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 
 
@@ -44,6 +45,32 @@ def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the name and the values of every column of a frame; nothing for other values."""
     for k, name in enumerate(getattr(frame, "columns", ())):
         yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
+
+
+def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:
+    """Return the place of every class's column, by the names of a mapping or a frame; None if these are positions.
+
+    A name is the class itself or its text.
+    """
+    names = list(frame if isinstance(frame, Mapping) else getattr(frame, "columns", ()))
+    if not names:
+        return None
+    texts = list(map(str, names))
+    whole = [str(int(one)) if isinstance(one, float) and one.is_integer() else str(one) for one in classes]
+    for keys, wanted in ((names, classes), (texts, list(map(str, classes))), (texts, whole)):
+        place = {key: k for k, key in enumerate(keys)}
+        if len(place) == len(names) and all(one in place for one in wanted):
+            return [place[one] for one in wanted]
+    if any(texts == [f"{stem}{k}" for k in range(len(names))] for stem in ("", "column_")):
+        return None
+    raise ValueError(
+        f"{name} has the columns {_listed(names)}, which are not the classes {_listed(classes)}: name every column"
+        " after its class, or pass an array with the columns in the order of the classes"
+    )
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
 def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:

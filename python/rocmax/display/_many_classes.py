@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -13,8 +13,8 @@ from rocmax._checks.samples import F64, all_in_memory
 from rocmax.display._curves import Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
 from rocmax.display._read import as_names
 from rocmax.metrics import PartialAUC, infer
-from rocmax.metrics._multiclass import Classes, classes, comparisons, shares
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._classes import Classes, classes, comparisons, shares
 from rocmax.metrics.samples._sample import Given
 
 
@@ -22,11 +22,11 @@ def class_curves(
     y_true: Any, y_score: Any, sample_weight: Any, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None
 ) -> list[Curve]:
     """Return a curve for each class, or pair of classes, and that of their average with its band."""
-    if isinstance(y_score, Mapping):
-        raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
     data = classes(Given(*all_in_memory(y_true, y_score, sample_weight, None), missing=None), how)
     titles = [words.label_text(name) for name in data.names]
-    titles = titles if names is None else as_names(names, len(titles), "columns of y_score")
+    if names is not None:
+        named = as_names(names, len(titles), "columns of y_score")
+        titles = [named[k] for k in data.columns]
     parts = [curve_of("", part.y, part.score, how.fpr_range, part.weight) for _, _, part in comparisons(data, how)]
     if how.multi_class == "ovr":
         curves = [replace(part, name=title) for part, title in zip(parts, titles, strict=True)]

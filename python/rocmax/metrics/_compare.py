@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import F64, check_level, choice, require_weights
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import warn_below_chance
-from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
@@ -25,6 +24,7 @@ from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._result import higher_of, of_samples
+from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Given, Sample, check_variance, explain
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups

@@ -14,13 +14,14 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import result, warn_below_chance
-from rocmax.metrics._multiclass import Classes, classes, influence_curve
+from rocmax.metrics._multiclass import influence_curve
 from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._groups import require_clusters
 from rocmax.metrics.samples._sample import Given, Sample, centre, explain, one_model
 

@@ -14,7 +14,6 @@ from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics._asked import Asked
-from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
@@ -25,6 +24,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Given, Sample, check_variance
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups

@@ -22,15 +22,17 @@ class AUC(CurveMeasure):
     Parameters
     ----------
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class in
-        sorted order: each class against the rest, or each pair of classes, as in
-        :func:`sklearn.metrics.roc_auc_score`. The variance is that of the sum of the samples' contributions to the
-        binary measures (Hajek, 1968); for two classes it is DeLong's.
+        How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class: each
+        class against the rest, or each pair of classes, as in :func:`sklearn.metrics.roc_auc_score`. Columns of a frame
+        or a mapping belong to the classes that they are named after, in any order (other names are refused, except 0,
+        1, ...); columns without names have the order of `labels`. The variance is that of the sum of the samples'
+        contributions to the binary measures (Hajek, 1968); for two classes it is DeLong's.
     average : {"macro", "weighted"} or None, default="macro"
         The mean over classes or pairs, plain or weighted by how often they occur; None ("ovr" only) gives one result
         per class.
     labels : array-like of shape (n_classes,), default=None
-        The classes of the columns, sorted, if some do not occur.
+        The classes in the order of the columns, and of the results with ``average=None``; None means sorted. Every
+        class must occur.
 
     Examples
     --------

@@ -14,7 +14,8 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import way_of
 from rocmax.metrics.measures._ranking import centred_sums
-from rocmax.metrics.samples._sample import Sample, centre, explain, require_two, sample
+from rocmax.metrics.samples._classes import value_of_classes
+from rocmax.metrics.samples._sample import Given, Sample, centre, explain, require_two, sample
 
 #: How many samples are counted, and how many set the range or the threshold, each number with its name.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
@@ -141,13 +142,16 @@ class Measure:
         y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
             As in :func:`infer`.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-            Finite scores, one column per model.
+            Finite scores, one column per model; of a measure of several classes, one column per class.
 
         Returns
         -------
         float or ndarray of shape (n_models,)
-            The value.
+            The value; with ``average=None``, that of every class.
         """
+        if self.multi_class != "raise":
+            reading = pos_label, higher_is_better, missing, n_jobs
+            return value_of_classes(Given(y_true, y_score, sample_weight, None, None, *reading), self)
         how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
         data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
         found = self.estimates(data)
@@ -163,7 +167,8 @@ class Measure:
         pos_label : label, default=None
             The positive class; by default the second of the estimator's classes.
         response_method : str or tuple of str, default=None
-            Which method gives the scores; None tries `decision_function`, then `predict_proba`.
+            Which method gives the scores; None tries `decision_function`, then `predict_proba`, for several classes in
+            the other order.
 
         Returns
         -------

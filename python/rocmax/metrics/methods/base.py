@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._multiclass import Classes
 from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
 

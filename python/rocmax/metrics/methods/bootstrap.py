@@ -10,10 +10,11 @@ import numpy as np
 
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import check_flag
-from rocmax.metrics._multiclass import Classes, class_estimates, replicates
+from rocmax.metrics._multiclass import replicates
 from rocmax.metrics.intervals._interval import Law, Limits, percentiles, wald, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
+from rocmax.metrics.samples._classes import Classes, class_estimates
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import influence_of
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._multiclass import Classes
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, critical, last_held, tails_of, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax.metrics._multiclass import Classes
 from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._binormal import fitted_covariance, fitted_variance
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax.metrics._multiclass import Classes
 from rocmax.metrics.intervals import _rate as rate
 from rocmax.metrics.intervals._score import Area, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
@@ -15,6 +14,7 @@ from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import parts_of
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import in_numpy, is_dask, plain
 from rocmax._checks.dask import in_memory
+from rocmax._checks.frames import class_columns
 from rocmax._checks.samples import (
     F64,
     LABELS,
@@ -25,8 +26,8 @@ from rocmax._checks.samples import (
 )
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import n_threads
-from rocmax.metrics._multiclass import Classes, class_estimates
 from rocmax.metrics.measures.auc import AUC
+from rocmax.metrics.samples._classes import Classes, class_estimates
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -59,9 +60,10 @@ def roc_auc_score(
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
         Binary, multiclass or multilabel-indicator labels; of two values the greater is positive.
     y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_models)
-        Finite scores. With two classes and ``multi_class="raise"``, each of two or more columns is a model and gets its
-        own AUC (scikit-learn refuses this). float32 is ranked as float32. For dask arrays, 9 bytes per score are held
-        in memory; see :mod:`rocmax.metrics`.
+        Finite scores. Of several classes, columns of a frame that are named after the classes are taken by name, where
+        scikit-learn takes them by position. With two classes and ``multi_class="raise"``, each of two or more columns
+        is a model and gets its own AUC (scikit-learn refuses this). float32 is ranked as float32. For dask arrays, 9
+        bytes per score are held in memory; see :mod:`rocmax.metrics`.
     average : {"macro", "micro", "samples", "weighted"} or None, default="macro"
         How the AUCs of several classes or labels become one number.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -108,6 +110,8 @@ def roc_auc_score(
             except _UnusualError:
                 pass  # the general way finds the error
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
+    if multi_class in ("ovr", "ovo") and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
+        y_score = _by_name(y_true, y_score, labels)
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
@@ -128,6 +132,15 @@ def roc_auc_score(
                 "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
                 f"{shown(error)}"
             ) from error
+
+
+def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
+    """Return the columns of a frame in the order of the classes, if they are named after these."""
+    try:
+        order = class_columns(y_score, np.unique(np.asarray(y_true if labels is None else labels)).tolist(), "y_score")
+    except (TypeError, ValueError):  # as in scikit-learn, other names mean nothing
+        return y_score
+    return y_score if order is None or len(order) != len(y_score.columns) else np.asarray(y_score)[:, order]
 
 
 def _array(values: Any) -> Any:
@@ -174,7 +187,7 @@ def _general(
         raise _UnusualError from error
     if len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
         raise _UnusualError
-    if kind == "binary" and not (s.ndim == 2 and multi_class != "raise" and s.shape[1] > 2):
+    if kind == "binary" and not (s.ndim == 2 and multi_class != "raise" and s.shape[1] > 1):
         classes = np.unique(y)
         if y.ndim == 2:
             y = y[:, 0]
