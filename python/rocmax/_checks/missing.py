@@ -16,7 +16,7 @@ from rocmax._parameters import shown
 Bool = NDArray[np.bool_]
 
 
-def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
+def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tuple[list[Any], int]:
     """Return the arguments without the samples that have a missing value in any of them, and the number of these.
 
     NaN, NaT, None, pandas' NA, polars' null and masked values are missing; a sample needs the scores of all models.
@@ -40,7 +40,7 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
     n_dropped = int(np.count_nonzero(dropped))
     if not n_dropped:
         return list(given.values()), 0
-    if n_dropped == len(dropped):
+    if n_dropped == len(dropped) and not may_be_empty:
         listed = ", ".join(name for name, values in given.items() if values is not None)
         raise ValueError(f"missing='drop' leaves no sample: each misses a value of one of {listed}")
 

@@ -12,9 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
-from rocmax._checks.frames import warn_of_order
-from rocmax._checks.samples import F64, marked, number, require_finite, require_labels, require_weights, scores, weights
-from rocmax._parameters import shown
+from rocmax._checks.missing import complete, of_caller, oriented
+from rocmax._checks.samples import (
+    F64,
+    choice,
+    marked,
+    number,
+    require_finite,
+    require_labels,
+    require_weights,
+    scores,
+    weights,
+)
+from rocmax._parameters import check_flag, shown
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
@@ -29,6 +39,7 @@ from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 from rocmax.metrics.samples._weights import warn_of_parts
 
+_OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
 # Shares of the positives and of the negatives that are placed at the highest score of their bin: for the estimate, and
 # for the lowest curve, the estimate and the highest curve.
 _MIDDLE = (0.5, 0.5)
@@ -61,6 +72,10 @@ class ROCAccumulator:
     pos_label : label, default=None
         The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same pair in all
         parts, since a part may hold one class only.
+    higher_is_better : bool, default=True
+        Whether high scores are for positives; if False, thresholds are still those of the scores, as in :func:`infer`.
+    missing : {"raise", "drop"}, default="raise"
+        Whether `update` refuses samples without a label, a score or a weight, or leaves them out; results count them.
 
     Notes
     -----
@@ -95,28 +110,48 @@ class ROCAccumulator:
     0.75
     """
 
-    def __init__(self, *, max_error: float | None = None, pos_label: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        max_error: float | None = None,
+        pos_label: Any = None,
+        higher_is_better: bool = True,
+        missing: str = "raise",
+    ) -> None:
         if max_error is not None:
             max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
         self.max_error = max_error
+        choice(missing, ("raise", "drop"), "missing")
         self.pos_label = pos_label
+        self.higher_is_better = check_flag("higher_is_better", higher_is_better)
+        self.missing = missing
         self._shared = Shared(max_error)
 
     def __repr__(self) -> str:
-        given = {"max_error": self.max_error, "pos_label": self.pos_label}
-        options = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        usual = dict(zip(_OPTIONS, (None, None, True, "raise"), strict=True))
+        options = [f"{name}={value!r}" for name, value in self._options().items() if value != usual[name]]
         return f"ROCAccumulator({', '.join(options)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"max_error": self.max_error, "pos_label": self.pos_label, "state": self._shared.settled()}
+        return self._options() | {"state": self._shared.settled()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.max_error, self.pos_label = state["max_error"], state["pos_label"]
+        for name in _OPTIONS:
+            setattr(self, name, state[name])
         self._shared = Shared(self.max_error, state["state"])
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _OPTIONS}
 
     @classmethod
     def from_counts(
-        cls, score: ArrayLike, n_pos: ArrayLike, n_neg: ArrayLike, *, pos_label: Any = None
+        cls,
+        score: ArrayLike,
+        n_pos: ArrayLike,
+        n_neg: ArrayLike,
+        *,
+        pos_label: Any = None,
+        higher_is_better: bool = True,
     ) -> ROCAccumulator:
         """Make an accumulator of samples that a database or a cluster has counted.
 
@@ -133,6 +168,8 @@ class ROCAccumulator:
         pos_label : label, default=None
             Name of the positive class in results, and the `pos_label` of accumulators that this one is merged with;
             None for 1.
+        higher_is_better : bool, default=True
+            As for an accumulator.
 
         Returns
         -------
@@ -151,8 +188,8 @@ class ROCAccumulator:
         >>> ROCAccumulator.from_counts([0.2, 0.5, 0.9], n_pos=[0, 1, 3], n_neg=[4, 2, 0]).result().estimate
         0.9583333333333334
         """
-        found = cls(pos_label=pos_label)
-        found._shared.add(frozenset(), of_counts(score, n_pos, n_neg))
+        found = cls(pos_label=pos_label, higher_is_better=higher_is_better)
+        found._shared.add(frozenset(), of_counts(score, n_pos, n_neg, not higher_is_better))
         return found
 
     @property
@@ -201,9 +238,10 @@ class ROCAccumulator:
         if is_dask(y_true, y_score, sample_weight):
             given = {"y_true": y_true, "y_score": y_score}
             weighted = given if sample_weight is None else {**given, "sample_weight": sample_weight}
-            new = partial(ROCAccumulator, max_error=self.max_error, pos_label=self.pos_label)
+            new = partial(ROCAccumulator, **self._options())
             return self.merge(accumulated(new, weighted))
-        warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+        held: dict[str, Any] = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+        (y_true, y_score, sample_weight), n_dropped = complete(self.missing, may_be_empty=True, **held)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
         score = scores(y_score)
         if score.shape != positive.shape:
@@ -211,14 +249,15 @@ class ROCAccumulator:
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
         require_finite(score, "y_score")
         require_weights(weight)
+        score = oriented(score, not self.higher_is_better)
         if len(positive) < WAITING:
-            self._shared.wait(labels, positive, score, weight)
+            self._shared.wait(labels, positive, score, weight, n_dropped)
             return self
         if weight is None:
             run = _bins.counted_once(positive, score)
         else:
             run = _bins.counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
-        self._shared.add(labels, run)
+        self._shared.add(labels, run, n_dropped=n_dropped)
         return self
 
     def merge(self, other: ROCAccumulator) -> ROCAccumulator:
@@ -227,7 +266,7 @@ class ROCAccumulator:
         Parameters
         ----------
         other : ROCAccumulator
-            With the same `pos_label`, and with a `max_error` that is None or at most that of this one.
+            With the same `pos_label` and `higher_is_better`, and a `max_error` of None or at most this one's.
 
         Returns
         -------
@@ -238,6 +277,8 @@ class ROCAccumulator:
             raise TypeError(f"other must be a ROCAccumulator, got {type(other).__name__}")
         if other.pos_label != self.pos_label:
             raise ValueError(f"pos_label must agree, got {shown(self.pos_label)} and {shown(other.pos_label)}")
+        if other.higher_is_better != self.higher_is_better:
+            raise ValueError(f"higher_is_better must agree, got {self.higher_is_better} and {other.higher_is_better}")
         if other.max_error is not None and not other.max_error <= (self.max_error or 0.0):
             mine = "None keeps every score" if self.max_error is None else f"max_error={self.max_error:g} is less"
             raise ValueError(
@@ -245,7 +286,7 @@ class ROCAccumulator:
                 f" ROCAccumulator(max_error={other.max_error:g})"
             )
         theirs = other._shared.settled()  # opens its lock before ours is taken: two may merge each other
-        self._shared.add(theirs.seen, theirs.bins, theirs.extent)
+        self._shared.add(theirs.seen, theirs.bins, theirs.extent, theirs.n_dropped)
         return self
 
     def curve(self) -> tuple[F64, F64, F64]:
@@ -255,10 +296,10 @@ class ROCAccumulator:
         -------
         fpr, tpr, thresholds : ndarray of shape (n_scores + 1,)
             Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. Of a bin of
-            several scores one half is placed at either end.
+            several scores one half is placed at either end. Without `higher_is_better` thresholds ascend, from -inf.
         """
         score, pos, neg = self.middle().curve().steps()
-        return *vertices(pos, neg), np.concatenate([[np.inf], score])
+        return *vertices(pos, neg), of_caller(np.concatenate([[np.inf], score]), not self.higher_is_better)
 
     def result(
         self,
@@ -321,7 +362,8 @@ class ROCAccumulator:
         return self._sample(_bins.laid(*self._shared.read(), *_MIDDLE))
 
     def _sample(self, bins: F64) -> Sample:
-        return as_sample(self._core(bins), 1 if self.pos_label is None else self.pos_label)
+        found = as_sample(self._core(bins), 1 if self.pos_label is None else self.pos_label)
+        return found._replace(lower=not self.higher_is_better, n_dropped=self._shared.n_dropped)
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
+from rocmax._checks.missing import oriented
 from rocmax._checks.samples import F64, require_finite, scores, weights
 from rocmax.metrics.accumulator import _bins
 
 
-def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:
-    """Check scores and the number of samples of either class at each, and return their bins."""
+def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> F64:
+    """Check scores and the number of samples of either class at each, and return their bins: high for positives."""
     score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
     value = scores(score, "score").astype(np.float64, copy=False)
     if value.ndim != 1:
@@ -26,7 +27,7 @@ def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:
             " (WHERE score IS NOT NULL)"
         )
     require_finite(value, "score")
-    return _bins.counted(value, *counts)
+    return _bins.counted(oriented(value, lower), *counts)
 
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:

@@ -25,6 +25,7 @@ class State(NamedTuple):
     extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
     reduced: int = 0  # bins that were left when scores were last pooled
     seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
+    n_dropped: int = 0  # samples with missing values
     waiting: int = 0  # samples at the front of the buffer, in no run yet
 
     @property
@@ -49,11 +50,16 @@ class Shared:
         _LIVING.add(self)
 
     def wait(
-        self, labels: frozenset[Any], positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None
+        self,
+        labels: frozenset[Any],
+        positive: NDArray[np.bool_],
+        score: NDArray[Any],
+        weight: F64 | None,
+        n_dropped: int,
     ) -> None:
         """Put samples into the buffer, after counting its samples if they do not fit."""
         with self._lock:
-            state = self._agreed(labels)
+            state = self._agreed(labels, n_dropped)
             if state.waiting + len(score) > WAITING:
                 self._state = state = self._counted(state)
             if self._buffer is None:
@@ -65,20 +71,22 @@ class Shared:
             rows[2] = ~positive if weight is None else weight * ~positive
             self._state = state._replace(waiting=to)
 
-    def add(self, labels: frozenset[Any], run: F64, extent: tuple[float, float] | None = None) -> None:
+    def add(
+        self, labels: frozenset[Any], run: F64, extent: tuple[float, float] | None = None, n_dropped: int = 0
+    ) -> None:
         """Add bins; without an extent they must be ascending."""
         with self._lock:
-            self._state = self._limited(self._agreed(labels), run, extent)
+            self._state = self._limited(self._agreed(labels, n_dropped), run, extent)
 
-    def _agreed(self, labels: frozenset[Any]) -> State:
-        """Return the state with the labels of another part; all parts must have one pair of labels."""
+    def _agreed(self, labels: frozenset[Any], n_dropped: int) -> State:
+        """Return the state with labels and dropped samples of another part; all parts must have one pair of labels."""
         seen = self._state.seen | labels
         if seen and not any(seen <= pair for pair in PAIRS):
             new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
             raise ValueError(
                 f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
             )
-        return self._state._replace(seen=seen)
+        return self._state._replace(seen=seen, n_dropped=self._state.n_dropped + n_dropped)
 
     def _counted(self, state: State) -> State:
         """Count the samples in the buffer as a run."""
@@ -118,6 +126,11 @@ class Shared:
             state.bins.flags.writeable = False
             self._state = state
             return state
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of samples left out."""
+        return self._state.n_dropped
 
     def read(self) -> tuple[F64, tuple[float, float]]:
         state = self.settled()
