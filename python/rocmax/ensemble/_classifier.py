@@ -128,7 +128,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     *Results* do not depend on `n_jobs`. Ctrl-C stops the fit within a second and leaves an estimator that was fitted
     before unchanged. *Saving*: with `pickle`, or with `skops` (the types to trust are those of this package, LightGBM
-    and scikit-learn, and of your own families).
+    and scikit-learn, ``numpy.dtype``, and those of your own families).
 
     Examples
     --------

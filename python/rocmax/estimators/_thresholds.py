@@ -52,7 +52,8 @@ def choose_threshold(
         kept = weight > 0
         scores, positive, weight = scores[kept], positive[kept], weight[kept]
     if rule.name == "midpoint":
-        return chosen(rule, scores, positive, weight)
+        middle, low, high = chosen(rule, scores, positive, weight), scores[positive].min(), scores[~positive].max()
+        return float(high) if high < low <= middle else middle  # no number lies between neighbours
     rounding = max(noise, _ROUNDINGS * float(np.finfo(np.float64).eps * np.abs(scores).max()))
     tie = min(rounding, close(scores))
     lower, upper = _ends(scores, scores, positive, rule, weight)

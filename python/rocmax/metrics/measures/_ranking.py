@@ -66,7 +66,7 @@ class Ranking:
     def of_weights(cls, sample: Sample) -> Ranking:
         """Return the weights at the distinct scores, from the core's sort, without the samples."""
         score, pos, neg = sample.curve().steps()
-        return cls(pos, neg, score)
+        return cls(pos, neg, score.astype(sample.score.dtype, copy=False))  # thresholds compare in the scores' dtype
 
     @property
     def sizes(self) -> tuple[float, float]:

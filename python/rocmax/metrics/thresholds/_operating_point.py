@@ -49,8 +49,9 @@ def operating_point(
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
-    A sample is called positive if its score is at least the threshold c. With TPR the share of the m positives that are
-    called positive, FPR the share of the n negatives, and p the prevalence,
+    A sample is called positive if its score is at least the threshold c, compared in the dtype of the scores as by
+    ``y_score >= c``: float32 scores are compared with c rounded to float32. With TPR the share of the m positives that
+    are called positive, FPR the share of the n negatives, and p the prevalence,
     ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
     ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
     of equally good thresholds. The estimators' `threshold` uses the same rules. By default intervals take the threshold
@@ -78,7 +79,8 @@ def operating_point(
           if no threshold reaches it. "f1": the largest F1 score, ``2 PPV TPR / (PPV + TPR)``. Both refer to
           `prevalence`, and are uncertain where few samples are called positive;
         - "eer": where FPR and 1 - TPR are closest;
-        - "midpoint": half way between the lowest positive and the highest negative score.
+        - "midpoint": half way between the lowest positive and the highest negative score; if no number lies between
+          them, the positive score, which is called positive.
 
         A list or an array gives a table with one row for each; "all" gives every distinct score.
     cost : float, default=1.0
@@ -191,7 +193,7 @@ def operating_point(
         warn_beyond(rules, *data.effective)
     else:
         used, reached = guaranteed(data, rules, guarantee)
-    found, calls = Calls.of_rules(curve, used)
+    found, calls = Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = values(calls, prevalence)
     if bootstrap is None:
         ends = intervals(shares, _sizes(data, found, calls), prevalence, critical(level))
@@ -204,6 +206,8 @@ def operating_point(
     def shaped(column: F64) -> Any:
         return column if several else float(column[0])
 
+    given = np.array([rule.given for rule in rules])
+    found = np.where(given, [rule.number for rule in rules], found)  # as the caller writes them
     columns = {"threshold": of_caller(found, data.lower)} | shares | calls._asdict()
     made: dict[str, Any] = {name: shaped(column) for name, column in columns.items()}
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}

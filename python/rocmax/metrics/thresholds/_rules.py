@@ -148,6 +148,19 @@ class Rule(NamedTuple):
         """Whether the share of positives matters, which stratified resamples fix."""
         return self.kind.limits == "samples" or self.kind.of_calls is not None
 
+    def among(self, curve: _core.Curve, kind: np.dtype[Any]) -> Rule:
+        """Return this rule, or the threshold that it sets, as scores of a dtype compare with it.
+
+        A midpoint that rounds to the highest negative score is the lowest positive one instead.
+        """
+        if self.given:
+            return self._replace(number=_as(kind, self.number))
+        if self.name != "midpoint":
+            return self
+        score, pos, neg = curve.steps()
+        low, high, middle = score[pos > 0][-1], score[neg > 0][0], _as(kind, self.of(curve))
+        return Rule("at", float(low) if middle <= high < low else middle)
+
     def on(self, curve: _core.Curve) -> Rule:
         """Return a rule that the core has: this one, or the threshold that this one chooses on a curve."""
         if self.kind.of_calls is None:
@@ -169,6 +182,12 @@ class Rule(NamedTuple):
     def of(self, curve: _core.Curve) -> float:
         """Return the lowest score that is called positive on a curve."""
         return curve.cut(self.on(curve).core)[0]
+
+
+def _as(kind: np.dtype[Any], threshold: float) -> float:
+    """Return a threshold as numpy compares scores of a dtype with it."""
+    with np.errstate(over="ignore"):
+        return float(kind.type(threshold))
 
 
 def parse_rule(threshold: Any) -> Rule | None:
