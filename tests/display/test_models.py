@@ -154,6 +154,19 @@ def test_reliability_has_bins_of_scikit_learn_where_ties_lie_on_their_edges(stra
         np.testing.assert_allclose((curve.low, curve.high), wilson(share * sizes, sizes, ndtri(0.975)), atol=1e-12)
 
 
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_reliability_of_weights_is_that_of_repeated_rows(strategy: str) -> None:
+    weight = np.random.default_rng(1).integers(0, 4, len(Y))
+    one = ReliabilityDisplay.from_predictions(Y, P, sample_weight=weight, strategy=strategy).curves[0]
+    other = ReliabilityDisplay.from_predictions(np.repeat(Y, weight), np.repeat(P, weight), strategy=strategy).curves[0]
+    for name in ("score", "share", "low", "high", "brier"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-12)
+    same = ReliabilityDisplay.from_predictions(Y, P, sample_weight=np.ones(len(Y)), strategy=strategy).curves[0]
+    np.testing.assert_allclose(same.low, ReliabilityDisplay.from_predictions(Y, P, strategy=strategy).curves[0].low)
+    with pytest.raises(ValueError, match="sample_weight must be non-negative"):
+        ReliabilityDisplay.from_predictions(Y, P, sample_weight=-weight)
+
+
 def test_weights_have_names_and_an_order() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["age", "dose", "$x$", "weight", "last"])

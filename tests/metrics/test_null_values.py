@@ -247,3 +247,15 @@ def test_bad_hypotheses_are_refused(options, message):
     y, s, _ = samples()
     with pytest.raises(ValueError, match=message):
         infer(y, s, **options)
+
+
+@pytest.mark.parametrize("measure", ["auc", PartialAUC((0, 0.2))])
+@pytest.mark.parametrize(("alternative", "end"), [("greater", 0), ("less", 1)])
+def test_a_one_sided_bound_is_an_end_of_a_wider_interval(measure, alternative, end):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    s = rng.normal(size=120) + y
+    bound = infer(y, s, measure, confidence_level=0.9).confidence_interval[end]
+    found = infer(y, s, measure, null_value=bound, alternative=alternative)
+    assert found.pvalue == pytest.approx(0.05, rel=1e-6)
+    assert found.confidence_interval == infer(y, s, measure).confidence_interval

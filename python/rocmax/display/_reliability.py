@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import check_level, choice
+from rocmax._checks.samples import F64, check_level, choice, weights
 from rocmax._parameters import check_count
 from rocmax.display._base import CurveDisplay, reference
 from rocmax.display._read import Scores
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample, explain
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +36,7 @@ class ReliabilityDisplay(CurveDisplay):
     """Share of positives against the predicted probability, bin by bin, with Wilson's intervals."""
 
     _prefer = "predict_proba"
-    _reads = ("names", "pos_label", "missing")
+    _reads = ("names", "sample_weight", "pos_label", "missing")
 
     @classmethod
     def from_predictions(
@@ -61,7 +62,7 @@ class ReliabilityDisplay(CurveDisplay):
         confidence_level : float, default=0.95
             Nominal coverage of the intervals.
         **options
-            `names`, `pos_label` and `missing` as there, and arguments of `plot`.
+            `names`, `sample_weight` (frequency weights), `pos_label` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
@@ -71,11 +72,13 @@ class ReliabilityDisplay(CurveDisplay):
         choice(strategy, ("quantile", "uniform"), "strategy")
         level = check_level(confidence_level)
         of, shown = cls._read(y_true, y_prob, options, "y_prob")
+        weight = None if of.weight is None else weights(of.weight, len(of.positive))
         curves = []
         for name, scores in of.scores:
+            explain(Sample(of.positive, scores, weight, 1))
             if scores.min() < 0 or scores.max() > 1:
                 raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():.10g} to {scores.max():.10g}")
-            curves.append(_reliability(name, of.positive, scores, n_bins, strategy, critical(level)))
+            curves.append(_reliability(name, of.positive, scores, weight, n_bins, strategy, critical(level)))
         return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def _label(self, curve: Reliability) -> str:
@@ -100,15 +103,29 @@ class ReliabilityDisplay(CurveDisplay):
 
 
 def _reliability(
-    name: str, positive: NDArray[np.bool_], scores: NDArray[np.float64], n_bins: int, strategy: str, z: float
+    name: str, positive: NDArray[np.bool_], scores: F64, weight: F64 | None, n_bins: int, strategy: str, z: float
 ) -> Reliability:
     """Return the bins of one model: those of :func:`sklearn.calibration.calibration_curve`, which keeps no sizes."""
     edges = np.linspace(0.0, 1.0, n_bins + 1)
-    if strategy == "quantile":
-        edges = np.percentile(scores, edges * 100)  # `np.quantile` rounds otherwise, and ties lie on the edges
+    if strategy == "quantile":  # `np.quantile` rounds otherwise, and ties lie on the edges
+        edges = np.percentile(scores, edges * 100) if weight is None else _percentiles(scores, weight, edges)
     bins = np.searchsorted(edges[1:-1], scores)
-    sizes, hits, sums = (np.bincount(bins, weight, n_bins) for weight in (None, positive, scores))
+    w = np.ones(len(scores)) if weight is None else weight
+    sizes, hits, sums = (np.bincount(bins, w * part, n_bins) for part in (1.0, positive, scores))
     held = sizes > 0
     sizes, hits, sums = sizes[held], hits[held], sums[held]
     low, high = wilson(hits, sizes, z)
-    return Reliability(name, sums / sizes, hits / sizes, low, high, float(np.mean((scores - positive) ** 2)))
+    brier = float(np.average((scores - positive) ** 2, weights=weight))
+    return Reliability(name, sums / sizes, hits / sizes, low, high, brier)
+
+
+def _percentiles(scores: F64, weight: F64, shares: F64) -> F64:
+    """Return the percentiles of scores, each of which is repeated as often as its weight says."""
+    order = np.argsort(scores)
+    up_to = np.cumsum(weight[order])
+    place = shares * max(up_to[-1] - 1, 0.0)
+    first, last = (
+        scores[order][np.minimum(np.searchsorted(up_to, np.floor(place) + step, "right"), len(order) - 1)]
+        for step in (0, 1)
+    )
+    return np.asarray(first + (last - first) * (place - np.floor(place)))

@@ -92,7 +92,8 @@ def infer(
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
         Whether the measure differs from the null value, is less or greater, or lies within `equivalence_margin` of it,
         by two one-sided tests (Schuirmann, 1987). To show that a measure is no worse than 0.8 by more than 0.05, test
-        "greater" than 0.75.
+        "greater" than 0.75. The confidence interval is two-sided for every alternative; a one-sided 95 % bound is an
+        end of the interval at ``confidence_level=0.9``.
     equivalence_margin : float, default=None
         For "equivalence": the largest difference from the null value that does not matter, above 0.
     confidence_level : float, default=0.95
