@@ -97,7 +97,7 @@ def test_indices_are_those_of_the_rows_that_were_given():
     s, weight = S.copy(), np.ones(60)
     s[2], s[9], weight[11] = np.nan, np.inf, -1
     for scores in (s, {"a": s, "b": S}, pd.DataFrame({"a": s, "b": S})):
-        with pytest.raises(ValueError, match=r"y_score.* must be finite, got inf at index 9$"):
+        with pytest.raises(ValueError, match=r"y_score.* must be finite, got inf at index 9; "):
             infer(Y, scores, missing="drop")
     s[9] = 0.0
     with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1.0 at index 11"):
