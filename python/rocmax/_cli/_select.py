@@ -92,7 +92,8 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
         raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
     cv = TimeSeriesSplit(k) if data.in_time else k
     try:
-        return folds_of(cv, data.X, data.positive.astype(int), groups=data.groups, seed=0)[0]
+        with report.warned():
+            return folds_of(cv, data.X, data.positive.astype(int), groups=data.groups, seed=0)[0]
     except ValueError as error:
         how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
         raise Failure(f"{k} folds {how} leave a fold without one class: give a smaller --folds") from error

@@ -33,6 +33,7 @@ from rocmax.boosting._params import checked_params, forgets_rounds
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
+from rocmax.estimators._folds import groups_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
 # The objective that "auto" also tries from 20,000 rows on, and the standard errors by which it must be better.
@@ -89,7 +90,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         know, and its names for parameters of this class (``eta`` for `learning_rate`), are refused. With dart boosting,
         whose later rounds change earlier trees, the chosen number of rounds is trained anew.
     validation_fraction : float, default=0.25
-        The share of held-out rows.
+        The share of held-out rows; equal rows are held out together.
     validation : splitter or pair, default=None
         Selects the held-out rows instead: a pair (rows to train on, rows to hold out), or a splitter, of which the last
         split is used, such as ``TimeSeriesSplit()`` for rows ordered in time.
@@ -165,7 +166,13 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     @atomic
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callable[[BoostingRound], None] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        callback: Callable[[BoostingRound], None] | None = None,
     ) -> Self:
         """Choose the objective and the number of rounds, and train.
 
@@ -175,6 +182,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             Training samples; NaN is a missing value.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, divided by their mean: their scale means nothing. Samples of weight 0 are ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Clusters of dependent samples, such as those of a patient: the held-out rows are whole clusters. A splitter
+            as `validation` receives them.
         callback : callable, default=None
             Called after each round of each objective with a named tuple: `objective`, `n_estimators` (rounds so far)
             and `score` (the partial AUC of the held-out rows).
@@ -188,10 +198,12 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         library, objectives, fpr_range = self._checked()
         data = self._validated(X, y, sample_weight)
         there = np.ones(len(data.positive), dtype=bool) if data.weight is None else data.weight > 0
-        split = None if self.validation is None else given(self.validation, data.X, data.positive, there)
+        groups = groups_of(groups, len(there))
+        split = None if self.validation is None else given(self.validation, data.X, data.positive, there, groups)
+        groups = None if groups is None else groups[there]
         data = data if there.all() else data.take(np.flatnonzero(there))
         share = float(self.validation_fraction)
-        train, held = split or drawn(data.positive, share, np.random.default_rng(library.seed))
+        train, held = split or drawn(data.positive, share, np.random.default_rng(library.seed), data.X, groups)
         if len(data.positive) < settings().boosting_pair_rows:
             objectives = objectives[:1]
         with in_one_line(self.library):

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from rocmax._checks.samples import names_of, rate_range
+from rocmax._checks.samples import rate_range
 from rocmax._checks.training import n_rows, rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._runtime.threads import blas_threads, n_threads
@@ -27,7 +27,8 @@ from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
-from rocmax.estimators._folds import folds_of
+from rocmax.estimators._folds import folds_of, groups_of
+from rocmax.estimators._repeats import equal_rows
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import PartialAUC, infer
 
@@ -198,16 +199,14 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     ) -> tuple[Data, AnyArray]:
         """Return the rows of positive weight and their indices; set ``classes_``."""
         samples = self._validated(X, y, sample_weight)
-        if groups is not None:
-            groups = np.asarray(groups)
-            check_consistent_length(samples.X, groups)
-            names_of(groups, len(groups), "groups")  # none is missing
+        groups = groups_of(groups, len(samples.positive))
         self._n_rows = len(samples.positive)
         rows = np.flatnonzero(samples.counted)
         if len(rows) < self._n_rows:
             samples, groups = samples.take(rows), None if groups is None else groups[rows]
         y = samples.positive.astype(int)
         folds, _ = folds_of(self.cv, samples.X, y, groups=groups, seed=seed)
+        groups = equal_rows(samples.X) if groups is None else groups
         return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead), rows
 
     def _cross_fitted(

@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from rocmax import _core
+from rocmax._checks.samples import names_of
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
@@ -21,6 +22,7 @@ from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
+from rocmax.estimators._repeats import dealt_folds, equal_rows, warn_of_kept, warn_of_shared
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
 from rocmax.solvers import Model
@@ -52,20 +54,35 @@ def folds_of(
 
     A number means stratified folds of the samples of positive weight: random ones, repeated below 1,000 samples, which
     from 1,000 on and without a `seed` are in the order of the samples. With `groups` they keep groups whole and are not
-    repeated. Otherwise `cv` is scikit-learn's: a splitter receives X, y, the groups and `params`.
+    repeated; without, they keep equal rows together. Otherwise `cv` is scikit-learn's: a splitter receives X, y, the
+    groups and `params`, and a warning counts the equal rows that its folds share.
     """
     if isinstance(cv, str | bytes | bytearray):
         raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test), got {shown(cv)}")
     repeats, counted = 1, np.ones(len(y), dtype=bool) if weight is None else weight > 0
     with one_at_a_time():
         if cv is None or isinstance(cv, Integral):
-            kept = np.flatnonzero(counted)
-            splitter, repeats = _stratified(5 if cv is None else cv, y[kept], groups, seed)
-            folds = ((kept[train], kept[test]) for train, test in splitter.split(y[kept], y[kept], groups))
-        else:
-            given = {} if groups is None else {"groups": groups}
-            folds = check_cv(cv, y, classifier=True).split(X, y, **given, **(params or {}))
-        return check_folds(folds, counted, y), repeats
+            kept, n = np.flatnonzero(counted), 5 if cv is None else cv
+            groups = None if groups is None else groups[kept]
+            splitter, repeats = _stratified(n, y[kept], groups, seed)
+            equal = equal_rows(X) if groups is None else None
+            whole = None if equal is None else dealt_folds(equal[kept], y[kept], int(n), repeats, seed or 0)
+            pairs = splitter.split(y[kept], y[kept], groups) if whole is None else whole
+            found = check_folds(((kept[train], kept[test]) for train, test in pairs), counted, y)
+            if equal is not None:
+                warn_of_kept(equal[kept]) if whole is not None else warn_of_shared(X, found)
+            return found, repeats
+        given = {} if groups is None else {"groups": groups}
+        folds = check_cv(cv, y, classifier=True).split(X, y, **given, **(params or {}))
+        found = check_folds(folds, counted, y)
+    if groups is None:
+        warn_of_shared(X, found)
+    return found, repeats
+
+
+def groups_of(groups: Any, n_samples: int) -> AnyArray | None:
+    """Return the number of the group of each sample, or None without groups."""
+    return None if groups is None else names_of(groups, n_samples, "groups")[1]
 
 
 def _stratified(cv: Any, y: AnyArray, groups: AnyArray | None, seed: int | None) -> tuple[Any, int]:
@@ -80,7 +97,7 @@ def _stratified(cv: Any, y: AnyArray, groups: AnyArray | None, seed: int | None)
         n_groups = len(np.unique(groups))
         if n_groups < n:
             raise ValueError(f"cv={text} folds need as many groups, got {n_groups}; use fewer folds")
-        return StratifiedGroupKFold(n, shuffle=True, random_state=seed), 1
+        return StratifiedGroupKFold(n, shuffle=True, random_state=seed or 0), 1
     repeats = min(_MOST, -(-_MANY // len(y)))
     if repeats == 1 and seed is None:
         return StratifiedKFold(n), 1

@@ -1,7 +1,7 @@
 """PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -16,13 +16,13 @@ from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import correction_of_folds, error_over_folds, is_better, smoothed
 from rocmax._ties import SAME, first_best
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64, AnyArray, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, rows_of
+from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
 from rocmax.estimators._landmarks import (
     check_landmarks,
     copied,
@@ -84,7 +84,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         As in :class:`PartialAUCSVC`; all widths use the same landmarks.
     cv : int, cross-validation generator or iterable, default=5
         A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random folds that
-        are repeated up to four times. Otherwise a splitter of scikit-learn, or pairs (training rows, test rows) of
+        are repeated up to four times; equal rows stay in one fold. With ``fit(..., groups=)``, folds keep groups whole.
+        Otherwise a splitter of scikit-learn, or pairs (training rows, test rows) of
         indices or masks, such as ``GroupKFold(5).split(X, y, groups)``.
     scoring : str or callable, default=None
         A scikit-learn scorer of one measure, higher for better models; by default the partial AUC on `fpr_range` (area
@@ -133,6 +134,8 @@ class PartialAUCSVCCV(CertifiedRanker):
     (3, 3)
     """
 
+    __metadata_request__fit: ClassVar = {"groups": True}  # passed on by pipelines and searches
+
     fpr_range: tuple[float, float] = FULL
     _: KW_ONLY
     Cs: Any = "auto"
@@ -153,7 +156,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     verbose: int = 0
 
     @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose and fit the model.
 
         Parameters
@@ -164,8 +167,11 @@ class PartialAUCSVCCV(CertifiedRanker):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
             scorer requests them.
+        groups : array-like of shape (n_samples,), default=None
+            Clusters of dependent samples, such as those of a patient: folds keep them whole. A splitter as `cv`
+            receives them.
         **params : dict
-            With scikit-learn's metadata routing enabled, what the splitter and the scorer request, such as `groups`.
+            With scikit-learn's metadata routing enabled, what the splitter and the scorer request.
 
         Raises
         ------
@@ -182,12 +188,13 @@ class PartialAUCSVCCV(CertifiedRanker):
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         Cs = self._some_Cs()
         X, positive, weight = data = self._validated(X, y, sample_weight)
+        groups = groups_of(groups, len(positive))
         place = ranks(positive, weight, seed)
         spaces = self._spaces(data, place)
         labels = self.classes_[positive.astype(int)]
-        split_params, score_params = self._routed(sample_weight, params)
+        split_params, score_params = self._routed(sample_weight, groups, params)
         surrogates = self._candidates(surrogate, fpr_range, data)
-        folds, repeats = folds_of(self.cv, X, labels, weight, params=split_params)
+        folds, repeats = folds_of(self.cv, X, labels, weight, groups=groups, params=split_params)
         counted = data.counted
         correction = correction_of_folds([(counted[train].sum(), counted[test].sum()) for train, test in folds])
         self.Cs_ = np.array(Cs)
@@ -303,11 +310,13 @@ class PartialAUCSVCCV(CertifiedRanker):
             .add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
         )
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the arguments for the splitter and for the scorer."""
+    def _routed(
+        self, sample_weight: Any, groups: AnyArray | None, params: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arguments for the splitter, beside groups, and for the scorer."""
         if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
-            return routed.splitter.split, routed.scorer.score
+            routed = process_routing(self, "fit", sample_weight=sample_weight, groups=groups, **params)
+            return {k: v for k, v in routed.splitter.split.items() if k != "groups"}, routed.scorer.score
         if params:
             raise TypeError(
                 f"fit got {', '.join(map(repr, params))}, which needs scikit-learn's metadata routing: "

@@ -16,8 +16,9 @@ from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._ties import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic
-from rocmax.estimators._folds import check_folds
-from rocmax.estimators._least_squares import LeastSquares
+from rocmax.estimators._folds import check_folds, groups_of
+from rocmax.estimators._least_squares import LeastSquares, Samples
+from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
 from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_out, scale
@@ -110,7 +111,7 @@ class AUCRLSCV(LeastSquares):
     n_jobs: int | None = None
 
     @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose alpha for each label by cross-validation, then fit on all samples.
 
         Parameters
@@ -121,6 +122,10 @@ class AUCRLSCV(LeastSquares):
             Labels of two classes, the second in sorted order positive; or a 0/1 matrix with one problem per column.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; a pair has the product of its two weights. A sample is held out with its full weight.
+        groups : array-like of shape (n_samples,), default=None
+            Clusters of dependent samples, such as those of a patient: a number of folds keeps them whole,
+            "leave-one-out" holds out one cluster at a time, and a splitter receives them. Leave-pair-out, which holds
+            out two samples, refuses them.
 
         Raises
         ------
@@ -134,13 +139,19 @@ class AUCRLSCV(LeastSquares):
             raise ValueError(f"confidence_level must lie between 0 and 1, got {shown(self.confidence_level)}")
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
+        groups = groups_of(groups, len(data.kept))
+        together = self._together(data, groups)
         # The smaller of the matrices of features and of samples, formed once for all labels, folds and the fit.
         features = self._features(data.X, data.weight, held_out=True)
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
         size, results = data.X.shape[0] * min(data.X.shape), []
         for pos in data.labels.T:
-            folds = [] if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)) else list(self._folds(cv, X, pos, data.kept))
+            folds = (
+                []
+                if is_one_of(self.cv, (_LEAVE_PAIR_OUT,))
+                else list(self._folds(cv, X, pos, data.kept, groups, together))
+            )
             found = interruptible(size, self._validate_label, features, pos, grid, folds, threads)
             results.append(found)
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
@@ -184,10 +195,35 @@ class AUCRLSCV(LeastSquares):
         auc = np.array([roc_auc_score(pos, s, sample_weight=features.weight) for s in scores])
         return alphas, auc, np.full(len(alphas), np.nan)
 
-    def _folds(self, cv: Any, X: Any, pos: Bool, kept: Bool) -> Iterator[AnyArray]:
+    def _together(self, data: Samples, groups: AnyArray | None) -> AnyArray | None:
+        """Return the number of the cluster of each sample kept, or None: groups, or equal rows, of which it warns."""
+        pairs = is_one_of(self.cv, (_LEAVE_PAIR_OUT,))
+        if groups is not None:
+            if pairs:
+                raise ValueError("groups need folds that hold them out whole: pass cv=5 or cv='leave-one-out'")
+            return groups[data.kept]
+        equal = equal_rows(data.X)
+        if equal is not None and pairs:
+            warn_of_repeats(equal, "leave-pair-out trains on their copies: pass cv=5, which keeps equal rows together")
+        elif equal is not None and isinstance(self.cv, str | Integral):
+            warn_of_kept(equal)
+        return equal
+
+    def _folds(
+        self, cv: Any, X: Any, pos: Bool, kept: Bool, groups: AnyArray | None, together: AnyArray | None
+    ) -> Iterator[AnyArray]:
         """Yield the samples that each fold holds out, numbered among those `kept`; a splitter sees all samples X."""
         if isinstance(cv, str):
-            yield from np.arange(len(pos))[:, None]
+            each = np.arange(len(pos)) if together is None else np.unique(together, return_inverse=True)[1]
+            order = np.argsort(each, kind="stable")
+            yield from np.split(order, np.flatnonzero(np.diff(each[order])) + 1)
+            return
+        if isinstance(cv, Integral) and together is not None:
+            n_clusters = len(np.unique(together))
+            if n_clusters < int(cv):
+                raise ValueError(f"cv={shown(cv)} folds need as many groups, got {n_clusters}; use fewer folds")
+            fold = dealt(together, pos.astype(int), int(cv), 0)
+            yield from (np.flatnonzero(fold == number) for number in range(int(cv)))
             return
         if isinstance(cv, Integral):
             yield from _stratified(pos, int(cv))
@@ -195,7 +231,10 @@ class AUCRLSCV(LeastSquares):
         every = np.zeros(len(kept), dtype=bool)
         every[kept] = pos
         with one_at_a_time():
-            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), np.ones_like(kept))
+            own = {} if groups is None else {"groups": groups}
+            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every, **own), np.ones_like(kept))
+        if groups is None:
+            warn_of_shared(X, splits)
         place = np.cumsum(kept) - 1
         tests, seen = [], np.zeros(len(pos), dtype=np.int64)
         for k, fold in enumerate(splits):

@@ -1,0 +1,185 @@
+"""Rows that occur again: folds keep them together, as a model that has seen a row need not learn to rank it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import marked_missing
+from rocmax._runtime.warn import warn
+from rocmax._typing import AnyArray, Bool
+from rocmax.designs import is_dask, is_sparse
+
+Hashes = NDArray[np.uint64]
+
+# Equal pairs of rows are copies, not chance, if there are more than this multiple of those expected of independent
+# columns with the same shares of values: in tables of few values equal rows may be different subjects.
+_CHANCE = 10.0
+# Fewer repeated rows than this share change no choice.
+_SHARE = 0.01
+# A row of more than this share of all rows is a common case, such as an empty picture, and no copy; whole it would fill
+# half of one of five folds.
+_LARGEST = 0.1
+# Columns of a sparse matrix that are looked at for chance.
+_MOST = 1000
+# Rows of a dense array that are hashed at a time, in values.
+_BLOCK = 1 << 20
+
+
+def equal_rows(X: Any) -> AnyArray | None:
+    """Return a number for each row that equal rows share; None if no more rows repeat than chance explains.
+
+    Rows are hashed in 64 bits, block by block: O(n) memory, one pass over X. None too for dask arrays.
+    """
+    if is_dask(X):
+        return None
+    hashes = _hashes(X)
+    _, numbers, sizes = np.unique(hashes, return_inverse=True, return_counts=True)
+    n, extra = len(hashes), len(hashes) - len(sizes)
+    if extra < max(1.0, _SHARE * n):
+        return None
+    pairs = float(np.sum(sizes * (sizes - 1.0))) / 2.0
+    if _expected(X, n, pairs / _CHANCE) * _CHANCE >= pairs:
+        return None
+    common = sizes[numbers] > _LARGEST * n
+    return np.where(common, len(sizes) + np.arange(n), numbers)
+
+
+def warn_of_kept(equal: AnyArray) -> None:
+    """Warn that folds keep equal rows together."""
+    warn_of_repeats(equal, "they stay together in one fold, as copies would show the labels of held-out rows")
+
+
+def warn_of_repeats(equal: AnyArray, what: str) -> None:
+    """Warn of rows that occur again."""
+    extra, n = len(equal) - len(np.unique(equal)), len(equal)
+    warn(f"{extra:,} of {n:,} rows repeat another row in all features: {what}", UserWarning)
+
+
+def warn_of_shared(X: Any, folds: list[tuple[AnyArray, AnyArray]]) -> None:
+    """Warn of given folds that score rows which occur among their training rows."""
+    equal = equal_rows(X)
+    if equal is None:
+        return
+    shared = max(int(np.isin(equal[test], equal[train]).sum()) for train, test in folds)
+    if shared:
+        warn(
+            f"up to {shared:,} rows of a fold also occur among its training rows, equal in all features: the estimate "
+            "is too high if they are copies; use folds that keep equal rows together, or a number as cv",
+            UserWarning,
+        )
+
+
+def dealt_folds(
+    cluster: AnyArray, y: AnyArray, n_folds: int, repeats: int, seed: int
+) -> list[tuple[AnyArray, AnyArray]] | None:
+    """Return folds that keep clusters whole, repeated; None if a fold would lack a class."""
+    found = []
+    for repeat in range(repeats):
+        fold = dealt(cluster, y, n_folds, seed + repeat)
+        for k in range(n_folds):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            if min(len(np.unique(y[train])), len(np.unique(y[test]))) < 2:
+                return None
+            found.append((train, test))
+    return found
+
+
+def dealt(cluster: AnyArray, y: AnyArray, n_folds: int, seed: int) -> AnyArray:
+    """Return the fold of each row: clusters whole, dealt in random order of equal sizes, each kind of labels apart."""
+    _, place, size = np.unique(cluster, return_inverse=True, return_counts=True)
+    positive = np.bincount(place, y == np.max(y))
+    kind = np.where(positive == 0, 0, np.where(positive == size, 2, 1))
+    rng = np.random.default_rng(seed)
+    order = np.lexsort((rng.random(len(size)), -size, kind))
+    fold = np.empty(len(size), dtype=np.intp)
+    # Each round of `n_folds` clusters goes to all folds, in random order.
+    rounds = np.argsort(rng.random((-(-len(size) // n_folds), n_folds)), axis=1).ravel()
+    fold[order] = rounds[: len(size)]
+    return fold[place]
+
+
+def held_whole(cluster: AnyArray, positive: Bool, share: float, rng: np.random.Generator) -> Bool:
+    """Return the rows to hold out: clusters whole, about a share of the rows of each kind of labels."""
+    _, place, size = np.unique(cluster, return_inverse=True, return_counts=True)
+    n_pos = np.bincount(place, positive)
+    held = np.zeros(len(size), dtype=bool)
+    for of_kind in (n_pos == size, n_pos == 0, (n_pos > 0) & (n_pos < size)):
+        some = rng.permutation(np.flatnonzero(of_kind))
+        before = np.cumsum(size[some]) - size[some] / 2.0
+        held[some[before < share * size[some].sum()]] = True
+    return held[place]
+
+
+def _hashes(X: Any) -> Hashes:
+    """Return a hash of each row; those of equal rows are equal."""
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        found = np.zeros(X.shape[0], dtype=np.uint64)
+        for k, name in enumerate(X.columns):
+            found += _mixed(_bits(_numbers(X[name])), np.uint64(k))
+        return found
+    if is_sparse(X):
+        X = X.tocsr()
+        each = _mixed(_bits(X.data), X.indices.astype(np.uint64))
+        each[X.data == 0] = 0
+        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(each, dtype=np.uint64)])
+        return np.asarray(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
+    columns = np.arange(X.shape[1], dtype=np.uint64)
+    step = max(1, _BLOCK // max(1, X.shape[1]))
+    blocks = (np.asarray(X[first : first + step]) for first in range(0, X.shape[0], step))
+    return np.concatenate([_mixed(_bits(block), columns).sum(axis=1, dtype=np.uint64) for block in blocks])
+
+
+def _bits(values: AnyArray) -> Hashes:
+    """Return the bits of numbers as float64; zeros have one sign, and NaN one form."""
+    found = np.add(values, 0.0, dtype=np.float64)
+    found[np.isnan(found)] = np.nan
+    return found.view(np.uint64)
+
+
+def _mixed(bits: Hashes, column: Any) -> Hashes:
+    """Return hashes of values in a column (the finaliser of splitmix64)."""
+    step = np.uint64(0x9E3779B97F4A7C15)
+    found = (bits ^ (np.atleast_1d(column) * step)) + step  # numpy warns of overflow of single numbers
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(found ^ (found >> np.uint64(31)))
+
+
+def _numbers(column: Any) -> AnyArray:
+    """Return a column of a frame as numbers; texts and categories are numbered."""
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values
+    missing = marked_missing(values)
+    codes: dict[Any, int] = {}
+    found = [np.nan if gone else codes.setdefault(one, len(codes)) for one, gone in zip(values, missing, strict=True)]
+    return np.array(found, dtype=np.float64)
+
+
+def _expected(X: Any, n: int, enough: float) -> float:
+    """Return the expected number of equal pairs of rows if columns were independent, or any number below `enough`."""
+    pairs = n * (n - 1.0) / 2.0
+    for column in _columns(X):
+        counts = np.unique(_bits(column), return_counts=True)[1]
+        counts = np.append(counts, n - len(column))  # zeros that are not stored
+        pairs *= float(np.sum((counts / n) ** 2))
+        if pairs < enough:
+            break
+    return pairs
+
+
+def _columns(X: Any) -> Iterator[AnyArray]:
+    """Yield the columns; of a sparse matrix, what is stored in the columns that say most."""
+    if hasattr(X, "columns"):
+        yield from (_numbers(X[name]) for name in X.columns)
+    elif is_sparse(X):
+        X = X.tocsc()
+        stored = np.diff(X.indptr)
+        for k in np.argsort(np.abs(stored - X.shape[0] / 2.0), kind="stable")[:_MOST]:
+            yield X.data[X.indptr[k] : X.indptr[k + 1]]
+    else:
+        yield from (np.asarray(X[:, k]) for k in range(X.shape[1]))
