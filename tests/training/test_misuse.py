@@ -233,7 +233,7 @@ DATA = [
     (Boosting(), {"X": with_one(np.inf)}, "infinity"),
     (Boosting(), {"group": [N]}, "group"),
     (Ensemble(), {"callback": 3}, "callback must be a function"),
-    (Ensemble(), {"groups": np.arange(5)}, "inconsistent"),
+    (Ensemble(), {"groups": np.arange(5)}, r"groups must have shape \(40,\), got \(5,\)"),
     (Ensemble(), {"groups": [None, *range(1, N)]}, "groups has no name for the sample at index 0"),
     (Ensemble(), {"groups": np.ones((N, 2))}, r"groups must have shape \(40,\), got \(40, 2\)"),
     (Ensemble(cv=3), {"groups": np.arange(N) % 2}, "3 folds need as many groups, got 2"),

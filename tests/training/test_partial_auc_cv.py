@@ -27,6 +27,7 @@ CS = [0.1, 1.0, 10.0, 100.0]
 
 @parametrize_with_checks([PartialAUCSVCCV((0.0, 0.5), Cs=[0.1, 10.0], cv=2)])
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore:up to .* rows of a fold also occur:UserWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
 def test_scikit_learn_checks(estimator, check):

@@ -36,6 +36,7 @@ def equal_rows(X: Any) -> AnyArray | None:
     """
     if is_dask(X):
         return None
+    X = X if hasattr(X, "shape") else np.asarray(X)
     hashes = _hashes(X)
     _, numbers, sizes = np.unique(hashes, return_inverse=True, return_counts=True)
     n, extra = len(hashes), len(hashes) - len(sizes)

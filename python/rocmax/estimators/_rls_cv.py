@@ -222,8 +222,8 @@ class AUCRLSCV(LeastSquares):
             n_clusters = len(np.unique(together))
             if n_clusters < int(cv):
                 raise ValueError(f"cv={shown(cv)} folds need as many groups, got {n_clusters}; use fewer folds")
-            fold = dealt(together, pos.astype(int), int(cv), 0)
-            yield from (np.flatnonzero(fold == number) for number in range(int(cv)))
+            fold_of = dealt(together, pos.astype(int), int(cv), 0)
+            yield from (np.flatnonzero(fold_of == number) for number in range(int(cv)))
             return
         if isinstance(cv, Integral):
             yield from _stratified(pos, int(cv))
