@@ -111,7 +111,7 @@ def test_copies_do_not_gain(copies: Any) -> None:
 def named() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Subjects of one label each, which a feature names: nothing else to learn."""
     rng = np.random.default_rng(1)
-    group = np.repeat(np.arange(60), 6)
+    group = rng.permutation(np.repeat(np.arange(60), 6))
     label = rng.permutation(np.arange(60) % 2)
     X = np.column_stack([rng.normal(size=60)[group] + 0.01 * rng.normal(size=360), rng.normal(size=360)])
     return X, label[group], np.array([f"s{k}" for k in group])
@@ -136,11 +136,11 @@ def test_groups_mean_the_same_everywhere(named: Any) -> None:
         return float(model.fit(X, y, **fit).inference_.estimate)
 
     def machine(**fit: Any) -> float:
-        model = PartialAUCSVCCV(kernel="rbf", gamma=[1000.0], n_landmarks=300, Cs=[1e4], random_state=0, n_jobs=1)
-        return float(model.fit(X, y, **fit).scores_["tight"].mean())
+        model = PartialAUCSVCCV(kernel="rbf", gamma=[1000.0], n_landmarks=100, Cs=[1e4], random_state=0, n_jobs=1)
+        return float(model.fit(X[:, :1], y, **fit).scores_["tight"].mean())
 
     def squares(cv: Any, **fit: Any) -> float:
-        return float(AUCRLSCV([1e-2], kernel="rbf", gamma=1000.0, cv=cv, n_jobs=1).fit(X, y, **fit).cv_auc_[0])
+        return float(AUCRLSCV([1e-2], kernel="rbf", gamma=1000.0, cv=cv, n_jobs=1).fit(X[:, :1], y, **fit).cv_auc_[0])
 
     for score in (
         boosting,
@@ -150,7 +150,7 @@ def test_groups_mean_the_same_everywhere(named: Any) -> None:
         lambda **fit: squares("leave-one-out", **fit),
     ):
         assert score() > 0.65 and score(groups=groups) < min(0.65, score() - 0.1)
-    assert squares(GroupKFold(5), groups=groups) < 0.8
+    assert squares(GroupKFold(5), groups=groups) < 0.65
     for model in (PartialAUCBoostingClassifier(), PartialAUCEnsembleClassifier(), PartialAUCSVCCV(), RLSCV(cv=3)):
         with pytest.raises(ValueError, match="groups must have shape"):
             model.fit(X, y, groups=groups[:-1])

@@ -19,7 +19,7 @@ Hashes = NDArray[np.uint64]
 # columns with the same shares of values: in tables of few values equal rows may be different subjects.
 _CHANCE = 10.0
 # Fewer repeated rows than this share change no choice.
-_SHARE = 0.01
+_SHARE = 0.02
 # A row of more than this share of all rows is a common case, such as an empty picture, and no copy; whole it would fill
 # half of one of five folds.
 _LARGEST = 0.1
