@@ -148,3 +148,17 @@ def test_an_array_has_no_names_for_columns_of_categories():
     )
     with told, pytest.warns(UserWarning, match="feature names"):
         model.decision_function(X)
+
+
+@pytest.mark.parametrize(("families", "size"), [(["logistic_regression"], 1e307), (["extra_trees"], 1e60)])
+def test_numbers_beyond_the_models_are_named(families, size):
+    """Finite numbers whose squares overflow, or beyond float32, would reach the models as NaN or infinity."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
+    X[7, 1] = -size
+    for table, column in ((X, "1"), (pd.DataFrame(X, columns=["a", "b", "c"]), "'b'")):
+        model = PartialAUCEnsembleClassifier((0, 0.5), families=families, random_state=0)
+        with pytest.raises(
+            ValueError, match=rf"X holds a number of size {size:.0e} in column {column}".replace("+", r"\+")
+        ):
+            model.fit(table, y)

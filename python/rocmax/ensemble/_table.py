@@ -20,6 +20,7 @@ from rocmax.ensemble._run import quietly
 _DISTINCT, _FEW = 0.5, 50
 # Categories of fewer rows share a column in linear models.
 _RARE = 10
+_SQUARES = 1e150  # the squares of larger numbers overflow in linear models
 _NUMERIC = "biuf"
 
 
@@ -126,9 +127,10 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _numbers(self, X: Any) -> Any:
         """Return the numeric columns; all columns of an array are numeric."""
-        if not is_frame(X):
-            return X
-        return np.column_stack([_number(X, name) for name in self.numeric_ or X.columns])
+        names = list(self.numeric_ or X.columns) if is_frame(X) else []
+        found = np.column_stack([_number(X, name) for name in names]) if is_frame(X) else X
+        _require_moderate(found, _SQUARES if self.kind == "linear" else float(np.finfo(np.float32).max), names)
+        return found
 
     def _names(self, X: Any) -> AnyArray:
         """Return the categorical columns, NaN where missing."""
@@ -140,6 +142,22 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if any(map(sparse.issparse, parts)):
             return sparse.hstack(parts, format="csr")
         return np.hstack(parts)
+
+
+def _require_moderate(numbers: Any, limit: float, names: list[str]) -> None:
+    """Check that numbers are within what the models compute with; NaN is missing."""
+    stored: Any = numbers
+    values = stored.data[:, None] if sparse.issparse(numbers) else stored
+    if values.dtype.kind != "f" or not len(values):
+        return
+    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    if (most > limit).any():
+        k = int(np.argmax(most > limit))
+        column = "" if sparse.issparse(numbers) else f" in column {names[k]!r}" if names else f" in column {k}"
+        raise ValueError(
+            f"X holds a number of size {most[k]:.3g}{column}, beyond {limit:.3g}, which the models cannot compute with;"
+            " rescale the column, or pass its logarithm or its ranks"
+        )
 
 
 def _numbers_coder(numbers: Any) -> Any:
