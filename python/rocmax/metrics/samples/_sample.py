@@ -165,7 +165,7 @@ def sample(
         y_true, y_score, sample_weight, groups = in_memory(**given)
     if n_dropped is None:
         held: dict[str, Any] = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
-        (y_true, y_score, sample_weight, groups), n_dropped = complete(missing or "raise", **held)
+        (y_true, y_score, sample_weight, groups), n_dropped = complete("raise" if missing is None else missing, **held)
     advice = {} if missing is None else {"remedy": DROP}
     y, positive = labels(y_true, pos_label, names[0], **advice)
     s = scores(y_score, names[1], **advice)
