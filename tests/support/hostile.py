@@ -142,6 +142,7 @@ def _metric_calls() -> dict[str, Call]:
             metrics.operating_point, **ys, threshold=("sensitivity", 0.6), guarantee=0.5
         )._replace(finite=False),
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
+        "detectable_auc": _call(metrics.detectable_auc, n_pos=30, n_neg=30),
         "auc_sample_size": _call(metrics.auc_sample_size, auc=0.7),
         "auc_sample_size two": _call(metrics.auc_sample_size, auc=0.7, auc_b=0.6, correlation=0.5),
         "compare independent": _call(metrics.compare, **apart),

@@ -29,6 +29,7 @@ from rocmax.metrics.methods import Bootstrap as Bootstrap
 from rocmax.metrics.methods import DeLong as DeLong
 from rocmax.metrics.methods import Method as Method
 from rocmax.metrics.methods import Venkatraman as Venkatraman
+from rocmax.metrics.power._detectable import detectable_auc as detectable_auc
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size
 from rocmax.metrics.reader_study import MRMCAnalysis as MRMCAnalysis
