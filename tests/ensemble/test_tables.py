@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from rocmax import PartialAUCEnsembleClassifier
-from rocmax.ensemble._table import TableCoder
+from rocmax._tables._coder import TableCoder
 from rocmax.metrics import partial_auc_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")

@@ -1,6 +1,7 @@
 """Measure columns of scores of a file larger than memory: rows are read in batches and counted."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.missing import of_caller, oriented
+from rocmax._cli import _labels as classes
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure
+from rocmax._cli._numbers import Form
 from rocmax._cli._scored import Scored
 from rocmax._cli._text import log
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
@@ -56,7 +59,7 @@ class Counted(Scored):
     """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
 
     columns: dict[str, ROCAccumulator]
-    marked: pl.Series  # the distinct values that are positive
+    wanted: source.Wanted
 
     @property
     def summary(self) -> str:
@@ -109,12 +112,11 @@ class Counted(Scored):
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""
         asked = self.arguments
-        needed = [asked.label, *asked.score, *([] if asked.weight is None else [asked.weight])]
-        wanted = source.wanted(asked, needed, text={asked.label}, scores=asked.score)
         before = 0
         with report.progress("rows") as tell:
-            for frame in source.batches(asked.data, wanted):
-                kept = table.complete(frame, needed) if asked.missing == "drop" else frame
+            for frame, _ in source.batches(asked.data, self.wanted):
+                frame = classes.clean(frame, asked.label, asked, self.wanted.form, before)
+                kept = table.complete(frame, self.wanted.needed or ()) if asked.missing == "drop" else frame
                 yield self._part(kept, before, len(frame) - len(kept))
                 before += len(frame)
                 tell(description=f"{before:,} rows")
@@ -122,17 +124,12 @@ class Counted(Scored):
     def _part(self, frame: pl.DataFrame, before: int, n_dropped: int) -> "_Part":
         """Return the rows of a table; `before` is the number of earlier ones."""
         asked = self.arguments
-        label = table.without_holes(table.nameless(table.column(frame, asked.label)), asked.label, "label", before)
-        positive = label.is_in(self.marked.implode()).to_numpy()
+        label = frame[asked.label]
         weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
-        columns = {}
-        for name in self.columns:
-            series = table.column(frame, name)
-            if series.dtype == pl.String:
-                table.check_texts(table.nameless(series), name, before)
-                continue  # a later batch has a text that is no number
-            columns[name] = oriented(table.scores(frame, name, before=before), name in self.lower)
-        return _Part(positive, columns, weight, n_dropped)
+        columns = {
+            name: oriented(table.scores(frame, name, before=before), name in self.lower) for name in self.columns
+        }
+        return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
 
 class _Part(NamedTuple):
@@ -142,38 +139,44 @@ class _Part(NamedTuple):
     columns: dict[str, NDArray[Any]]
     weight: NDArray[np.float64] | None
     n_dropped: int
+    labels: classes.Counts
 
 
 def read(arguments: Namespace) -> Counted:
     """Count the scores of each column, batch by batch."""
-    labels, marked = _labels(arguments)
+    needed = [arguments.label, *arguments.score, *([] if arguments.weight is None else [arguments.weight])]
+    wanted = source.wanted(arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score)
+    form = wanted.form
     columns = {name: ROCAccumulator(max_error=ERROR) for name in arguments.score}
-    found = Counted(arguments=arguments, columns=columns, labels=labels, marked=marked)
+    labels = _labels(arguments, form)
+    found = Counted(arguments=arguments, columns=columns, labels=labels, notes=form.notes, wanted=wanted)
+    counts: Counter[Any] = Counter()
     for part in found.parts():
         found.n_rows += len(part.positive)
         found.n_positive += int(np.count_nonzero(part.positive))
         found.n_dropped += part.n_dropped
+        counts.update(part.labels)
         for name, scores in part.columns.items():
             columns[name].update(part.positive, scores, sample_weight=part.weight)
     if not 0 < found.n_positive < found.n_rows:
         raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
-    if texts := sorted({*columns} - {*part.columns}):
-        raise Failure(f"column {texts[0]!r} is String, not numeric: it cannot be a score")
     if not any(one.n_bins for one in columns.values()):
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
+    found.labels = labels.counted(counts)
+    found.labels.tell(form)
+    form.tell_of_codes()
     return found
 
 
-def _labels(arguments: Namespace) -> tuple[table.Labels, pl.Series]:
-    """Return the positive label, and the distinct values of the file that are positive."""
-    name, distinct = arguments.label, None
-    wanted = source.wanted(arguments, [name], text={name})
-    for frame in source.batches(arguments.data, wanted):
-        here = table.column(frame, name).unique()
-        distinct = here if distinct is None else distinct.append(here).unique()
-        if len(distinct) > _LABELS:
+def _labels(arguments: Namespace, form: Form) -> classes.Classes:
+    """Return the classes among the distinct labels of the file."""
+    name, wanted = arguments.label, source.Wanted([arguments.label], form=form)
+    counts: Counter[Any] = Counter()
+    kind: Any = None
+    for frame, _ in source.batches(arguments.data, wanted):
+        kind = frame[name].dtype
+        counts.update(classes.counts(frame[name].filter(~classes.missing(frame[name], arguments, form))))
+        if len(counts) > _LABELS:
             break
-    assert distinct is not None  # a file without rows has failed
-    distinct = distinct.drop_nulls().sort()
-    labels = table.labels(pl.DataFrame([distinct]), name, arguments.positive, comma=wanted.comma)
-    return labels, distinct.filter(pl.Series(labels.positive))
+    order = list(kind.categories) if isinstance(kind, pl.Enum) else None
+    return classes.decide(name, dict(counts), arguments, form, order)

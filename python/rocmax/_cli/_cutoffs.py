@@ -59,7 +59,7 @@ def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]
     for name, scores in scored.columns.items():
         with report.warned(f"{name}, cutoffs", how="--cutoff-intervals"), report.progress("cutoffs"):
             points[name] = operating_point(
-                scored.labels.positive,
+                scored.positive,
                 scores,
                 threshold=[("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
                 guarantee=arguments.guarantee,

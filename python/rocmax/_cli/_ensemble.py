@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC
 from rocmax._cli import _trees as trees
 from rocmax._cli._archive import require
-from rocmax.ensemble._table import TableCoder
+from rocmax._tables._coder import TableCoder
+from rocmax._tables._schema import Schema
 
 # Its parts beside trees, for the model file.
-PARTS = (TableCoder, OrdinalEncoder, LogisticRegression)
+PARTS = (LogisticRegression,)
 _ROW = {"family": str, "partial_auc": float, "standard_error": float, "difference": float, "kept": bool}
 _ROW |= {"difference_error": float, "seconds": float, "note": str}
 
@@ -37,8 +37,7 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
             {"family": name, "coder": place, "curve": [float(x) for x in curve], "machine": machine, "shares": shares}
         )
     return {
-        "n_features": model.n_features_in_,
-        "coders": coders,
+        "coders": [coder.plain() for coder in coders],
         "members": members,
         "intercept": float(model.intercept_[0]),
         "calibration": [float(x) for x in model.calibration_],
@@ -46,10 +45,10 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
     }
 
 
-def restored(content: dict[str, Any], fpr_range: tuple[float, float]) -> PartialAUCEnsembleClassifier:
+def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Schema) -> PartialAUCEnsembleClassifier:
     """Return the ensemble, or raise if its parts are not those of one; ``shares_`` are the importances by family."""
-    coders, n = content["coders"], content["n_features"]
-    require(type(n) is int and all(type(coder) is TableCoder for coder in coders), "no coding of columns")
+    n = len(schema.used)
+    coders = [TableCoder.of_plain(coder, schema) for coder in content["coders"]]
     model = PartialAUCEnsembleClassifier(fpr_range)
     model.families_, model.estimators_, model.curves_, model.shares_ = [], [], [], {}
     for member in content["members"]:
@@ -70,7 +69,7 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float]) -> Partial
     require(model.families_, "an ensemble without members")
     model.classes_ = np.array([False, True])
     model.n_features_in_ = n
-    model.feature_names_in_ = np.array([f"x{k}" for k in range(n)], dtype=object)
+    model.feature_names_in_ = np.array(schema.used, dtype=object)
     model.intercept_ = np.array(_line([content["intercept"], 0.0])[:1])
     model.calibration_ = _line(content["calibration"])
     model.leaderboard_ = content["leaderboard"]
@@ -88,35 +87,13 @@ def _line(numbers: list[float]) -> tuple[float, float]:
     return slope, offset
 
 
-def known_names(model: PartialAUCEnsembleClassifier) -> list[list[str]]:
-    """Return the categories of each column in training."""
-    coder = model.estimators_[0][0]
-    return [] if coder.names_ is None else [[str(name) for name in names] for names in coder.names_.categories_]
-
-
 def _shares(coder: TableCoder, machine: Any) -> NDArray[np.float64] | None:
     """Return the share of each column in the gain of splits, or in absolute weights; None if the model has neither."""
     if isinstance(machine, PartialAUCSVC):
         return None
     linear = isinstance(machine, LogisticRegression)
     of_feature = np.abs(machine.coef_[0]) if linear else np.asarray(machine.feature_importances_, dtype=np.float64)
-    found = np.zeros(len(coder.numeric_) + len(coder.categorical_))
-    np.add.at(found, _columns_of(coder), of_feature)
+    places = {name: k for k, name in enumerate([*coder.numeric_, *coder.categorical_])}
+    found = np.zeros(len(places))
+    np.add.at(found, [places[feature.column] for feature in coder.features()], of_feature)
     return np.asarray(found / max(found.sum(), np.finfo(float).tiny))
-
-
-def _columns_of(coder: TableCoder) -> NDArray[np.intp]:
-    """Return the column of each feature; numeric ones come first."""
-    n_numeric, n_names = len(coder.numeric_), len(coder.categorical_)
-    columns = list(range(n_numeric))
-    if coder.numbers_ is not None:
-        columns += list(getattr(coder.numbers_[0].indicator_, "features_", ()))
-    for k in range(n_names):
-        columns += [n_numeric + k] * (1 if coder.columns_ is None else _n_columns(coder.columns_, k))
-    return np.array(columns, dtype=np.intp)
-
-
-def _n_columns(coder: OneHotEncoder, k: int) -> int:
-    """Return how many columns stand for the categories of one."""
-    rare = coder.infrequent_categories_[k]
-    return len(coder.categories_[k]) if rare is None else len(coder.categories_[k]) - len(rare) + 1

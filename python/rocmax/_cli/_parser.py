@@ -111,8 +111,12 @@ def _fit(parser: _Parser) -> None:
         choices=("auto", "ensemble", "linear", "boosting"),
         default="auto",
     )
-    parser.add_list("--drop", "columns to ignore", default=[])
-    parser.add_list("--categorical", "numeric columns to treat as categories (text columns always are)", default=[])
+    parser.add_list("--drop", "columns to leave out", default=[])
+    parser.add_list(
+        "--categorical",
+        "columns to treat as categories, each text as it is: codes, or texts that would be left out or refused",
+        default=[],
+    )
     parser.add(
         "--C",
         "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
@@ -293,7 +297,20 @@ def _add_missing(parser: _Parser) -> None:
 def _add_form(parser: _Parser) -> None:
     separator = "column separator: ';', '|', tab (default: comma; tab in .tsv)"
     parser.add("--sep", separator, type=values.separator, metavar="CHARACTER")
-    parser.add("--decimal", "decimal mark, . or , (default .)", choices=(".", ","), default=".", metavar="MARK")
+    parser.add("--decimal", "decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
+    parser.add(
+        "--thousands",
+        "mark between groups of three digits: ',', \"'\", '_', ' ' (any blank); with --decimal , a dot always is",
+        type=values.mark,
+        metavar="MARK",
+    )
+    parser.add_list(
+        "--missing-values",
+        "texts that mean a missing value, beside the empty one and, in columns of numbers, the usual codes (NA, null, "
+        "#N/A, ., -, ?, ...)",
+        default=[],
+        metavar="VALUE",
+    )
 
 
 def _add_label(parser: _Parser) -> None:
@@ -303,3 +320,4 @@ def _add_label(parser: _Parser) -> None:
         "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
         metavar="VALUE",
     )
+    parser.add_list("--negative", "the negative classes; any other value but --positive is refused", metavar="VALUE")

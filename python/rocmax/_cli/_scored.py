@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocmax._cli import _labels as classes
+from rocmax._cli import _numbers as numbers
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
@@ -27,7 +29,8 @@ class Scored:
 
     arguments: Namespace
     columns: dict[str, Any]
-    labels: table.Labels
+    labels: classes.Classes
+    notes: numbers.Notes
     n_rows: int = 0
     n_positive: int = 0
     n_dropped: int = 0
@@ -68,6 +71,8 @@ class Scored:
             "n_dropped": self.n_dropped,
             "lower": sorted(self.lower),
             "positive": str(self.labels.value),
+            "negatives": self.labels.negatives,
+            "notes": self.notes.plain(),
             "weight_kind": self.weight_kind,
         }
 
@@ -76,6 +81,7 @@ class Scored:
 class Whole(Scored):
     """The same for a table in memory."""
 
+    positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     n_periods: int  # distinct values of the column that alerts are counted per
@@ -95,7 +101,7 @@ class Whole(Scored):
 
     def infer(self, name: str, measure: Measure, **by: Any) -> Any:
         return infer(
-            self.labels.positive,
+            self.positive,
             self.columns[name],
             measure,
             confidence_level=self.arguments.confidence,
@@ -111,7 +117,7 @@ class Whole(Scored):
             about = " by ".join([measure.short, *(series.name for series in by.values())])
             with report.warned(about, how="--method"), report.progress(f"comparing by {about}"):
                 one = compare(
-                    self.labels.positive,
+                    self.positive,
                     self.columns,
                     measure,
                     method=method,
@@ -133,7 +139,7 @@ class Whole(Scored):
             level = None
         report.draw(
             path,
-            self.labels.positive,
+            self.positive,
             {name: -values if name in self.lower else values for name, values in self.columns.items()},
             fpr_range=self.arguments.fpr,
             confidence_level=level,
@@ -171,19 +177,27 @@ def read(arguments: Namespace) -> Whole:
     by = dict.fromkeys(arguments.by or ())
     given = [name for name in (weight, per) if name is not None]
     needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
-    text = [label, *groups] if len(groups) == 2 else [label]  # the same subject has the same text in both columns
-    wanted = source.wanted(arguments, needed, text=text, scores=arguments.score)
-    frame = source.read(arguments.data, wanted)
+    named = [*groups, *by, *([] if per is None else [per])]
+    numeric = [] if weight is None else [weight]
+    wanted = source.wanted(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
+    form = wanted.form
+    frame, is_text = source.read(arguments.data, wanted)
+    frame = classes.clean(frame, label, arguments, form)
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, needed)
-    labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
+    labels, positive = classes.read(frame, label, arguments, form)
+    for name in named if is_text else ():
+        numbers.tell_of_names(name, table.column(frame, name), form)
+    form.tell_of_codes()
     found = Whole(
         arguments=arguments,
         columns={name: table.scores(frame, name) for name in arguments.score},
         labels=labels,
+        notes=form.notes,
+        positive=positive,
         n_rows=len(frame),
-        n_positive=int(labels.positive.sum()),
+        n_positive=int(positive.sum()),
         n_dropped=n_dropped,
         by={name: subgroups.names(frame, name) for name in by},
         weight=None if weight is None else table.weights(frame, weight),

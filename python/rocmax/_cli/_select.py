@@ -1,6 +1,5 @@
 """Choose and fit a model: an ensemble of families, a linear model or boosted trees."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +7,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import TimeSeriesSplit
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
-from rocmax._cli._columns import make_columns
 from rocmax._cli._failure import Failure
 from rocmax._cli._text import log
+from rocmax._tables._coder import TableCoder
+from rocmax._tables._schema import Schema
 from rocmax.ensemble._run import EnsembleStep
 from rocmax.estimators._folds import folds_of
 
@@ -36,7 +35,7 @@ _FEWEST = 20
 class Choice:
     """A fitted model, the coding of its columns, why it was chosen, and its partial AUC out of fold."""
 
-    columns: ColumnTransformer | None
+    coder: TableCoder | None
     classifier: Any
     reason: str
     partial_auc: float | None = None
@@ -44,22 +43,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Data:
-    """Rows to learn from: features (numbers, the last of them flags, then categories), labels, weights and groups."""
+    """Rows to learn from: features (numbers, then categories) and what they are, labels, weights and groups."""
 
     X: pl.DataFrame
-    n_numeric: int
-    n_flags: int
+    schema: Schema
     positive: NDArray[np.bool_]
     weight: Weight = None
     groups: NDArray[Any] | None = None
     in_time: bool = False  # whether rows are in order of time
 
-    def coded(self, *, trees: bool) -> tuple[ColumnTransformer, Any]:
-        """Return the fitted coding of the columns, and the coded rows."""
-        columns = make_columns(self.n_numeric, self.n_flags, self.X.width - self.n_numeric, trees=trees)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return columns, columns.fit_transform(self.X)
+    def coded(self, kind: str) -> tuple[TableCoder, Any]:
+        """Return the fitted coding of the columns for a kind of model, and the coded rows."""
+        coder = TableCoder(kind, self.schema)
+        return coder, coder.fit_transform(self.X)
 
 
 def choose(
@@ -103,16 +99,15 @@ def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> 
     """Return the ensemble of the families that rank best."""
     if not trees.available():
         log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
-    # Texts are categories here, also those that differ in nearly every row, which the ensemble would ignore.
-    X = data.X.with_columns(pl.col(pl.String).cast(pl.Categorical))
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
+    model._schema = data.schema  # type: ignore[misc]
     with report.warned(), report.progress("families") as show:
 
         def tell(step: EnsembleStep) -> None:
             stage = "folds" if step.stage == "folds" else "all rows"
             show(description=f"{step.family}, {stage}", completed=step.done, total=step.total)
 
-        model.fit(X, data.positive, data.weight, groups=data.groups, callback=tell)
+        model.fit(data.X, data.positive, data.weight, groups=data.groups, callback=tell)
     n, kept = len(model.leaderboard_), model.families_
     reason = f"the mean of {len(kept)} of {n} families" if len(kept) > 1 else f"{kept[0]}, one of {n} families"
     return Choice(None, model, f"{reason}, by their partial AUC out of fold", float(model.inference_.estimate))
@@ -122,7 +117,7 @@ def _line(
     data: Data, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
 ) -> Choice:
     """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
-    columns, X = data.coded(trees=False)
+    coder, X = data.coded("sparse linear")
     if Cs is not None and len(Cs) == 1:
         line = PartialAUCSVC(fpr_range, C=Cs[0])
     else:
@@ -130,20 +125,20 @@ def _line(
     with report.warned(), report.progress("linear models"):
         line.fit(X, data.positive, data.weight)
     if not folds:
-        return Choice(columns, line, reason)
+        return Choice(coder, line, reason)
     line.set_params(cv=len(folds))  # the model file needs no rows
     held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
-    return Choice(columns, line, reason, float(held_out.mean()))
+    return Choice(coder, line, reason, float(held_out.mean()))
 
 
 def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
     if not trees.available():
         raise Failure("--model boosting needs lightgbm: pip install 'rocmax[boosting]'")
-    columns, X = data.coded(trees=True)
+    coder, X = data.coded("one-hot trees")
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     with report.warned(), report.progress("boosted trees") as tell:
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
-    return Choice(columns, model, "boosted trees (--model boosting)")
+    return Choice(coder, model, "boosted trees (--model boosting)")

@@ -1,80 +1,112 @@
-"""Read tables: whole, or in batches of rows."""
+"""Read tables: whole, or in batches of rows. Texts of csv stay texts, but for columns of numbers."""
 
+import bz2
+import gzip
+import lzma
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO
-from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
 
+from rocmax._cli import _numbers as numbers
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, Misuse, reading, short
+from rocmax._cli._numbers import Form
+from rocmax._tables._notes import Note, of_rows
+from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
-_MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
 ROWS = 200_000  # in a batch
+_HEAD = 2**16  # bytes that tell how a file is written
+_OTHERS = {
+    b"PK\x03\x04": "an .xlsx or .zip file: save the sheet as .csv",
+    b"\xd0\xcf\x11\xe0": "an .xls file: save the sheet as .csv",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: decompress it (zstd -d) or use .gz",
+    b"ARROW1": "an arrow file: write it as .parquet",
+}
+_PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Columns to read, and how csv is written and converted.
+    """Columns to read, and how csv is written.
 
-    `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Columns in
-    `text` keep their text; in columns of `scores`, integers that float64 would round are refused. Without a separator
-    the ending of the file's name decides.
+    `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Texts of
+    csv stay, but are read as numbers in columns of `numbers` and of `scores`, in which integers that float64 would
+    round are refused. In columns of `names`, empty texts are missing.
     """
 
     needed: Collection[str] | None = None
     also: Collection[str] = ()
     dropped: Collection[str] = ()
-    text: Collection[str] = ()
+    numbers: Collection[str] = ()
     scores: Collection[str] = ()
-    separator: str | None = None
-    comma: bool = False  # whether it is the decimal mark
+    names: Collection[str] = ()
+    form: Form = field(default_factory=Form)
 
     def places(self, names: Sequence[str]) -> list[int] | None:
-        """Return the places of the columns among `names`, None for all, or fail if one is missing."""
+        """Return the places of the columns among `names`, None for all, or fail if one is missing or there twice."""
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
-                raise table.not_found(name, names)
-        if self.needed is None and not self.dropped:
-            return None
-        taken = {*(known - {*self.dropped} if self.needed is None else self.needed), *self.also}
-        return [k for k, name in enumerate(names) if name in taken] or [0]  # one column tells the number of rows
+                raise table.unknown_column(name, names)
+        every = self.needed is None
+        taken = {*(known - {*self.dropped} if every else self.needed or ()), *self.also}
+        found = [k for k, name in enumerate(names) if name in taken]
+        if len(found) > len({names[k] for k in found}):
+            twice = next(names[k] for j, k in enumerate(found) if names[k] in [names[i] for i in found[:j]])
+            raise Failure(f"column {twice!r} occurs more than once; rename one")
+        return None if every and not self.dropped else found or [0]  # one column tells the number of rows
 
 
-def wanted(arguments: Namespace, needed: Collection[str] | None = None, **columns: Collection[str]) -> Wanted:
-    """Return what to read from a file that --sep and --decimal are about."""
-    return Wanted(needed, **columns, separator=arguments.sep, comma=arguments.decimal == ",")
+class Table(NamedTuple):
+    """Rows, and whether those are texts of csv."""
+
+    frame: pl.DataFrame
+    is_text: bool
 
 
-def read(path: str, wanted: Wanted = Wanted()) -> pl.DataFrame:
-    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-"."""
+def wanted(
+    arguments: Namespace, needed: Collection[str] | None = None, like: Schema | None = None, **columns: Any
+) -> Wanted:
+    """Return what to read from a file; options that are not given are those of the schema of a model."""
+    like = like or Schema(())
+    given = {name: getattr(arguments, name, None) for name in ("sep", "decimal", "thousands", "missing_values")}
+    form = Form(
+        given["sep"] or like.separator,
+        given["decimal"] or like.decimal,
+        given["thousands"] or like.thousands,
+        (*like.missing, *(given["missing_values"] or ())),
+    )
+    if form.thousands == form.decimal:
+        raise Misuse(f"--thousands {form.thousands} is also the decimal mark")
+    return Wanted(needed, form=form, **columns)
+
+
+def read(path: str, wanted: Wanted = Wanted()) -> Table:
+    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of stdin for "-"."""
     with _rows(path, wanted) as (rows, is_text):
         frame = rows.collect(engine="streaming")
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
-    return _typed(frame, _kinds(frame, wanted, {}, most=1), wanted) if is_text else frame
+    return Table(_converted(frame, wanted, 0, {}) if is_text else frame, is_text)
 
 
-def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[pl.DataFrame]:
-    """Yield the same columns in batches of rows, in their order; csv is read twice, first for the types."""
-    kinds: dict[str, list[Any]] = {}
+def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[Table]:
+    """Yield the same columns in batches of rows, in their order."""
+    n_rows, booleans = 0, dict[str, bool]()
     with _rows(path, wanted) as (rows, is_text):
-        for frame in _batches(rows) if is_text else ():
-            kinds = _kinds(frame, wanted, kinds)
-    n_rows = 0
-    with _rows(path, wanted) as (rows, _):
-        for frame in _batches(rows):
-            n_rows += len(frame)
-            yield _typed(frame, kinds, wanted)
+        for frame in rows.collect_batches(chunk_size=ROWS, maintain_order=True):
+            if len(frame):
+                yield Table(_converted(frame, wanted, n_rows, booleans) if is_text else frame, is_text)
+                n_rows += len(frame)
     if not n_rows:
         raise Failure(f"{path}: no rows")
 
@@ -85,99 +117,175 @@ def n_rows(path: str) -> int:
         return int(rows.select(pl.len()).collect().item())
 
 
-def _batches(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    for frame in rows.collect_batches(chunk_size=ROWS, maintain_order=True):
-        if len(frame):
-            yield frame
-
-
-def _kinds(
-    frame: pl.DataFrame, wanted: Wanted, before: dict[str, list[Any]], most: int | None = None
-) -> dict[str, list[Any]]:
-    """Return by column the types that suit all rows before and all texts of a frame, at most so many."""
-    found = {}
+def _converted(frame: pl.DataFrame, wanted: Wanted, before: int, booleans: dict[str, bool]) -> pl.DataFrame:
+    """Return a table of texts with its numbers and names; what batches before held decides if true is a number."""
+    _refuse_headers(frame, before)
+    found = []
     for series in frame:
-        if series.name not in wanted.text:
-            among, of_scores = before.get(series.name, table.KINDS), series.name in wanted.scores
-            kinds = table.kinds(series, among, of_scores=of_scores, comma=wanted.comma)
-            found[series.name] = list(islice(kinds, most))
-    return found
+        name = series.name
+        if name in wanted.names:
+            series = numbers.names(series, wanted.form)
+        elif name in wanted.scores or name in wanted.numbers:
+            known = booleans.get(name, True)
+            converted = numbers.number_column(series, wanted.form, before, exact=name in wanted.scores, booleans=known)
+            if converted.null_count() < len(converted):
+                booleans.setdefault(name, bool(series.str.to_lowercase().str.contains("true|false").any()))
+            series = converted
+        found.append(series)
+    return frame.with_columns(found) if wanted.names or wanted.scores or wanted.numbers else frame
 
 
-def _typed(frame: pl.DataFrame, kinds: dict[str, list[Any]], wanted: Wanted) -> pl.DataFrame:
-    """Return a frame with the first type of each column that has one; the others keep their texts."""
-    return frame.with_columns(
-        table.as_kind(series, kinds[series.name][0], comma=wanted.comma) for series in frame if kinds.get(series.name)
-    )
+def _refuse_headers(frame: pl.DataFrame, before: int) -> None:
+    """Fail if a row repeats the names of the columns: two files were joined."""
+    names = frame.columns
+    if len(names) > 1:
+        for k in (frame.to_series(0) == names[0]).arg_true():
+            if [*frame.row(k)] == names:
+                raise Failure(f"row {before + k + 1} repeats the header: take that line out")
 
 
 @contextmanager
 def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
     """Yield the rows to be read, and whether they are texts."""
     suffixes = [s.lower() for s in Path(path).suffixes]
-    separator = wanted.separator or ("\t" if ".tsv" in suffixes else ",")
+    form, blank = wanted.form, list[int]()
     with _opened(path) as source:
         regular = isinstance(source, BufferedReader)
-        parquet = regular and ".parquet" in suffixes
-        if not parquet and separator == ("," if wanted.comma else "."):
-            raise Misuse(f"--decimal {separator} is also the column separator: give another --sep, such as ';'")
+        magic = source.read(8)
+        source.seek(0)
+        parquet = magic[:4] == b"PAR1" or suffixes[-1:] == [".parquet"]
+        separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
         try:
             if parquet:
                 places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
                 rows = pl.scan_parquet(source)
                 yield (rows if places is None else rows.select(pl.nth(places))), False
-            elif not regular or wanted.separator or ".csv" in suffixes or ".tsv" in suffixes:
-                yield _texts(path, source, separator, wanted), True
+            elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
+                for begin, what in _OTHERS.items():
+                    if magic.startswith(begin):
+                        raise Failure(f"{path}: {what}")
+                text, skip, own = _dialect(source, magic, separator)
+                blank.append(skip - (own is not None))
+                separator = separator if form.separator else own or separator
+                if separator == form.decimal:
+                    raise Misuse(f"--decimal {separator} is also the column separator: give another --sep, such as ';'")
+                yield _texts(path, text, separator, wanted, skip, blank), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
-        except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-            said = str(error).partition("\n")[0]
-            if "more fields" in said:
-                said = "a row has more fields than the header; check --sep and --decimal"
-            raise Failure(f"{path}: cannot be read: {said}") from error
+        except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, UnicodeError) as error:
+            raise Failure(f"{path}: cannot be read: {_said(str(error))}") from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
+    if n := sum(blank):
+        form.notes.add(Note("blank", f"{of_rows(n)} without any value or with a comment (#) skipped", rows=n))
 
 
-def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted) -> pl.LazyFrame:
-    """Return columns of csv as texts.
+def _said(error: str) -> str:
+    """Return what polars says of a text that it cannot read, and what to do."""
+    said = error.partition("\n")[0]
+    if "more fields" in said:
+        return "a row has more fields than the header; check --sep and --decimal"
+    if "invalid utf-8" in said:
+        return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
+    if "CSV malformed" in said or "as dtype `str`" in said:
+        return "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
+    return said
+
+
+def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, int, str | None]:
+    """Return a source of UTF-8 with line feeds, the number of lines before the header, and the separator it names."""
+    for begin, decompress in _PACKED.items():
+        if magic.startswith(begin):
+            source = BytesIO(decompress(source.read()))
+    packed = magic.startswith(b"\x1f\x8b")
+    head = b""
+    with suppress(OSError, EOFError):  # polars says what is wrong with a damaged file
+        head = gzip.GzipFile(fileobj=source).read(_HEAD) if packed else source.read(_HEAD)
+    source.seek(0)
+    encoding = _utf16(head)
+    if encoding or (b"\r" in head and b"\n" not in head):
+        content = gzip.GzipFile(fileobj=source).read() if packed else source.read()
+        content = content.decode(encoding).encode() if encoding else content
+        content = content if b"\n" in content else content.replace(b"\r", b"\n")
+        source, head = BytesIO(content), content[:_HEAD]
+    lines = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()
+    own, skip = None, 0
+    if lines and lines[0].lower().startswith("sep=") and len(lines[0]) == 5:
+        own, skip = lines[0][4], 1
+    separator = own or separator
+    while len(lines) > skip + 1 and lines[skip].startswith("#"):
+        following = next((line for line in lines[skip + 1 :] if not line.startswith("#")), "")
+        if lines[skip].count(separator) == following.count(separator) and separator in following:
+            break  # a header such as #id,label
+        skip += 1
+    return source, skip, own
+
+
+def _utf16(head: bytes) -> str | None:
+    """Return the encoding of a text in UTF-16, by its mark or because every other byte is zero."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(head) > 3 and 2 * head[start::2].count(0) > len(head) // 2 and not head[1 - start :: 2].count(0):
+            return encoding
+    return None
+
+
+def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted, skip: int, blank: list[int]) -> pl.LazyFrame:
+    """Return columns of csv as texts, and in `blank` the number of rows left out since they hold nothing.
 
     All columns are parsed, so that a row with a value too many is refused, but only those that are wanted are kept.
     """
-    held, names = _names(source, separator)
+    names = _names(source, separator, skip)
     if len(names) == 1:
         _doubt_separator(path, names[0], separator)
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
-    kept = [names[k] if '"' in held[k] else held[k] for k in places]
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
+        first = part.to_series(0)
+        if (first.is_null() | first.str.contains(r"^\s*(?:#|$)")).any():
+            empty = _is_blank(part)
+            blank.append(int(empty.sum()))
+            part = part.filter(~empty)
         part = part[:, places]
-        part.columns = kept
+        part.columns = [names[k] for k in places]
         return part
 
-    rows = pl.scan_csv(source, separator=separator, null_values=_MISSING, infer_schema_length=0)
+    rows = pl.scan_csv(source, separator=separator, infer_schema_length=0, skip_lines=skip)
     return rows.map_batches(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
 
 
-def _names(source: BinaryIO, separator: str) -> tuple[list[str], list[str]]:
-    """Return the column names of csv as polars has them, and as they are.
+def _is_blank(part: pl.DataFrame) -> pl.Series:
+    """Mark rows without any value, and rows of several columns that hold a comment alone."""
+    part = pl.DataFrame([series.alias(f"c{k}") for k, series in enumerate(part)])
+    rest = part[:, 1:].select(pl.all_horizontal(pl.all().is_null() | (pl.all().str.strip_chars() == "")))
+    first = part.to_series(0)
+    empty = first.is_null() | (first.str.strip_chars() == "")
+    if part.width == 1:
+        return empty
+    return (empty | first.str.starts_with("#")) & rest.to_series()
 
-    Polars numbers names that occur twice, and leaves quotes doubled.
-    """
-    held = pl.read_csv(source, separator=separator, n_rows=0).columns
+
+def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
+    """Return the column names of csv as they are: polars numbers names that occur twice, and leaves quotes doubled."""
+    held = pl.read_csv(source, separator=separator, n_rows=0, skip_lines=skip).columns
     source.seek(0)
     names: list[str] = []
     with suppress(pl.exceptions.PolarsError):
-        line = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema_length=0)
+        line = pl.read_csv(
+            source, separator=separator, has_header=False, n_rows=1, infer_schema_length=0, skip_lines=skip
+        )
         names = [name or "" for name in line.row(0)]
     source.seek(0)
-    return held, names if len(names) == len(held) else held
+    names = names if len(names) == len(held) else held
+    nameless = [k for k, name in enumerate(names) if not name][1:]  # the first may be an index
+    return [f"column {k + 1}" if k in nameless else name for k, name in enumerate(names)]
 
 
 def _doubt_separator(path: str, names: str, separator: str) -> None:

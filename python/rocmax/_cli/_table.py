@@ -1,127 +1,34 @@
-"""Columns of a table: types, labels, scores, weights; every error names column, row and value."""
+"""Columns of a table: scores, weights, names; every error names column, row and value."""
 
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from shlex import quote
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import PAIRS, WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._failure import Failure, Misuse, short, unknown
-from rocmax.metrics.results import _words as words
 
-COMMAS = "give --decimal ,"
-#: Types that csv may have, the narrowest first.
-KINDS = (pl.Int64, pl.UInt64, pl.Float64, pl.Boolean)
 _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
 
 
-@dataclass(frozen=True)
-class Labels:
-    """A column of two classes."""
-
-    positive: NDArray[np.bool_]
-    name: str
-    value: Any
-    other: str
-
-    def summary(self, n_rows: int, n_positive: int) -> str:
-        """Return the numbers of rows in words."""
-        share = words.percent(n_positive / n_rows)
-        return f"{n_rows:,} rows, {n_positive:,} positive ({share}; {self.name} = {self.value})"
-
-
-def not_found(name: str, names: Sequence[str]) -> Failure:
-    if any("\0" in other for other in names):
-        return Failure(f"column {name!r} not found: the text seems to be UTF-16; save it as UTF-8")
+def unknown_column(name: str, names: Sequence[str]) -> Failure:
+    """Return the failure for a column that is not there."""
     return unknown("column", name, names)
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
     if name not in frame:
-        raise not_found(name, frame.columns)
-    if f"{name}_duplicated_0" in frame:
-        raise Failure(f"column {name!r} occurs more than once; rename one")
+        raise unknown_column(name, frame.columns)
     return frame[name]
 
 
 def nameless(series: pl.Series) -> pl.Series:
     """Return a column under a plain name: polars reads *, and what looks like ^a pattern$, as many columns."""
     return series.alias("column")
-
-
-def kinds(
-    series: pl.Series, among: Iterable[Any] = KINDS, *, of_scores: bool = False, comma: bool = False
-) -> Iterator[Any]:
-    """Yield the types that all texts of a column of csv can have.
-
-    Of scores, integers that float64 would round are refused.
-    """
-    for kind in among:
-        found = as_kind(series, kind, comma=comma)
-        if of_scores and kind == pl.Float64 and (rounded := _rounded(series, found)):
-            as_scores(np.array(rounded, dtype=object), f"column {series.name!r}")  # refuses them
-        if found.null_count() == series.null_count():
-            yield kind
-
-
-def as_kind(series: pl.Series, kind: Any, *, comma: bool = False) -> pl.Series:
-    """Return texts of csv as values of a type, null where a text has no such value."""
-    texts = nameless(series).str.strip_chars()
-    texts = texts.str.replace(",", ".", literal=True) if comma else texts
-    if kind == pl.Boolean:
-        found = texts.str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
-    else:
-        found = texts.cast(kind, strict=False)
-    return found.alias(series.name)
-
-
-def _rounded(texts: pl.Series, floats: pl.Series) -> list[int]:
-    """Return the integers beyond those that float64 tells apart."""
-    whole = nameless(texts).filter(floats.is_finite() & (floats.abs() >= WHOLE)).str.strip_chars()
-    return [int(text) for text in whole.filter(whole.str.contains(r"^[+-]?[0-9]+$")) if abs(int(text)) > WHOLE]
-
-
-def has_commas(series: pl.Series) -> bool:
-    """Whether a column of texts holds numbers with decimal commas."""
-    return bool(series.str.strip_chars().str.contains(r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$").any())
-
-
-def first_name(series: pl.Series) -> int | None:
-    """Return the place of the first text that is not a number."""
-    numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
-    return (numbers.is_null() & series.is_not_null()).arg_max() if numbers.null_count() > series.null_count() else None
-
-
-def labels(frame: pl.DataFrame, name: str, positive: str | None, *, comma: bool) -> Labels:
-    """Return which rows are positive; texts that are all numbers, or all booleans, are read as such."""
-    series = column(frame, name)
-    if series.dtype == pl.String and (kind := next(kinds(series, comma=comma), None)):
-        found = as_kind(series, kind, comma=comma)
-        series = series if kind == pl.Float64 and _rounded(series, found) else found
-    series = without_holes(nameless(series), name, "label")
-    kind = series.dtype
-    if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
-        raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
-    values = series.unique().sort().to_list()
-    if len(values) == 1:
-        raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
-    if positive is None:
-        value = _greater(name, kind, values)
-    else:
-        texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
-        texts |= {str(v).lower(): v for v in values if isinstance(v, bool)}  # as csv files have them
-        if positive not in texts:
-            raise unknown(f"--positive: in column {name!r}, value", positive, map(str, values))
-        value = texts[positive]
-    others = [str(v) for v in values if v != value]
-    return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
 
 
 def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> pl.Series:
@@ -132,22 +39,6 @@ def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> p
         row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
         raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
-
-
-def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
-    """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
-    if len(values) > 2:
-        shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
-        raise Failure(
-            f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
-            "give the positive one, --positive VALUE"
-        )
-    if kind == pl.Enum or ((kind.is_numeric() or kind == pl.Boolean) and tuple(values) in PAIRS):
-        return values[1]
-    options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
-    raise Failure(
-        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: give the positive class, {options}"
-    )
 
 
 def check_roles(arguments: Namespace) -> None:
@@ -203,11 +94,20 @@ def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "gr
     A name that is in both columns has one number.
     """
     found = [names(frame, name, what) for name in columns]
-    if any(series.dtype == pl.String for series in found):
-        found = [series.cast(pl.String) for series in found]
-    ranks = pl.concat([series.to_frame() for series in found], how="vertical_relaxed").to_series().rank("dense")
+    if len({series.dtype for series in found}) > 1:
+        found = [_whole(series) for series in found]
+        if not all(series.dtype.is_integer() for series in found):
+            found = [series.cast(pl.String) for series in found]
+    ranks = pl.concat([series.to_frame() for series in found]).to_series().rank("dense")
     numbers = ranks.to_numpy().astype(np.int64).reshape(len(found), -1)
     return numbers[0] if len(found) == 1 else numbers.T
+
+
+def _whole(series: pl.Series) -> pl.Series:
+    """Return whole numbers as integers of 128 bits, anything else as it is."""
+    if series.dtype.is_integer() or (series.dtype.is_float() and bool((series == series.floor()).all())):
+        return series.cast(pl.Int128)
+    return series
 
 
 def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0) -> NDArray[Any]:
@@ -217,8 +117,6 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
     """
     series = nameless(column(frame, name))
     kind = series.dtype
-    if kind == pl.String:
-        check_texts(series, name, before)
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
         raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
     floats = series.cast(pl.Float64)
@@ -233,12 +131,3 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
             + ("; --missing drop drops such rows" if not infinite else beyond if what == "a score" else "")
         )
     return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")
-
-
-def check_texts(series: pl.Series, name: str, before: int = 0) -> None:
-    """Fail at the first text that is not a number."""
-    if (index := first_name(series)) is not None:
-        hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
-        raise Failure(
-            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, which is not a number{hint}"
-        )

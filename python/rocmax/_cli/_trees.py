@@ -126,7 +126,7 @@ def _joined(trees: list[dict[str, str]], name: str, kind: type) -> Any:
     return np.array([number for tree in trees for number in tree.get(name, "").split()], dtype=kind)
 
 
-def restored(content: dict[str, Any], fpr_range: tuple[float, float]) -> PartialAUCBoostingClassifier:
+def restored(content: dict[str, Any], fpr_range: tuple[float, float], *_: Any) -> PartialAUCBoostingClassifier:
     """Return the model, or raise ValueError if its parts are not those of one."""
     _check(content)
     require(

@@ -55,6 +55,13 @@ def separator(text: str) -> str:
     return character
 
 
+def mark(text: str) -> str:
+    """Return a mark between groups of digits."""
+    if len(text) != 1 or text.isalnum() or text in "+-":
+        raise argparse.ArgumentTypeError(f"{text!r}: need one mark, such as ' or _ or a blank")
+    return text
+
+
 def cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
     name, equals, value_text = text.partition("=")

@@ -137,7 +137,7 @@ def _write_report(arguments: Namespace, scored: rows.Whole) -> None:
         warnings.simplefilter("ignore", CoverageWarning)
         write_report(
             file,
-            labels.positive,
+            scored.positive,
             {printable(name): scores for name, scores in scored.columns.items()},
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,

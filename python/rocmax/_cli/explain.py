@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rocmax._cli import _labels as classes
 from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
@@ -14,6 +15,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, about
 from rocmax._cli._output import check_plot
 from rocmax._cli._text import printable, say
+from rocmax._tables._coder import Feature
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
@@ -65,7 +67,7 @@ def run(arguments: Namespace) -> None:
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
     """Return name, weight, and weight per unit of the column, of each feature of a linear model."""
     weights = np.asarray(model.classifier.coef_[0], dtype=np.float64)
-    named = model.features()
+    named = _features(model)
     if weights.shape != (len(named),) or not np.isfinite(weights).all():
         raise ValueError(f"{len(named)} features and weights of shape {weights.shape}")
     return [
@@ -79,10 +81,15 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
     ]
 
 
+def _features(model: _model.Model) -> list[Feature]:
+    """Return the features of the classifier, in its order."""
+    return [] if model.coder is None else model.coder.features()
+
+
 def _gains(model: _model.Model) -> list[dict[str, Any]]:
     """Return the share of each column in the gain of all splits; that of a category is added to its column's."""
-    shares = dict.fromkeys([*model.numeric, *model.categorical], 0.0)
-    for feature, gain in zip(model.features(), model.classifier.feature_importances_, strict=True):
+    shares = dict.fromkeys(model.schema.used, 0.0)
+    for feature, gain in zip(_features(model), model.classifier.feature_importances_, strict=True):
         shares[feature.column] += float(gain)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
 
@@ -90,7 +97,7 @@ def _gains(model: _model.Model) -> list[dict[str, Any]]:
 def _members(model: _model.Model) -> list[dict[str, Any]]:
     """Return the importance share of each column in the members that have one, and their mean."""
     shares_of = _shares(model)
-    names = [*model.numeric, *model.categorical]
+    names = model.schema.used
     if any(shares.shape != (len(names),) for shares in shares_of.values()):
         raise ValueError(f"{len(names)} columns and other shares")
     return [
@@ -114,14 +121,17 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
     The columns, each with the mean and the standard deviation of its falls, are in descending order.
     """
-    used = [*model.numeric, *model.categorical]
-    wanted = source.wanted(arguments, [model.label, *used], text=[model.label])
+    used = model.schema.used
+    wanted = source.wanted(arguments, [model.label, *used], model.schema)
+    form, asked = wanted.form, Namespace(positive=model.positive)
     with about(arguments.data):
-        frame, _ = table.drop_missing(source.read(arguments.data, wanted), [model.label])
-        positive = table.labels(frame, model.label, model.positive, comma=wanted.comma).positive
+        frame, is_text = source.read(arguments.data, wanted)
+        frame, _ = table.drop_missing(classes.clean(frame, model.label, asked, form), [model.label])
+        _, positive = classes.read(frame, model.label, asked, form)
 
     def value(rows: pl.DataFrame) -> float:
-        return float(partial_auc_score(positive, model.scores(rows), model.fpr_range))
+        scores = model.scores(source.Table(rows, is_text), form)
+        return float(partial_auc_score(positive, scores, model.fpr_range))
 
     whole, columns = value(frame), list[dict[str, Any]]()
     with report.progress("columns") as tell:

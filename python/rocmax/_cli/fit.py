@@ -4,6 +4,7 @@ from argparse import Namespace
 from typing import Any
 
 from rocmax._cli import _columns as coding
+from rocmax._cli import _labels as classes
 from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _select as select
@@ -20,10 +21,12 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
-    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, text=[label])
-    n_dropped = 0
+    named: dict[str, Any] = {"numbers": [] if weight is None else [weight], "names": [] if groups is None else [groups]}
+    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, **named)
+    form, n_dropped = wanted.form, 0
     with about(arguments.data):
-        frame = source.read(arguments.data, wanted)
+        frame, is_text = source.read(arguments.data, wanted)
+        frame = classes.clean(frame, label, arguments, form)
         if arguments.missing == "drop":
             frame, n_dropped = table.drop_missing(frame, roles)
         if arguments.time is not None:
@@ -31,31 +34,25 @@ def run(arguments: Namespace) -> None:
         weights = None if weight is None else table.weights(frame, weight)
         if weights is not None:  # rows of weight 0 are ignored
             frame, weights = frame.filter(weights > 0), weights[weights > 0]
-        labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
+        labels, positive = classes.read(frame, label, arguments, form)
         for name in {*arguments.categorical} - {*arguments.drop}:
             table.column(frame, name)
-        numeric, n_flags, categorical, empty = coding.split_columns(
-            frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
-        )
-        for name in (*numeric, *categorical):
-            table.column(frame, name)  # fails if it occurs twice
-        if empty:
-            log(f"columns without any value are not used: {', '.join(empty)}")
+        rows = source.Table(frame, is_text)
+        schema, rows = coding.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
+        form.tell_of_codes()
         data = select.Data(
-            X=coding.features(frame, numeric, categorical),
-            n_numeric=len(numeric),
-            n_flags=n_flags,
-            positive=labels.positive,
+            X=coding.features(rows, schema, form),
+            schema=schema,
+            positive=positive,
             weight=weights,
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
         )
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
-        columns=choice.columns,
+        schema=schema,
+        coder=choice.coder,
         classifier=choice.classifier,
-        numeric=numeric,
-        categorical=categorical,
         label=label,
         positive=str(labels.value),
         negative=labels.other,
@@ -64,13 +61,16 @@ def run(arguments: Namespace) -> None:
     _model.save(model, arguments.out)
     result = {
         "data": arguments.data,
-        "n_samples": len(labels.positive),
-        "n_positive": int(labels.positive.sum()),
+        "n_samples": len(positive),
+        "n_positive": int(positive.sum()),
         "n_dropped": n_dropped,
         "positive": str(labels.value),
+        "negatives": labels.negatives,
         "fpr_range": list(arguments.fpr),
-        "numeric": numeric,
-        "categorical": categorical,
+        "numeric": schema.numeric,
+        "categorical": schema.categorical,
+        "left_out": schema.left_out,
+        "notes": form.notes.plain(),
         **_made(model, choice),
         "model": arguments.out,
     }
@@ -116,7 +116,7 @@ def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
     }
 
 
-def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) -> None:
+def _show(arguments: Namespace, labels: classes.Classes, result: dict[str, Any]) -> None:
     tell = log if is_stdout(arguments.out) else say
     tell(f"{arguments.data}: {labels.summary(result['n_samples'], result['n_positive'])}")
     if result["n_dropped"]:

@@ -17,6 +17,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, about
+from rocmax._cli._numbers import Form
 from rocmax._cli._output import check_output, is_stdout, written
 from rocmax._cli._text import log, printable_lines, say
 
@@ -36,18 +37,19 @@ def run(arguments: Namespace) -> None:
     parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
     if out is None and arguments.json:
         frames = [frame.select(parts.made) for frame in parts]
-        report.emit({name: [value for frame in frames for value in frame[name]] for name in parts.made})
+        scores = {name: [value for frame in frames for value in frame[name]] for name in parts.made}
+        report.emit({**scores, "notes": parts.notes()})
     elif out is None:
-        for lines in _csv(parts, arguments):
+        for lines in _csv(parts, parts.form):
             sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
     else:
-        _write(parts, arguments, out)
-    for said in model.unseen(parts.unseen):
-        log(said)
+        _write(parts, parts.form, out)
+    notes = parts.notes()
     if out is None:
         return
     if arguments.json:
-        report.emit({"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out})
+        made = {"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out}
+        report.emit({**made, "notes": notes})
     else:
         columns = ", ".join(parts.columns)
         say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
@@ -60,24 +62,31 @@ class _Scored:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self.unseen: _model.Unseen = {}
+        self._unseen: _model.Unseen = {}
         self.n_rows = 0
+        used = [*model.schema.used, *arguments.keep]
+        self._wanted = source.wanted(arguments, used, model.schema, also=[model.label])
+        self.form = self._wanted.form
         self._formulas: set[str] = set()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        arguments, model = self._arguments, self._model
-        # Copied columns keep their text.
-        copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-        used = [*model.numeric, *model.categorical, *arguments.keep]
-        wanted = source.wanted(arguments, used, also=[model.label], text=copied)
+        arguments = self._arguments
         with about(arguments.data), report.progress("rows") as tell:
-            for frame in source.batches(arguments.data, wanted):
-                yield self._of(frame)
-                self.n_rows += len(frame)
+            for rows in source.batches(arguments.data, self._wanted):
+                yield self._of(rows)
+                self.n_rows += len(rows.frame)
                 tell(description=f"{self.n_rows:,} rows")
 
-    def _of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        model = self._model
+    def notes(self) -> list[dict[str, Any]]:
+        """Report what is news about the rows, and return it ready for JSON."""
+        form = self.form
+        form.tell_of_codes()
+        for note in self._model.unseen(self._unseen):
+            form.notes.add(note)
+        return form.notes.plain()
+
+    def _of(self, rows: source.Table) -> pl.DataFrame:
+        model, frame = self._model, rows.frame
         kept = list(dict.fromkeys(self._arguments.keep))
         if model.label in frame.columns and model.label not in kept:
             kept.insert(0, model.label)
@@ -86,8 +95,7 @@ class _Scored:
             if name in kept:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
         with report.warned():
-            scores = model.scores(frame, self.n_rows)
-        model.note_unseen(frame, self.unseen)
+            scores = model.scores(rows, self.form, self.n_rows, self._unseen)
         predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
         found = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if self._arguments.predicted else [])])
         self.columns = found.columns
@@ -108,10 +116,10 @@ class _Scored:
                 )
 
 
-def _csv(frames: Iterable[pl.DataFrame], arguments: Namespace, suffixes: Sequence[str] = ()) -> Iterator[str]:
+def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = ()) -> Iterator[str]:
     """Yield tables as csv with one header, written with the options that the data were read with."""
-    comma = arguments.decimal == ","
-    separator = arguments.sep or ("\t" if ".tsv" in suffixes else ";" if comma else ",")
+    comma = form.comma
+    separator = form.separator or ("\t" if ".tsv" in suffixes else ";" if comma else ",")
     for k, part in enumerate(frames):
         try:
             yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=comma)
@@ -119,7 +127,7 @@ def _csv(frames: Iterable[pl.DataFrame], arguments: Namespace, suffixes: Sequenc
             raise Failure(f"the scores cannot be written: {error}") from error
 
 
-def _write(frames: Iterable[pl.DataFrame], arguments: Namespace, out: str) -> None:
+def _write(frames: Iterable[pl.DataFrame], form: Form, out: str) -> None:
     """Write tables in the format of the file name's ending, by default csv."""
     suffixes = [suffix.lower() for suffix in Path(out).suffixes]
     with written(out) as file:
@@ -127,7 +135,7 @@ def _write(frames: Iterable[pl.DataFrame], arguments: Namespace, out: str) -> No
             _write_parquet(frames, file)
             return
         with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
-            for lines in _csv(frames, arguments, suffixes):
+            for lines in _csv(frames, form, suffixes):
                 plain.write(lines.encode())
 
 

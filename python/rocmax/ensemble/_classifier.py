@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -16,6 +16,8 @@ from rocmax._checks.training import n_rows, rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._runtime.warn import warn
+from rocmax._tables._coder import TableCoder
+from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
@@ -23,7 +25,6 @@ from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._report import board_text, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
-from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
@@ -152,6 +153,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
+    _schema: ClassVar[Schema | None] = None  # what the columns of X are, if the command line has decided it
 
     @atomic
     def fit(
@@ -207,7 +209,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         y = samples.positive.astype(int)
         folds, _ = folds_of(self.cv, samples.X, y, groups=groups, seed=seed)
         groups = equal_rows(samples.X) if groups is None else groups
-        return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead), rows
+        return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead, self._schema), rows
 
     def _cross_fitted(
         self, data: Data, families: list[Family] | None, run: Run

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rocmax._runtime.warn import warn
 from rocmax._selection import Standing, smoothed, standings
+from rocmax._tables._coder import TableCoder
+from rocmax._tables._decide import decide
+from rocmax._tables._frame import is_frame
+from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
-from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
@@ -62,14 +66,19 @@ class Data:
     fpr_range: tuple[float, float]
     seed: int
     lead: float
+    schema: Schema | None = None  # what the columns are; decided when they are first coded
     best: F64 | None = None  # the out-of-fold scores of the best family so far
     _coded: dict[str, tuple[TableCoder, Any]] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)  # objects of a library, for its families
 
     def coded(self, kind: str) -> tuple[TableCoder, Any]:
         """Return the coder of the table for "trees" or "linear" models, and its encoding of all rows."""
+        if self.schema is None and is_frame(self.X):
+            self.schema, notes = decide(self.X)
+            for note in notes:
+                warn(note.text.removeprefix("warning: "), UserWarning)
         if kind not in self._coded:
-            coder = TableCoder(kind)
+            coder = TableCoder(kind, self.schema)
             X = coder.fit_transform(self.X) if kind == "trees" else quietly(lambda: coder.fit_transform(self.X))
             self._coded[kind] = coder, X
         return self._coded[kind]

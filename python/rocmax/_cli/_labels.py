@@ -1,0 +1,230 @@
+"""Labels: which value is positive, which are negative; what may be neither is refused."""
+
+import unicodedata
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import PAIRS
+from rocmax._cli import _table as table
+from rocmax._cli._failure import Failure, short, unknown
+from rocmax._cli._numbers import Form
+from rocmax._tables._forms import CODES, MISSING, NO_LABEL, is_number
+from rocmax._tables._notes import Note, of_rows
+from rocmax.metrics.results import _words as words
+
+Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its type
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The positive value, how the file spells every value, and the number of rows of each negative one."""
+
+    name: str
+    value: Any
+    held: dict[Any, list[Any]]
+    negatives: dict[str, int]
+
+    @property
+    def other(self) -> str:
+        """The negative value, or that it is not the positive one."""
+        return next(iter(self.negatives)) if len(self.negatives) == 1 else f"not {self.value}"
+
+    def summary(self, n_rows: int, n_positive: int) -> str:
+        """Return the numbers of rows in words."""
+        share = words.percent(n_positive / n_rows)
+        return f"{n_rows:,} rows, {n_positive:,} positive ({share}; {self.name} = {self.value})"
+
+    def counted(self, found: Counts) -> "Classes":
+        """Return the same with the numbers of other rows."""
+        place = {spelling: value for value, spellings in self.held.items() for spelling in spellings}
+        counts: dict[str, int] = dict.fromkeys(self.negatives, 0)
+        for spelling, n in found.items():
+            if place[spelling] != self.value:
+                counts[str(place[spelling])] += n
+        return replace(self, negatives=counts)
+
+    def mark(self, series: pl.Series) -> NDArray[np.bool_]:
+        """Mark the rows that are positive."""
+        return series.is_in(pl.Series(self.held[self.value], dtype=series.dtype).implode()).to_numpy()
+
+    def tell(self, form: Form) -> None:
+        """Report the negative values if there are several."""
+        if len(self.negatives) > 1:
+            shown = list(self.negatives.items())[:12]
+            said = ", ".join(f"{short(value)!r} {n:,}" for value, n in shown) + (
+                ", ..." if len(self.negatives) > 12 else ""
+            )
+            form.notes.add(Note("negatives", f"negatives: {said}", self.name, tuple(self.negatives)))
+
+
+def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
+    """Return the classes of the labels of `clean` rows, and which rows are positive."""
+    series = table.column(frame, name).alias("label")
+    order = list(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
+    classes = decide(name, counts(series), asked, form, order)
+    classes.tell(form)
+    return classes, classes.mark(series)
+
+
+def counts(series: pl.Series) -> Counts:
+    """Return the number of rows of each label."""
+    return dict(series.drop_nulls().alias("label").value_counts(name="n").iter_rows())
+
+
+def missing(series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
+    """Mark labels that are missing: empty, or a code that no option names."""
+    kind, found = series.dtype, series.is_null()
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
+        raise Failure(f"column {series.name!r} is {kind}: labels are numbers, texts or booleans")
+    if kind == pl.String:
+        named = _named(asked)
+        codes = [code for code in (*MISSING, *form.missing) if code not in named]
+        found |= series.str.strip_chars().is_in(codes) & ~series.is_in(named)
+    elif kind.is_numeric():
+        found |= series.is_nan() | series.cast(pl.Float64).is_in(form.missing_numbers)
+    return found.fill_null(True)
+
+
+def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: int = 0) -> pl.DataFrame:
+    """Return a table whose missing labels are null; unless such rows are dropped, fail at the first.
+
+    `before` is the number of rows before, for messages.
+    """
+    series = table.column(frame, name)
+    gone = missing(series, asked, form)
+    if not gone.any():
+        return frame
+    codes = counts(series.filter(gone).cast(pl.String))
+    code, n = next(((code, n) for code, n in codes.items() if code.strip()), ("", 0))
+    how = f"--negative {quote(code)} counts them as negative"
+    if getattr(asked, "missing", "drop") == "raise":
+        row, which = before + int(gone.arg_max() or 0) + 1, f"{code!r}; " if code else ""
+        what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all)"
+        raise Failure(f"{what}; --missing drop drops such rows" + (f", {how}" if code else ""))
+    if code:
+        form.notes.add(
+            Note("missing label", f"column {name!r}: {code!r} ({of_rows(n)}) reads as missing; {how}", name, (code,), n)
+        )
+    return frame.with_columns(series.set(gone, None))
+
+
+def _named(asked: Namespace) -> list[str]:
+    return [*([] if asked.positive is None else [asked.positive]), *(getattr(asked, "negative", None) or ())]
+
+
+def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[Any] | None = None) -> Classes:
+    """Return the classes among the labels of a column, or say what must be told first."""
+    by_value = _values(found, comma=form.comma)
+    n_rows = {value: sum(found[text] for text in texts) for value, texts in by_value.items()}
+    values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
+    values = [value for value in values if value in by_value]
+    if len(values) == 1:
+        raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
+    known: dict[str, Any] = {}
+    for value in values:
+        spellings = [str(value), str(value).lower() if isinstance(value, bool) else "", *map(str, by_value[value])]
+        known |= dict.fromkeys([*spellings, f"{value:g}" if isinstance(value, float) else str(value)], value)
+
+    def named(option: str, text: str) -> Any:
+        if text not in known:
+            raise unknown(f"{option}: in column {name!r}, value", text, map(str, values))
+        return known[text]
+
+    negative = [named("--negative", text) for text in getattr(asked, "negative", None) or ()]
+    if asked.positive is not None:
+        positive = named("--positive", asked.positive)
+    else:
+        left = [value for value in values if value not in negative]
+        positive = left[0] if negative and len(left) == 1 else _greater(name, values, ordered=order is not None)
+    others = {value: n_rows[value] for value in values if value != positive}
+    if negative:
+        for value, n in others.items():
+            if value not in negative:
+                what = (
+                    f"column {name!r} holds {short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
+                )
+                raise Failure(f"{what}; --missing-values {quote(str(value))} and --missing drop leave such rows out")
+        if positive in negative:
+            raise Failure(f"--negative {positive}: that is the positive class")
+    else:
+        _refuse_doubtful(name, positive, others)
+    return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
+
+
+def _values(found: Counts, *, comma: bool) -> dict[Any, list[Any]]:
+    """Return the labels of a file by what they stand for: texts that are all numbers, or all booleans, are such."""
+    texts = [text for text in found if isinstance(text, str)]
+    if len(texts) < len(found):
+        return {value: [value] for value in found}
+    stripped = {text: text.strip() for text in texts}
+    plain = {text: one.replace(",", ".") if comma and "." not in one else one for text, one in stripped.items()}
+    values: dict[str, Any] = dict(zip(texts, texts, strict=True))
+    if all(one.lower() in ("true", "false") for one in stripped.values()):
+        values = {text: one.lower() == "true" for text, one in stripped.items()}
+    elif all(one.removeprefix("-").removeprefix("+").isdecimal() and one.isascii() for one in stripped.values()):
+        values = {text: int(one) for text, one in stripped.items()}
+    elif all(map(is_number, plain.values())) and all(abs(float(one)) < 2**53 for one in plain.values()):
+        values = {text: float(one) for text, one in plain.items()}
+    by_value: dict[Any, list[Any]] = {}
+    for text, value in values.items():
+        by_value.setdefault(value, []).append(text)
+    return by_value
+
+
+def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> None:
+    """Fail if a label is the positive one but for case, blanks or Unicode form, or reads as missing."""
+    for value, n in others.items():
+        text = str(value)
+        if isinstance(value, str) and _alike(text) == _alike(str(positive)):
+            shown, of = (text, str(positive)) if text.isprintable() and text.split() == [text] else (text, positive)
+            what = f"{_exact(shown)} ({of_rows(n)}), which is {_exact(of)} but for case, blanks or the form of letters"
+            how = f"make them the same, or give --negative {quote(text)} if they differ"
+        elif _reads_as_missing(value, positive, others):
+            what = f"{_exact(text)} ({of_rows(n)}), which reads as missing"
+            how = f"--missing-values {quote(text)} --missing drop leaves them out; --negative lists all negatives"
+        else:
+            continue
+        raise Failure(f"column {name!r} holds {what}: {how}")
+
+
+def _reads_as_missing(value: Any, positive: Any, others: Mapping[Any, int]) -> bool:
+    if isinstance(value, str) and not is_number(value.strip()):
+        return value.strip().lower() in NO_LABEL
+    rest = [float(other) for other in (positive, *others) if other != value and is_number(str(other).strip())]
+    alone = all(abs(float(value) - other) > 4 for other in rest)  # not one of ten digits
+    return not isinstance(value, bool) and alone and abs(float(value)) in CODES | {9.0} and {*others} != {value, 0}
+
+
+def _alike(text: str) -> str:
+    """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
+
+
+def _exact(text: Any) -> str:
+    """Return a text as Python writes it, with escapes for what looks like something else."""
+    said = str(text)
+    return ascii(said) if said != unicodedata.normalize("NFKC", said) or not said.isprintable() else repr(short(said))
+
+
+def _greater(name: str, values: list[Any], *, ordered: bool) -> Any:
+    """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
+    if len(values) > 2:
+        shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
+        raise Failure(
+            f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
+            "give the positive one, --positive VALUE, and --negative VALUE ... for those that are negative"
+        )
+    if ordered or (all(isinstance(v, bool | int | float) for v in values) and tuple(values) in PAIRS):
+        return values[1]
+    options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
+    raise Failure(
+        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: give the positive class, {options}"
+    )

@@ -1,0 +1,208 @@
+"""Numbers in the texts of csv: decimal marks, separators of thousands, missing codes."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from rocmax._checks.samples import WHOLE
+from rocmax._checks.samples import scores as as_scores
+from rocmax._cli._failure import Failure, short
+from rocmax._cli._text import log
+from rocmax._tables._decide import name_note
+from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_of_marks
+from rocmax._tables._notes import Note
+
+_CELLS = 2**22  # that are converted at once
+_GROUPED = r"^[+-]?\d{{1,3}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
+
+
+class Notes(list[Note]):
+    """What is news about a table; each piece is printed once, to stderr."""
+
+    def add(self, note: Note) -> None:
+        """Print and keep a note, unless there is one of its kind about the column."""
+        if not any((note.kind, note.column or note.text) == (one.kind, one.column or one.text) for one in self):
+            self.append(note)
+            log(note.text)
+
+    def plain(self) -> list[dict[str, Any]]:
+        """Return the notes ready for JSON."""
+        return [note.plain() for note in self]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How csv is written: separators, decimal mark, and codes for missing values beside the usual ones.
+
+    Beside that, what is news about the table, and how many values of columns of numbers are a code.
+    """
+
+    separator: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    missing: tuple[str, ...] = ()
+    notes: Notes = field(default_factory=Notes, compare=False)
+    codes: Counter[str] = field(default_factory=Counter, compare=False)
+
+    @property
+    def comma(self) -> bool:
+        """Whether the decimal mark is a comma."""
+        return self.decimal == ","
+
+    @property
+    def missing_numbers(self) -> list[float]:
+        """The codes that are numbers."""
+        return [float(code) for code in self.missing if is_number(code)]
+
+    def tell_of_codes(self) -> None:
+        """Report which codes were read as missing in columns of numbers."""
+        if self.codes:
+            said = ", ".join(f"{code!r} ({n:,})" for code, n in self.codes.most_common(5))
+            said += ", ..." if len(self.codes) > 5 else ""
+            text = f"read as missing in columns of numbers: {said}"
+            self.notes.add(Note("missing", text, None, tuple(self.codes), self.codes.total()))
+
+
+def names(series: pl.Series, form: Form) -> pl.Series:
+    """Return texts without those that are empty or named as missing; other codes are names, which is news."""
+    found = series.to_frame("c").with_columns(
+        pl.when(pl.all().str.strip_chars().is_in(["", *form.missing])).then(None).otherwise(pl.all()).name.keep()
+    )
+    return found.to_series().alias(series.name)
+
+
+def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
+    """Report the names in a column that mean "missing" elsewhere."""
+    held = series.alias("c")
+    counts = held.filter(held.str.strip_chars().is_in([*MISSING])).value_counts(sort=True)
+    if len(counts):
+        form.notes.add(name_note(name, *counts.row(0)))
+
+
+def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
+    """Return texts as numbers, null where missing or no number, and by column how many texts are no numbers."""
+    plain = pl.DataFrame([series.alias(f"c{k}") for k, series in enumerate(texts)])  # names may be * or empty
+    stripped, codes = pl.all().str.strip_chars(), [*MISSING, *form.missing]
+    held = plain.select(pl.when(stripped.is_in(codes)).then(None).otherwise(stripped).name.keep())
+    found = held.select(_unmarked(form).cast(pl.Float64, strict=False))
+    bad = [n - m for n, m in zip(found.null_count().row(0), held.null_count().row(0), strict=True)]
+    missing = pl.all().is_nan()
+    for code in form.missing_numbers:
+        missing |= pl.all() == code
+    return found.with_columns(pl.when(missing).then(None).otherwise(pl.all()).name.keep()), bad
+
+
+def _unmarked(form: Form) -> pl.Expr:
+    """Return the texts of numbers with a decimal point and nothing else; null for a dot that separates nothing."""
+    found, decimal = pl.all(), re.escape(form.decimal)
+    if form.thousands:
+        mark = SPACES if form.thousands.isspace() else re.escape(form.thousands)
+        grouped = _GROUPED.format(mark=mark, decimal=decimal)
+        found = (
+            pl.when(found.str.contains(grouped))
+            .then(found.str.replace_all(f"[{mark}]", ""))
+            .otherwise(found)
+            .name.keep()
+        )
+    if form.comma:
+        dotted = found.str.contains(".", literal=True)
+        grouped = _GROUPED.format(mark=r"\.", decimal=decimal)
+        plain = (
+            pl.when(~dotted)
+            .then(found)
+            .when(found.str.contains(grouped))
+            .then(found.str.replace_all(".", "", literal=True))
+        )
+        found = plain.otherwise(None).str.replace(",", ".", literal=True).name.keep()
+    return found
+
+
+def typed(texts: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl.Series]:
+    """Yield the columns of a training table: numbers or booleans where all texts are, texts elsewhere and in `keep`."""
+    step = max(1, _CELLS // max(len(texts), 1))
+    for start in range(0, texts.width, step):
+        part = texts[:, start : start + step]
+        found, bad = floats(part, form)
+        for series, values, n_bad in zip(part, found, bad, strict=True):
+            if series.name in keep:
+                yield names(series, form)
+            elif n_bad or _merged(series, values):
+                yield _flags(series, form) if n_bad and _are_flags(series, form) else names(series, form)
+            else:
+                tell(series, values, form)
+                yield values.alias(series.name)
+
+
+def number_column(
+    series: pl.Series, form: Form, before: int = 0, *, exact: bool = False, booleans: bool = True, why: str = ""
+) -> pl.Series:
+    """Return a column of texts as numbers, or fail at the first that is none; with `exact`, at integers float64 rounds.
+
+    A column of true and false alone is read as 1 and 0. `before` is the number of rows before, for messages.
+    """
+    found, (n_bad,) = floats(series.to_frame(), form)
+    values = found.to_series()
+    if n_bad and booleans and _are_flags(series, form):
+        return _flags(series, form).cast(pl.Float64)
+    if n_bad:
+        raise _not_a_number(series, values, form, before, why)
+    if exact and (rounded := _rounded(series, values)):
+        as_scores(rounded, f"column {series.name!r}")  # refuses them
+    tell(series, values, form)
+    return values.alias(series.name)
+
+
+def _not_a_number(series: pl.Series, values: pl.Series, form: Form, before: int, why: str) -> Failure:
+    """Return the failure for the first text that is not a number."""
+    held = series.str.strip_chars()
+    index = int((values.is_null() & ~held.is_in([*MISSING, *form.missing]) & series.is_not_null()).arg_max() or 0)
+    text = series[index]
+    how = remedy_of_marks(text, comma=form.comma)
+    if not how:
+        one = forms_of([text], comma=form.comma)[text]
+        how = f"it is {one.what}; {one.remedy}" if one.remedy else f"--missing-values {short(text)} reads it as missing"
+    return Failure(
+        f"column {series.name!r} holds {short(text)!r} in row {before + index + 1}, which is not a number{why}: {how}"
+    )
+
+
+def _are_flags(series: pl.Series, form: Form) -> bool:
+    return bool(_flags(series, form).null_count() == names(series, form).null_count())
+
+
+def _flags(series: pl.Series, form: Form) -> pl.Series:
+    """Return true and false as booleans, null elsewhere."""
+    texts = series.str.strip_chars().str.to_lowercase()
+    return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean).alias(
+        series.name
+    )
+
+
+def _merged(series: pl.Series, values: pl.Series) -> bool:
+    """Whether whole numbers are too large for float64 to tell them apart, as in long ids."""
+    return bool(_rounded(series, values))
+
+
+def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
+    """Return the integers beyond those that float64 tells apart."""
+    large = values.is_finite() & (values.abs() >= WHOLE)
+    if not large.any():
+        return []
+    whole = series.filter(large.fill_null(False)).str.strip_chars()
+    return [int(text) for text in whole.filter(whole.str.contains(r"^[+-]?[0-9]+$")) if abs(int(text)) > WHOLE]
+
+
+def tell(series: pl.Series, values: pl.Series, form: Form) -> None:
+    """Report that dots are read as separators of thousands, and codes as missing."""
+    if form.comma and (dotted := series.str.contains(".", literal=True) & values.is_not_null()).any():
+        k = int(dotted.arg_max() or 0)
+        what = f"{series[k].strip()!r} is {values[k]:.15g}"
+        text = f"column {series.name!r}: dots are read as separators of thousands ({what})"
+        form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
+    if values.null_count() > series.null_count():
+        held = series.str.strip_chars().filter(values.is_null()).drop_nulls()
+        form.codes.update(dict(held.filter(held != "").alias("c").value_counts(name="n").iter_rows()))

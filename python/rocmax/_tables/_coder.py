@@ -1,0 +1,284 @@
+"""Encode the columns of a table, read by a schema, for trees or for linear models."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from rocmax._runtime.warn import warn
+from rocmax._tables._decide import decide
+from rocmax._tables._frame import columns_of, is_frame, numbers, texts
+from rocmax._tables._notes import of_rows, some
+from rocmax._tables._schema import Schema
+from rocmax._typing import F64, AnyArray
+
+# Categories of fewer rows share a column in linear models.
+_RARE = 10
+# A coding with a smaller share of entries that are not 0 is sparse, if it may be.
+_DENSE = 0.3
+#: Kinds of coding: for trees, with ordinal codes of categories or a column for each; for linear models, as an array or
+#: sparse where that is smaller, with flags as they are.
+KINDS = ("trees", "one-hot trees", "linear", "sparse linear")
+
+
+class Feature(NamedTuple):
+    """A column of the coding: a name for people, its column, and how much of the column is one unit of it."""
+
+    name: str
+    column: str
+    unit: float | None
+
+
+class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Encode the columns of a table as numbers.
+
+    Numeric and boolean columns keep their values, NaN where missing. Categories (text or categorical columns) become
+    ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column
+    and all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column,
+    and numbers are scaled to unit variance.
+
+    Parameters
+    ----------
+    kind : {"trees", "one-hot trees", "linear", "sparse linear"}
+        The kind of model that receives the encoding.
+    schema : Schema, default=None
+        What the columns are. By default it is decided on the training table; arrays have none.
+
+    Attributes
+    ----------
+    schema_ : Schema or None
+        What the columns are.
+    n_categorical_ : int
+        The number of encoded categorical columns, which come last, of "trees".
+    """
+
+    def __init__(self, kind: str = "trees", schema: Schema | None = None) -> None:
+        self.kind = kind
+        self.schema = schema
+
+    @property
+    def numeric_(self) -> list[Any]:
+        """The names of numeric columns; columns of arrays are numeric and not listed."""
+        return [] if self.schema_ is None else self.schema_.numeric
+
+    @property
+    def categorical_(self) -> list[Any]:
+        """The names of categorical columns."""
+        return [] if self.schema_ is None else self.schema_.categorical
+
+    @property
+    def left_out_(self) -> list[Any]:
+        """The names of columns that are left out."""
+        return [] if self.schema_ is None else [*self.schema_.left_out]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the columns, their categories and scales."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn the columns and return their encoding."""
+        self.schema_ = self.schema
+        if self.schema_ is None and is_frame(X):
+            self.schema_, notes = decide(X)
+            for note in notes:
+                warn(note.text.removeprefix("warning: "), UserWarning)
+        values, codes = self._read(X)
+        self._learn(values, codes)
+        self.n_categorical_ = len(codes)
+        return self._coded(values, codes)
+
+    def transform(self, X: Any) -> Any:
+        """Return the encoding of other rows."""
+        return self.coded(X)
+
+    def coded(self, X: Any, *, tell: bool = True) -> Any:
+        """Return the encoding of other rows; warn of categories not seen in training."""
+        by_name = self.categorical_ + self.left_out_
+        if by_name and not is_frame(X):
+            raise ValueError(
+                f"X must be a frame with the columns of training, of which {by_name[0]!r} is not numeric, got an array"
+            )
+        return self._coded(*self._read(X, tell=tell))
+
+    def _read(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
+        """Return the numbers of a table, and the codes of each column of categories."""
+        if not is_frame(X):
+            return X, []
+        columns = columns_of(X)
+        schema = self.schema_
+        if schema is None:
+            return np.column_stack([numbers(series, name) for name, series in columns.items()]), []
+        values = np.empty((X.shape[0], len(schema.numeric)))
+        for k, name in enumerate(schema.numeric):
+            values[:, k] = numbers(columns[name], name)
+        held = [texts(columns[name]) for name in schema.categorical]
+        codes = [column.codes(of) for column, of in zip(schema.categories, held, strict=True)]
+        if tell:
+            _warn(schema.categorical, held, codes)
+        return values, codes
+
+    def _learn(self, values: Any, codes: list[AnyArray]) -> None:
+        """Learn medians and scales of numbers, and the column of each category."""
+        self.scale_ = self.fill_ = self.mean_ = np.zeros(0)
+        self.holes_ = np.zeros(0, dtype=np.intp)
+        self.places_: list[AnyArray] = []
+        if self.kind in ("linear", "sparse linear"):
+            if _is_sparse(values):
+                largest: Any = abs(values).max(axis=0).toarray().ravel()
+                self.scale_ = np.where(largest > 0, largest, 1.0)
+            else:
+                self._learn_scales(np.asarray(values, dtype=np.float64))
+        if self.kind != "trees" and self.schema_ is not None:
+            pairs = zip(self.schema_.categories, codes, strict=True)
+            self.places_ = [_places(np.bincount(of, minlength=len(column.categories) + 1)) for column, of in pairs]
+
+    def _learn_scales(self, values: F64) -> None:
+        """Learn what replaces a missing number, which columns get an indicator, means and standard deviations."""
+        missing = np.isnan(values)
+        self.holes_ = np.flatnonzero(missing.any(axis=0))
+        self.fill_ = np.array([_median(column[~hole]) for column, hole in zip(values.T, missing.T, strict=True)])
+        flags = np.zeros(values.shape[1], dtype=bool)
+        if self.kind == "sparse linear" and self.schema_ is not None:
+            flags = self.schema_.flags()
+            self.fill_ = np.where(flags, np.floor(self.fill_), self.fill_)
+        filled = self._filled(values)
+        self.mean_, self.scale_ = filled.mean(axis=0), filled.std(axis=0)
+        same = self.scale_ <= 1e-12 * np.abs(self.mean_)
+        plain = np.concatenate([flags, flags[self.holes_]])
+        self.mean_[plain], self.scale_[plain | same] = 0.0, 1.0
+
+    def _filled(self, values: F64) -> F64:
+        """Return numbers without missing ones, and indicators of those."""
+        missing = np.isnan(values)
+        if not missing.any():
+            return np.hstack([values, missing[:, self.holes_]]) if len(self.holes_) else values
+        return np.hstack([np.where(missing, self.fill_, values), missing[:, self.holes_]])
+
+    def _coded(self, values: Any, codes: list[AnyArray]) -> Any:
+        """Return the encoding of numbers and codes."""
+        if self.kind == "trees":
+            names = [np.where((of < 0) | (of == _n(column)), np.nan, of) for of, column in self._pairs(codes)]
+            return np.column_stack([values, *names]) if names else values
+        if self.kind != "one-hot trees":
+            values = (
+                values.multiply(1.0 / self.scale_).tocsr()
+                if _is_sparse(values)
+                else (self._filled(np.asarray(values, dtype=np.float64)) - self.mean_) / self.scale_
+            )
+        if not codes:
+            return values
+        n = len(codes[0])
+        starts = np.cumsum([0, *(int(of.max()) + 1 for of in self.places_)])
+        places = [of[code] for of, code in zip(self.places_, codes, strict=True)]
+        rows = [np.flatnonzero(of >= 0) for of in places]
+        entries = (
+            np.concatenate(rows),
+            np.concatenate([of[row] + start for of, row, start in zip(places, rows, starts[:-1], strict=True)]),
+        )
+        if self.kind != "linear" and values.shape[1] + len(codes) < _DENSE * (values.shape[1] + starts[-1]):
+            found = sparse.csr_array((np.ones(len(entries[0])), entries), shape=(n, starts[-1]))
+            return sparse.csr_matrix(sparse.hstack([sparse.csr_array(values), found], format="csr"))
+        dense = np.zeros((n, starts[-1]))
+        dense[entries] = 1.0
+        return np.hstack([values, dense])
+
+    def _pairs(self, codes: list[AnyArray]) -> Any:
+        return zip(codes, [] if self.schema_ is None else self.schema_.categories, strict=True)
+
+    def features(self) -> list[Feature]:
+        """Return the columns of the encoding, in its order."""
+        found = [Feature(name, name, 1.0) for name in self.numeric_]
+        if len(self.scale_):
+            found = [Feature(name, name, float(unit)) for name, unit in zip(self.numeric_, self.scale_, strict=False)]
+            found += [Feature(f"{self.numeric_[k]} is missing", self.numeric_[k], None) for k in self.holes_]
+        categories = [] if self.schema_ is None else self.schema_.categories
+        if not self.places_:
+            return found + [Feature(column.name, column.name, None) for column in categories]
+        for column, places in zip(categories, self.places_, strict=True):
+            values = [*(f"{column.name} = {value}" for value in column.categories), f"{column.name} is missing"]
+            names = dict(zip(places.tolist(), [*values, ""], strict=True)) | {
+                int(places[-1]): f"{column.name}: any rare value"
+            }
+            found += [Feature(names[k], column.name, None) for k in sorted(names) if k >= 0]
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        """Return what was learnt, without the schema, as arrays."""
+        ends = np.cumsum([len(of) for of in self.places_], dtype=np.int64)
+        return {
+            "kind": self.kind,
+            **{name: np.asarray(getattr(self, f"{name}_"), dtype=kind) for name, kind in _LEARNT.items()},
+            "places": np.concatenate([*self.places_, np.zeros(0)]).astype(np.int64),
+            "ends": ends,
+        }
+
+    @classmethod
+    def of_plain(cls, content: dict[str, Any], schema: Schema) -> Self:
+        """Return the coder of `plain`, or raise ValueError if its parts are not those of one."""
+        made = cls(content["kind"])
+        made.schema_ = schema
+        n = len(schema.numeric)
+        for name, kind in _LEARNT.items():
+            setattr(made, f"{name}_", _checked(content[name], kind))
+        made.places_ = np.split(_checked(content["places"], np.int64), _checked(content["ends"], np.int64)[:-1])
+        made.places_ = made.places_ if len(content["ends"]) else []
+        one_hot = made.kind != "trees"
+        whole = made.kind in KINDS and len(made.places_) == (len(schema.categories) if one_hot else 0)
+        linear = made.kind in ("linear", "sparse linear") and n > 0
+        n_holes = len(made.holes_)
+        whole &= len(made.fill_) == (n if linear else 0) and len(made.scale_) == len(made.mean_)
+        whole &= len(made.scale_) == (n + n_holes if linear else 0) and bool((np.abs(made.scale_) > 0).all())
+        whole &= bool(((made.holes_ >= 0) & (made.holes_ < n)).all())
+        for places, column in zip(made.places_, schema.categories, strict=False):
+            held = {*places.tolist()} - {-1}
+            whole &= len(places) == _n(column) + 2 and held == {*range(len(held))}
+        if not whole:
+            raise ValueError("the coding of the columns is damaged")
+        made.n_categorical_ = len(schema.categories)
+        return made
+
+
+_LEARNT: dict[str, Any] = {"fill": np.float64, "mean": np.float64, "scale": np.float64, "holes": np.int64}
+
+
+def _checked(array: Any, kind: Any) -> AnyArray:
+    if type(array) is not np.ndarray or array.dtype != kind or array.ndim != 1:
+        raise ValueError("the coding of the columns is damaged")
+    return array
+
+
+def _is_sparse(values: Any) -> bool:
+    return bool(sparse.issparse(values))
+
+
+def _n(column: Any) -> int:
+    return len(column.categories)
+
+
+def _median(values: F64) -> float:
+    return float(np.median(values)) if len(values) else 0.0
+
+
+def _places(counts: AnyArray) -> AnyArray:
+    """Return the column of each category, of missing ones and of unseen ones (the last); -1 for none."""
+    there = counts > 0
+    rare = there & (counts < _RARE)
+    places = np.where(there & ~rare, np.cumsum(there & ~rare) - 1, -1)
+    other = int((there & ~rare).sum()) if rare.any() else -1
+    return np.append(np.where(places >= 0, places, other), other)
+
+
+def _warn(names: list[Any], held: list[list[str | None]], codes: list[AnyArray]) -> None:
+    """Warn of the columns with categories not seen in training."""
+    found = []
+    for name, values, of in zip(names, held, codes, strict=True):
+        unseen = np.flatnonzero(of < 0)
+        if len(unseen):
+            new = sorted({str(values[k]) for k in unseen})
+            found.append(f"column {name!r}: {some(new)} not seen in training ({of_rows(len(unseen))})")
+    if found:
+        warn("; ".join(found) + ": treated as missing", UserWarning)

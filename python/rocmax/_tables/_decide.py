@@ -1,0 +1,203 @@
+"""Decide what each column of a training table is, by rules that a person can predict."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, remedy_of_marks
+from rocmax._tables._frame import columns_of, dtype_of, numbers, texts, type_of
+from rocmax._tables._notes import Note, cut, of_rows, some
+from rocmax._tables._schema import Column, Schema
+from rocmax._typing import F64
+
+#: With fewer values, a column with a different one in every row need not be an id.
+FEW = 50
+# A text column of at least FEW values is no category if more than this share of them are distinct; nor is a text column
+# if this share of its values have a form that is none.
+_DISTINCT, _OF_ONE_FORM = 0.5, 0.9
+_READ = 20_000  # different texts whose form is looked at
+# Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
+_INDEX = r"|Unnamed: \d+|index|level_\d+|row_?names|row_?(?:number|index|id)|_c0|__index_level_\d+__"
+# Numbers up to this can be scaled: their squares are finite.
+_LARGEST = 1e150
+_EMPTY = "no value"
+
+Tell = Callable[[Note], None]
+
+
+class Words(NamedTuple):
+    """What a caller can do about a column, or a value in it, in words."""
+
+    drop: str
+    category: str
+    missing: str
+    texts: bool  # whether types are read off texts, so that a text which is no category is refused
+
+
+PYTHON = Words("drop it", "convert it to a category", "replace {value} by None", texts=False)
+COMMAND = Words("--drop it", "--categorical {name} treats it as a category", "--missing-values {value}", texts=True)
+
+
+def decide(
+    X: Any, *, categorical: Collection[Any] = (), words: Words = PYTHON, comma: bool = False
+) -> tuple[Schema, list[Note]]:
+    """Decide what each column of a frame is; return that, and what is news about it.
+
+    Parameters
+    ----------
+    X : frame
+        The training table, without labels and other columns that are no features.
+    categorical : collection of names
+        Columns that are categories whatever they hold.
+    words : Words
+        The remedies that messages name.
+    comma : bool
+        Whether the decimal mark of texts is a comma.
+
+    Raises
+    ------
+    TypeError
+        A column is neither numbers nor texts.
+    ValueError
+        A column is text of a form that is no category, if `words` refuses those; or no column is left.
+    """
+    found, notes = [], list[Note]()
+    for name, series in columns_of(X).items():
+        kind = type_of(series)
+        if kind == "other":
+            raise TypeError(
+                f"X: column {name!r} has type {dtype_of(series)}; convert it to numbers (for a date, days since a "
+                f"fixed day), booleans, text or a category, or {words.drop}"
+            )
+        if kind in ("number", "flag") and name not in categorical:
+            found.append(_of_numbers(name, kind, numbers(series, name), words, notes.append))
+        else:
+            kind = "category" if name in categorical else kind
+            found.append(_of_texts(name, texts(series), kind, words, comma, notes.append))
+    left_out = [column.name for column in found if column.kind == "left out"]
+    if len(left_out) == len(found):
+        raise ValueError(f"X has no column to learn from: {some(left_out, 12) or 'it has no columns'}")
+    if empty := [column.name for column in found if column.reason == _EMPTY]:
+        text = f"columns without any value are not used: {some(empty, 12)}"
+        notes.append(Note("left out", text, values=tuple(map(str, empty))))
+    return Schema(tuple(found)), notes
+
+
+def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> Column:
+    """Return what a column of numbers is."""
+    held = values[~np.isnan(values)]
+    if not len(held):
+        return Column(name, "left out", _EMPTY, missing=1.0)
+    low, high = float(held.min()), float(held.max())
+    if max(-low, high) > _LARGEST:
+        row = int(np.argmax(np.abs(values) > _LARGEST))
+        if np.isinf(values[row]):
+            raise ValueError(f"column {name!r} is infinite in row {row + 1}")
+        raise ValueError(
+            f"column {name!r} holds {values[row]:g} in row {row + 1}, and squares of numbers beyond {_LARGEST:g} "
+            f"overflow: divide the column by some number, or {words.drop}"
+        )
+    if kind == "number" and (low, high) == (0.0, 1.0) and np.isin(held, (0.0, 1.0)).all():
+        kind = "flag"
+    if len(held) == len(values) > 2 and _all_differ(held):
+        if isinstance(name, str) and re.fullmatch(_INDEX, name, re.IGNORECASE):
+            text = f"column {name!r} is left out: it is an index, a different whole number in every row"
+            tell(Note("left out", text, name))
+            return Column(name, "left out", "an index")
+        if len(held) >= FEW:
+            text = f"warning: column {name!r} has a different value in every row; if it is an id, {words.drop}"
+            tell(Note("id", text, name))
+    _tell_of_code(name, held, low, high, words, tell)
+    return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
+
+
+def _all_differ(values: F64) -> bool:
+    """Whether these are whole numbers, each once."""
+    whole = all(bool((part == np.floor(part)).all()) for part in (values[:FEW], values))
+    return whole and len(np.unique(values)) == len(values)
+
+
+def _tell_of_code(name: Any, held: F64, low: float, high: float, words: Words, tell: Tell) -> None:
+    """Tell of a number such as -999 that is far from all others and in more than one row."""
+    for value in {low, high} & CODES:
+        others = held[held != value]
+        n = len(held) - len(others)
+        if n > 1 and len(others) and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2):
+            how = words.missing.format(value=f"{value:g}")
+            what = f"warning: column {name!r}: {value:g} ({of_rows(n)}) is far from all other values"
+            tell(Note("missing code", f"{what}; if it means missing, {how}", name, (f"{value:g}",), n))
+
+
+def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comma: bool, tell: Tell) -> Column:
+    """Return what a column of texts is, "text" or a declared "category"."""
+    counts = Counter(value for value in values if value is not None)
+    n = counts.total()
+    codes = {text: count for text, count in counts.items() if text.strip() in MISSING}
+    if not n or (kind == "text" and words.texts and len(codes) == len(counts)):
+        return Column(name, "left out", _EMPTY, missing=1.0)
+    missing = 1.0 - n / len(values)
+    if kind == "text":
+        _check_form(name, values, {text: counts[text] for text in counts if text not in codes}, words, comma, tell)
+        if n >= FEW and len(counts) > _DISTINCT * n:
+            tell(Note("left out", _not_a_category(name, len(counts), n, words), name, rows=n))
+            return Column(name, "left out", "an id or free text", missing=missing)
+        if words.texts and codes:
+            tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
+    return Column(name, "category", categories=tuple(sorted(counts)), missing=missing)
+
+
+def _not_a_category(name: Any, n_distinct: int, n: int, words: Words) -> str:
+    what = f"column {name!r} has {n_distinct} distinct values in {n} rows and is "
+    if words.texts:
+        return f"{what}left out, as an id or free text; {words.category.format(name=name)}"
+    how = "otherwise convert it to numbers (for example by TfidfVectorizer) or to a category"
+    return f"{what}ignored: drop it if it is an id; {how}"
+
+
+def name_note(name: Any, text: str, n: int) -> Note:
+    """Return the news that a code for missing values is read as a name."""
+    what = f"column {name!r}: {text!r} ({of_rows(n)}) is read as a name"
+    return Note("name", f"{what}; {COMMAND.missing.format(value=text)} reads it as missing", name, (text,), n)
+
+
+def _check_form(
+    name: Any, values: list[str | None], counts: dict[str, int], words: Words, comma: bool, tell: Tell
+) -> None:
+    """Raise ValueError for texts that are rather numbers, dates or ranges than categories, or tell of them."""
+    forms = forms_of(islice(counts, _READ), comma=comma)
+    of: Counter[str] = Counter()
+    for text, form in forms.items():
+        of["plain" if form is PLAIN else form.group] += counts[text]
+    n = of.total()
+    most = _OF_ONE_FORM * n
+    if of["plain"] + of["number"] >= most:
+        strange = [text for text, form in forms.items() if form is not PLAIN]
+        strange.sort(key=lambda text: forms[text].group != "number")
+    else:
+        pairs = of["pair"] and of["plain"] + of["number"] + of["pair"] >= most
+        wanted = "moment" if of["moment"] >= most else "pair" if pairs else "none"
+        strange = [text for text, form in forms.items() if form.group == wanted]
+    if not strange:
+        if words.texts and of["plain"] > n / 2:
+            other = next((text for text, form in forms.items() if form is not PLAIN), None)
+            but = "" if other is None else f", but {cut(other)!r} in row {values.index(other) + 1}"
+            tell(Note("category", f"column {name!r} is treated as a category: it is text{but}", name))
+        return
+    text = strange[0]
+    form, said, row = forms[text], cut(text), values.index(text) + 1
+    if form.group == "text":
+        what = f"which is not a number, unlike {of['plain']:,} of its {n:,} values"
+        how = f"correct it, or {words.missing.format(value=said)} if it means missing"
+    else:
+        what, how = form.what, remedy_of_marks(text, comma=comma) if words.texts else form.remedy
+    what = f"column {name!r} holds {said!r} in row {row}, {what}"
+    if words.texts:
+        raise ValueError(f"{what}: {how or form.remedy}; {words.category.format(name=name)}, or {words.drop}")
+    if form.group != "text":
+        tell(Note("category", f"{what}, and is treated as a category; {how}, or {words.drop}", name))

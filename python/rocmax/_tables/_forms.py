@@ -1,0 +1,127 @@
+"""The forms of values in texts: missing codes, numbers as people write them, dates, ranges."""
+
+import re
+from collections.abc import Iterable
+from shlex import quote
+from typing import NamedTuple
+
+#: Texts that mean "no value" in a column of numbers: those of pandas, readr, spreadsheets and databases.
+# fmt: off
+MISSING = frozenset([
+    "", "NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NAN", "-NaN", "-nan", "<NA>", "NaT", "null", "NULL",
+    "Null", "None", "none", "NONE", "nil", "\\N", ".", "..", "-", "--", "?", "#N/A", "#NA", "#DIV/0!", "#VALUE!",
+    "#REF!", "#NAME?", "#NUM!", "#NULL!", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "missing", "Missing",
+])
+# fmt: on
+#: The same in a column of labels, in lower case.
+NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
+#: Numbers that stand for missing values in many files.
+CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1)) - {9.0}
+
+_NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
+#: Marks between groups of three digits.
+SPACES = " \u00a0\u2007\u2009\u202f"
+_MARKS = SPACES + "'\u2019_.,"
+_CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|Fr\.?)"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_ZONE = r"\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = (
+    rf"(?:\d{{4}}[-/.]\d{{1,2}}(?:[-/.]\d{{1,2}})?|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}[-\s.]+{_MONTH}[-\s.,]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}})"
+)
+_UNITS = 5  # different units in a column, at most
+
+
+class Form(NamedTuple):
+    """A form of texts: of a number, a moment or a pair of numbers; what it is, and what to write instead."""
+
+    group: str
+    what: str
+    remedy: str
+
+
+PLAIN = Form("number", "a number", "")
+_UNIT = Form("number", "a number with a unit", "write the number alone, the unit in the name of the column")
+TEXT = Form("text", "a text", "")
+_FORMS: list[tuple[Form, re.Pattern[str]]] = [
+    (Form(group, what, remedy), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE))
+    for group, what, remedy, pattern in (
+        (
+            *("moment", "a date", "write the days since a fixed day, or the age"),
+            rf"{_DATE}(?:[T\s]+{_TIME}{_ZONE})?",
+        ),
+        ("moment", "a time", "write minutes or hours as a number", rf"(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
+        (
+            *("number", "a number with separators of thousands", "write it without separators"),
+            rf"[+-]?\d{{1,3}}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
+        ),
+        ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
+        ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
+        ("number", "a number in parentheses", "write a minus sign", rf"\(\s*{_CURRENCY}?\s*{_NUMBER}\s*\)"),
+        (
+            *("number", "a number with another minus sign than -", "write - before it"),
+            rf"[\u2212\u2010-\u2015\ufe63\uff0d]\s*{_NUMBER}|\d[\d.,]*-",
+        ),
+        ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
+        (
+            *("number", "an amount with a currency", "write it without the currency"),
+            rf"[+-]?\s*{_CURRENCY}\s*{_NUMBER}|{_NUMBER}\s*{_CURRENCY}",
+        ),
+        (
+            *("number", "a bound", "write a number, such as the limit of detection"),
+            rf"[<>~≈≤≥]=?\s*{_NUMBER}|{_NUMBER}\s*\+",
+        ),
+        (
+            *("pair", "a range", "write its middle, or its ends in two columns"),
+            rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}",
+        ),
+        ("pair", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
+    )
+]
+_PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)
+_WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as programs write it."""
+    return _PLAIN.match(text) is not None
+
+
+def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
+    """Return the form of each text; with `comma`, the decimal mark is a comma."""
+    found: dict[str, Form] = {}
+    units: dict[str, list[str]] = {}
+    for text in texts:
+        stripped = text.strip()
+        if is_number(stripped if not comma else "" if "." in stripped else stripped.replace(",", ".")):
+            found[text] = PLAIN
+        else:
+            found[text] = next((form for form, pattern in _FORMS if pattern.match(stripped)), TEXT)
+        if found[text] is TEXT and (unit := _unit(stripped)):
+            units.setdefault(unit, []).append(text)
+    if len(units) <= _UNITS:
+        found |= {text: _UNIT for texts_of in units.values() for text in texts_of}
+    return found
+
+
+def _unit(text: str) -> str:
+    """Return the unit after a number; a capital beside a whole number is rather a code, such as 12A."""
+    match = _WITH_UNIT.match(text)
+    if not match:
+        return ""
+    number, space, unit = match.groups()
+    return "" if not space and unit[0].isupper() and number.isdecimal() else unit
+
+
+def remedy_of_marks(text: str, *, comma: bool = False) -> str:
+    """Return what to do at the command line about a number with commas, dots or other marks; "" for any other text."""
+    said = text.strip()
+    if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
+        right = said.replace(".", ",")
+        return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
+    grouped = re.fullmatch(r"[+-]?\d{1,3}([^\d+-])\d{3}(?:\1\d{3})*(?:[.,]\d+)?", said)
+    found = [f"if {grouped[1]!r} separates thousands, give --thousands {quote(grouped[1])}"] if grouped else []
+    if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
+        found.append("for decimal commas, give --decimal ,")
+    return "; ".join(found)

@@ -1,0 +1,85 @@
+"""Frames of pandas, polars and pyarrow alike: columns as numbers or texts, and what their types say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from rocmax._parameters import shown
+from rocmax._typing import F64
+
+_NUMBERS = (bool, int, float, np.number, np.bool_)
+_NAMES = (str, *_NUMBERS, np.generic)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns of their own types."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def columns_of(X: Any) -> dict[Any, nw.Series[Any]]:
+    """Return the columns of a frame by name."""
+    try:
+        frame = X if isinstance(X, nw.DataFrame) else nw.from_native(X, eager_only=True)
+        return dict(zip(frame.columns, frame.iter_columns(), strict=True))
+    except DuplicateError:
+        names = [*X.columns]
+        double = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"X has two columns of the name {double!r}: rename one") from None
+
+
+def type_of(series: nw.Series[Any]) -> str:
+    """Return "number", "flag", "category", "text" or "other"."""
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        return "flag"
+    if dtype.is_numeric():
+        return "number"
+    if dtype in (nw.Categorical, nw.Enum):
+        return "category"
+    if dtype == nw.String:
+        return "text"
+    native = dtype_of(series).lower()
+    if dtype == nw.Object or native in ("null", "object"):
+        values = [value for value in series if not is_missing(value)]
+        if all(isinstance(value, _NUMBERS) for value in values):
+            return "number"
+        return "text" if all(isinstance(value, _NAMES) for value in values) else "other"
+    return "number" if native.startswith(("sparse[float", "sparse[int", "sparse[bool", "decimal")) else "other"
+
+
+def dtype_of(series: nw.Series[Any]) -> str:
+    """Return the type of a column as its library names it."""
+    native = series.to_native()
+    return str(getattr(native, "dtype", getattr(native, "type", "")))
+
+
+def numbers(series: nw.Series[Any], name: Any) -> F64:
+    """Return a column as float64, NaN where missing; raise ValueError unless it holds numbers."""
+    try:
+        found = series.to_numpy() if series.dtype.is_float() or series.dtype.is_integer() else None
+        if found is None or found.dtype == object:
+            found = np.array([np.nan if is_missing(value) else float(value) for value in series])
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X: column {name!r} was numeric in training, got {shown(series[:3].to_native())}: {error}"
+        ) from error
+
+
+def texts(series: nw.Series[Any]) -> list[str | None]:
+    """Return a column as texts, None where missing."""
+    if series.dtype == nw.String:
+        return [value if isinstance(value, str) else None for value in series.to_list()]
+    return [None if is_missing(value) else str(value) for value in series.to_list()]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this is None, NaN or pandas' NA."""
+    if value is None:
+        return True
+    same = value == value
+    return not isinstance(same, bool | np.bool_) or not same
