@@ -37,9 +37,7 @@ def table(n: int, seed: int = 0) -> "pl.DataFrame":
 
 def features(frame: "pl.DataFrame") -> "pl.DataFrame":
     """Return the columns as the command gives them to an ensemble."""
-    from rocmax._cli import _columns as coding
-
-    return coding.features(frame, ["a", "b"], ["ward"])
+    return frame.select("a", "b", "ward")
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +45,13 @@ def fitted() -> Any:
     """Return the model of an ensemble that has kept every family."""
     pytest.importorskip("lightgbm")
     from rocmax._cli import _model
+    from rocmax._tables._decide import decide
 
     classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)
     classifier.fit(features(table(400)), table(400)["y"].to_numpy() == 1)
     assert set(classifier.families_) == set(NAMES)
-    return _model.Model(None, classifier, ["a", "b"], ["ward"], "y", "1", "0", (0.0, 0.2))
+    schema, _ = decide(features(table(400)))
+    return _model.Model(schema, None, classifier, "y", "1", "0", (0.0, 0.2))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def strange(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(pl.Series("ward", ["east", None] * (len(frame) // 2)))
 
 
-@pytest.mark.filterwarnings("ignore:column 'x2'")
+@pytest.mark.filterwarnings("ignore:column 'ward'")
 def test_every_family_comes_back_as_it_was(fitted: Any, made: Path, tmp_path: Path, run: Run) -> None:
     code, out, err = run("score", made / "model", made / "data.csv", "--json")
     assert code == 0 and err == ""
@@ -145,10 +145,10 @@ def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dic
 def test_damaged_members_are_not_loaded(
     family: str, name: str, change: Any, said: str, fitted: Any, made: Path, tmp_path: Path, run: Run
 ) -> None:
-    from rocmax._cli import _ensemble
+    from rocmax._cli import _ensemble, _model
 
     content = changed(_ensemble.stored(fitted.classifier), family, name, change)
-    skops.dump({**vars(fitted), "format": 3, "classifier": {"ensemble": content}}, tmp_path / "model")
+    skops.dump({**_model.stored(fitted), "classifier": {"ensemble": content}}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and said in err, err
 

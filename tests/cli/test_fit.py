@@ -160,7 +160,8 @@ def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> Non
     code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
     assert code == 0
     doubted = re.findall(r"^warning: column '(\w+)' has a different value in every row", err, re.M)
-    assert sorted(doubted) == ["key", "number", "stamp"]
+    assert sorted(doubted) == ["number", "stamp"]
+    assert "column 'key' has 120 distinct values in 120 rows and is left out" in err
     names = pl.Series("ward", ["east", "north", None, "\x1b[31m"] + ["east"] * (n - 4))
     frame.with_columns(names).write_parquet(tmp_path / "e.parquet")
     code, out, err = run("score", tmp_path / "m", tmp_path / "e.parquet")
@@ -169,14 +170,16 @@ def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> Non
 
 
 @pytest.mark.parametrize("form", ["{:.1f} kg", "{:.1f}%", "<{:.0f}", "{:,.2f}", "{:,.0f}", "${:.2f}", "{:.1f} mg/dL"])
-def test_numbers_with_marks_are_doubted(form: str, tmp_path: Path, run: Run) -> None:
+def test_numbers_with_marks_are_refused(form: str, tmp_path: Path, run: Run) -> None:
     frame = table(120, crossed=False)
     texts = pl.Series("a", [form.format(1e5 + 1e4 * value) for value in frame["a"]])
     names = pl.Series("code", [("12A", "AB 7", "1011 ABCD", "4-5", "v1.2")[k % 5] for k in range(120)])
     frame.with_columns(texts, names).write_csv(tmp_path / "d.csv")
-    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
-    assert code == 0 and err.count("is treated as a category: it is text, such as") == 1
-    assert f"column 'a' is treated as a category: it is text, such as {texts[0]!r}" in err
+    fit = ["fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m"]
+    code, _, err = run(*fit)
+    assert code == 1 and one_line(err) and f"column 'a' holds {texts[0]!r} in row 1, a" in err and "--drop it" in err
+    code, out, err = run(*fit, "--categorical", "a", "--json")
+    assert code == 0 and json.loads(out)["categorical"] == ["a", "code"], err
 
 
 @pytest.mark.parametrize("kind", ["linear", "boosting"])

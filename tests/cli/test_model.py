@@ -109,7 +109,7 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
     model = _model.load(str(made / "model"))
     content: Any = machine
     if kind != "alone":
-        content = {**vars(model), "format": 3, kind.split()[-1]: machine}
+        content = {**_model.stored(model), {"columns": "coder"}.get(kind.split()[-1], "classifier"): machine}
     skops.dump(content, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err)
@@ -117,7 +117,7 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
 
 
 def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
-    skops.dump({"format": 3, "columns": Path("/")}, tmp_path / "model")
+    skops.dump({"format": 4, "coder": Path("/")}, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err) and "never writes" in err
 
@@ -183,7 +183,7 @@ def test_damaged_trees_are_not_loaded(
     content["importances"] = np.asarray(content["importances"])
     with np.errstate(all="ignore"):
         content[name] = change(content[name])
-    skops.dump({**vars(model), "format": 3, "classifier": {"boosting": content}}, tmp_path / "model")
+    skops.dump({**_model.stored(model), "classifier": {"boosting": content}}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and said in err, err
 
@@ -222,6 +222,8 @@ def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
 
 def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     from rocmax._cli import _columns as coding
+    from rocmax._cli import _numbers as numbers
+    from rocmax._tables._coder import TableCoder
 
     def work(n: int) -> tuple[int, int]:
         """Return the calls it takes to code n columns, and how often one is looked for among the names of all."""
@@ -248,15 +250,14 @@ def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytes
             patched.setattr(pl.DataFrame, "columns", property(searched(pl.DataFrame.columns.fget)))
             sys.setprofile(count)
             try:
-                numeric, n_flags, categorical, empty = coding.split_columns(frame, exclude=set(), categorical=[])
-                coder = coding.make_columns(n, 0, 0)
-                X = coder.fit_transform(coding.features(frame, names, []))
+                rows = coding.Table(frame, is_text=False)
+                schema, rows = coding.decided(rows, numbers.Form(), exclude=set(), categorical=[])
+                coder = TableCoder("sparse linear", schema)
+                X = coder.fit_transform(coding.features(rows, schema, numbers.Form()))
             finally:
                 sys.setprofile(None)
-        assert (numeric, n_flags, categorical, empty) == (names, 0, [], [])
+        assert schema.numeric == names and not schema.categorical
         assert X.shape == (30, n)
-        # scikit-learn looks names up among all, one by one; slices it takes as they are
-        assert all(isinstance(where, slice) for _, _, where in coder.transformers_)
         return n_calls, n_searches
 
     work(100)  # what is done once, such as an import

@@ -24,17 +24,15 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
     columns = (
         [*numbers.typed(frame, form, categorical)] if rows.is_text else [_without_codes(one, form) for one in frame]
     )
-    columns = [_texts(one) if one.name in categorical else one for one in columns]
+    held = pl.DataFrame({one.name: _texts(one) if one.name in categorical else one for one in columns})
     try:
-        schema, notes = decide(pl.DataFrame(columns), categorical=categorical, words=COMMAND, comma=form.comma)
+        schema, notes = decide(held, categorical=categorical, words=COMMAND, comma=form.comma)
     except TypeError as error:
         raise Failure(str(error).removeprefix("X: ")) from error
     for note in notes:
         form.notes.add(note)
-    schema = replace(
-        schema, missing=form.missing, separator=form.separator, decimal=form.decimal, thousands=form.thousands
-    )
-    return schema, Table(pl.DataFrame(columns), is_text=False)
+    schema = replace(schema, missing=form.missing, decimal=form.decimal, thousands=form.thousands)
+    return schema, Table(held, is_text=False)
 
 
 def _without_codes(series: pl.Series, form: Form) -> pl.Series:
@@ -77,7 +75,7 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
             raise Failure(f"column {schema.numeric[k]!r} is infinite in row {row}")
     texts = [every[places[name]] for name in schema.categorical]
     texts = [numbers.names(one, form) if rows.is_text else _texts(_without_codes(one, form)) for one in texts]
-    return pl.DataFrame([one.alias(name) for name, one in zip(schema.used, [*numeric, *texts], strict=True)])
+    return pl.DataFrame(dict(zip(schema.used, [*numeric, *texts], strict=True)))
 
 
 def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl.DataFrame:

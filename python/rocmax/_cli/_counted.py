@@ -164,7 +164,7 @@ def read(arguments: Namespace) -> Counted:
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     found.labels = labels.counted(counts)
     found.labels.tell(form)
-    form.tell_of_codes()
+    form.tell()
     return found
 
 

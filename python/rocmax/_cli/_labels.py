@@ -88,7 +88,8 @@ def missing(series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
         codes = [code for code in (*MISSING, *form.missing) if code not in named]
         found |= series.str.strip_chars().is_in(codes) & ~series.is_in(named)
     elif kind.is_numeric():
-        found |= series.is_nan() | series.cast(pl.Float64).is_in(form.missing_numbers)
+        floats = series.cast(pl.Float64)
+        found |= floats.is_nan() | floats.is_in(form.missing_numbers)
     return found.fill_null(True)
 
 
@@ -129,8 +130,8 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
         raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
     known: dict[str, Any] = {}
     for value in values:
-        spellings = [str(value), str(value).lower() if isinstance(value, bool) else "", *map(str, by_value[value])]
-        known |= dict.fromkeys([*spellings, f"{value:g}" if isinstance(value, float) else str(value)], value)
+        also = str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else ""
+        known |= dict.fromkeys([str(value), also or str(value), *map(str, by_value[value])], value)
 
     def named(option: str, text: str) -> Any:
         if text not in known:
@@ -199,7 +200,8 @@ def _reads_as_missing(value: Any, positive: Any, others: Mapping[Any, int]) -> b
         return value.strip().lower() in NO_LABEL
     rest = [float(other) for other in (positive, *others) if other != value and is_number(str(other).strip())]
     alone = all(abs(float(value) - other) > 4 for other in rest)  # not one of ten digits
-    return not isinstance(value, bool) and alone and abs(float(value)) in CODES | {9.0} and {*others} != {value, 0}
+    code = float(value) in CODES or (float(value) == 9 and len(others) > 1)
+    return not isinstance(value, bool) and alone and code
 
 
 def _alike(text: str) -> str:

@@ -23,11 +23,23 @@ _GROUPED = r"^[+-]?\d{{1,3}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
 class Notes(list[Note]):
     """What is news about a table; each piece is printed once, to stderr."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: set[tuple[str, str]] = set()
+        self._told = 0
+
     def add(self, note: Note) -> None:
-        """Print and keep a note, unless there is one of its kind about the column."""
-        if not any((note.kind, note.column or note.text) == (one.kind, one.column or one.text) for one in self):
+        """Keep a note, unless there is one of its kind about the column."""
+        key = note.kind, note.column or note.text
+        if key not in self._known:
+            self._known.add(key)
             self.append(note)
+
+    def tell(self) -> None:
+        """Print the notes that are new."""
+        for note in self[self._told :]:
             log(note.text)
+        self._told = len(self)
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the notes ready for JSON."""
@@ -58,13 +70,15 @@ class Form:
         """The codes that are numbers."""
         return [float(code) for code in self.missing if is_number(code)]
 
-    def tell_of_codes(self) -> None:
-        """Report which codes were read as missing in columns of numbers."""
+    def tell(self) -> None:
+        """Report what is news, and which codes were read as missing in columns of numbers."""
         if self.codes:
             said = ", ".join(f"{code!r} ({n:,})" for code, n in self.codes.most_common(5))
             said += ", ..." if len(self.codes) > 5 else ""
             text = f"read as missing in columns of numbers: {said}"
             self.notes.add(Note("missing", text, None, tuple(self.codes), self.codes.total()))
+            self.codes.clear()
+        self.notes.tell()
 
 
 def names(series: pl.Series, form: Form) -> pl.Series:

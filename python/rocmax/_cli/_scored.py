@@ -187,9 +187,6 @@ def read(arguments: Namespace) -> Whole:
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, needed)
     labels, positive = classes.read(frame, label, arguments, form)
-    for name in named if is_text else ():
-        numbers.tell_of_names(name, table.column(frame, name), form)
-    form.tell_of_codes()
     found = Whole(
         arguments=arguments,
         columns={name: table.scores(frame, name) for name in arguments.score},
@@ -204,6 +201,9 @@ def read(arguments: Namespace) -> Whole:
         groups=table.cluster_numbers(frame, groups) if groups else None,
         n_periods=1 if per is None else int(table.cluster_numbers(frame, [per], "value").max(initial=1)),
     )
+    for name in named if is_text else ():
+        numbers.tell_of_names(name, table.column(frame, name), form)
+    form.tell()
     _warn_unless_counts(arguments, found.weight)
     return found
 

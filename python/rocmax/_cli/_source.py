@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import sys
+import zlib
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -80,7 +81,7 @@ def wanted(
     like = like or Schema(())
     given = {name: getattr(arguments, name, None) for name in ("sep", "decimal", "thousands", "missing_values")}
     form = Form(
-        given["sep"] or like.separator,
+        given["sep"],
         given["decimal"] or like.decimal,
         given["thousands"] or like.thousands,
         (*like.missing, *(given["missing_values"] or ())),
@@ -169,11 +170,12 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 blank.append(skip - (own is not None))
                 separator = separator if form.separator else own or separator
                 if separator == form.decimal:
-                    raise Misuse(f"--decimal {separator} is also the column separator: give another --sep, such as ';'")
+                    how = "give another --sep, such as ';', or --decimal ."
+                    raise Misuse(f"the decimal mark {separator} is also the column separator: {how}")
                 yield _texts(path, text, separator, wanted, skip, blank), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
-        except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, UnicodeError) as error:
+        except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
             raise Failure(f"{path}: cannot be read: {_said(str(error))}") from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
@@ -202,7 +204,7 @@ def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, 
             source = BytesIO(decompress(source.read()))
     packed = magic.startswith(b"\x1f\x8b")
     head = b""
-    with suppress(OSError, EOFError):  # polars says what is wrong with a damaged file
+    with suppress(OSError, EOFError, zlib.error):  # polars says what is wrong with a damaged file
         head = gzip.GzipFile(fileobj=source).read(_HEAD) if packed else source.read(_HEAD)
     source.seek(0)
     encoding = _utf16(head)

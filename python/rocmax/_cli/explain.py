@@ -140,6 +140,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
             columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
             tell(description=printable(name), completed=k + 1, total=len(used))
     columns.sort(key=lambda column: -column["fall"])
+    form.tell()
     return {"n_samples": len(frame), "partial_auc": whole, "columns": columns}
 
 

@@ -39,7 +39,6 @@ def run(arguments: Namespace) -> None:
             table.column(frame, name)
         rows = source.Table(frame, is_text)
         schema, rows = coding.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
-        form.tell_of_codes()
         data = select.Data(
             X=coding.features(rows, schema, form),
             schema=schema,
@@ -48,6 +47,7 @@ def run(arguments: Namespace) -> None:
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
         )
+    form.tell()
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
         schema=schema,

@@ -80,9 +80,9 @@ class _Scored:
     def notes(self) -> list[dict[str, Any]]:
         """Report what is news about the rows, and return it ready for JSON."""
         form = self.form
-        form.tell_of_codes()
         for note in self._model.unseen(self._unseen):
             form.notes.add(note)
+        form.tell()
         return form.notes.plain()
 
     def _of(self, rows: source.Table) -> pl.DataFrame:

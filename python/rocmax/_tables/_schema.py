@@ -48,7 +48,6 @@ class Schema:
 
     columns: tuple[Column, ...]
     missing: tuple[str, ...] = ()  # codes beside those of `MISSING`
-    separator: str | None = None
     decimal: str = "."
     thousands: str | None = None
 
@@ -97,7 +96,7 @@ class Schema:
                 "missing": tuple(content["missing"]),
             }
         )
-        marks = [made.separator, made.decimal, made.thousands]
+        marks = [made.decimal, made.thousands]
         if not all(isinstance(text, str) for text in made.missing) or not all(
             m is None or (isinstance(m, str) and len(m) == 1) for m in marks
         ):
