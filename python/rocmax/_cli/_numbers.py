@@ -139,7 +139,7 @@ def typed(texts: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
     """Yield the columns of a training table: numbers or booleans where all texts are, texts elsewhere and in `keep`."""
     step = max(1, _CELLS // max(len(texts), 1))
     for start in range(0, texts.width, step):
-        part = texts[:, start : start + step]
+        part = texts.select(pl.nth(range(start, min(start + step, texts.width))))
         found, bad = floats(part, form)
         for series, values, n_bad in zip(part, found, bad, strict=True):
             if series.name in keep:

@@ -192,7 +192,7 @@ def _said(error: str) -> str:
         return "a row has more fields than the header; check --sep and --decimal"
     if "invalid utf-8" in said:
         return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
-    if "CSV malformed" in said or "as dtype `str`" in said:
+    if "CSV malformed" in said or "as dtype `str`" in error:
         return "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
     return said
 

@@ -164,11 +164,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = [np.where((of < 0) | (of == _n(column)), np.nan, of) for of, column in self._pairs(codes)]
             return np.column_stack([values, *names]) if names else values
         if self.kind != "one-hot trees":
-            values = (
-                values.multiply(1.0 / self.scale_).tocsr()
-                if _is_sparse(values)
-                else (self._filled(np.asarray(values, dtype=np.float64)) - self.mean_) / self.scale_
-            )
+            if len(self.mean_):
+                values = values.toarray() if _is_sparse(values) else np.asarray(values, dtype=np.float64)
+                values = (self._filled(values) - self.mean_) / self.scale_
+            elif len(self.scale_):  # learnt from a sparse matrix
+                values = values.multiply(1.0 / self.scale_).tocsr() if _is_sparse(values) else values / self.scale_
         if not codes:
             return values
         n = len(codes[0])

@@ -1,0 +1,305 @@
+"""One reading of a table: labels, names, codes and numbers that people write in many ways."""
+
+import bz2
+import io
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command_line import Run, one_line
+from rocmax.metrics import roc_auc_score
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+N = 120
+RNG = np.random.default_rng(0)
+Y = (np.arange(N) % 3 == 0).astype(int)
+A = (RNG.normal(size=N) + Y).round(3)
+
+
+def text(sep: str = ",", **columns: Any) -> str:
+    rows = [sep.join(columns), *(sep.join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    return "\n".join(rows) + "\n"
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def fitted(run: Run, path: Path, *more: Any) -> tuple[int, Any, str]:
+    code, out, err = run("fit", path, "--label", "y", "--C", 1, "--out", path.with_suffix(".model"), "--json", *more)
+    return code, json.loads(out) if code == 0 else out, err
+
+
+def scores(run: Run, model: Path, path: Path, *more: Any) -> tuple[list[float], str]:
+    code, out, err = run("score", model, path, "--json", *more)
+    assert code == 0, err
+    return json.loads(out)["score"], err
+
+
+@pytest.mark.parametrize("strange", ["sick ", "Sick", "SICK", "ｓick", "sick\u00a0", "NULL", "None", "unknown", "N/A"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "fit"])
+def test_doubtful_labels_are_refused_until_told(strange: str, command: str, tmp_path: Path, run: Run) -> None:
+    labels = np.where(Y == 1, "sick", "well").astype(object)
+    labels[1::6] = strange
+    path = put(tmp_path / "d.csv", text(y=labels, a=A, b=-A))
+    how = {"fit": ["--C", 1, "--out", tmp_path / "m"], "evaluate": ["--score", "a"], "compare": ["--score", "a", "b"]}
+    asked = [command, path, "--label", "y", "--positive", "sick", *how[command]]
+    code, out, err = run(*asked)
+    assert code == 1 and out == "" and one_line(err) and "--negative" in err
+    code, out, err = run(*asked, "--negative", "well", strange, "--json")
+    n = int((labels == strange).sum())
+    assert code == 0 and json.loads(out)["negatives"] == {strange: n, "well": N - n - int((labels == "sick").sum())}
+    assert f"{strange!r} {n}" in err.replace("\\\\", "\\")
+    code, _, err = run(*asked, "--negative", "well")
+    assert code == 1 and one_line(err) and ("neither --positive nor --negative" in err or "no label" in err)
+
+
+@pytest.mark.parametrize("code", [-9, -99, 999, 9])
+def test_numbers_that_read_as_missing_labels(code: int, tmp_path: Path, run: Run) -> None:
+    labels = Y.copy()
+    labels[1::6] = code
+    path = put(tmp_path / "d.csv", text(y=labels, a=A))
+    asked = ["evaluate", path, "--label", "y", "--positive", 1, "--score", "a"]
+    status, out, err = run(*asked)
+    assert status == 1 and out == "" and one_line(err) and f"'{code}'" in err
+    kept = labels != code
+    status, out, _ = run(*asked, "--missing-values", code, "--missing", "drop", "--json")
+    found = json.loads(out)
+    assert status == 0 and found["n_dropped"] == (~kept).sum()
+    assert found["models"][0]["auc"]["estimate"] == roc_auc_score(Y[kept], A[kept])
+
+
+def test_other_classes_are_listed_and_digits_are_classes(tmp_path: Path, run: Run) -> None:
+    digits = np.arange(N) % 10
+    path = put(tmp_path / "d.csv", text(y=digits, a=A))
+    code, out, err = run("evaluate", path, "--label", "y", "--positive", 5, "--score", "a", "--json")
+    assert code == 0 and "negatives: '0' 12, '1' 12" in err and len(json.loads(out)["negatives"]) == 9
+    code, out, err = run("evaluate", path, "--label", "y", "--positive", 5, "--negative", 1, "--score", "a")
+    assert code == 1 and one_line(err) and "neither --positive nor --negative" in err
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "_c0", "__index_level_0__", "rownames"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_index_is_left_out(name: str, ending: str, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / f"d.{ending}"
+    frame = pl.DataFrame({name: RNG.permutation(5000)[:N], "a": A, "y": Y})
+    frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+    code, found, err = fitted(run, path)
+    assert code == 0 and found["numeric"] == ["a"] and found["left_out"] == {name: "an index"}
+    assert f"column {name!r} is left out" in err
+    assert fitted(run, path, "--categorical", name)[1]["categorical"] == [name]
+
+
+@pytest.mark.parametrize(
+    ("train", "later"),
+    [
+        (["1", "2", "3", "4"], ["1.0", "2.0", "3.0", "4.0"]),
+        (["01", "2", "30", "4"], ["1", "2", "30", "4"]),
+        (["250", "401.9", "038", "V45"], ["250", "401.9", "038", "V45"]),
+    ],
+)
+def test_categories_stay_what_they_were_in_training(
+    train: list[str], later: list[str], tmp_path: Path, run: Run
+) -> None:
+    place = (np.arange(N) + Y) % 4
+    path = put(tmp_path / "d.csv", text(g=[train[k] for k in place], a=A, y=Y))
+    assert fitted(run, path, "--categorical", "g")[0] == 0
+    expected, _ = scores(run, tmp_path / "d.model", path)
+    rows = np.flatnonzero(place < 3)
+    part = text(g=[later[k] for k in place[rows]], a=A[rows])
+    found, err = scores(run, tmp_path / "d.model", put(tmp_path / "e.csv", part))
+    assert err == "" and found == [expected[k] for k in rows]
+    one = put(tmp_path / "one.csv", text(g=[later[place[0]]], a=A[:1]))
+    assert scores(run, tmp_path / "d.model", one)[0] == pytest.approx(expected[:1], abs=1e-12)
+
+
+def test_spellings_that_training_has_are_categories(tmp_path: Path, run: Run) -> None:
+    names = np.where(Y == 1, "1.10", "1.1")
+    code, found, _ = fitted(run, put(tmp_path / "d.csv", text(g=names, a=A, y=Y)), "--categorical", "g")
+    assert code == 0 and found["categorical"] == ["g"]
+    features = json.loads(run("explain", tmp_path / "d.model", "--json")[1])["features"]
+    assert {"g = 1.1", "g = 1.10"} <= {row["feature"] for row in features}
+
+
+@pytest.mark.parametrize(
+    ("names", "n"),
+    [(["01", "1"], 2), (["1E3", "10E2", "1000"], 3), (["1.10", "1.1"], 2), (["TRUE", "True", "true"], 3)],
+)
+@pytest.mark.parametrize("option", ["--groups", "--by", "--per"])
+def test_names_are_texts(names: list[str], n: int, option: str, tmp_path: Path, run: Run) -> None:
+    held = [names[k // 3 % n] for k in range(N)]
+    path = put(tmp_path / "d.csv", text(g=held, a=A, y=Y))
+    more = ["--at", "alerts=5"] if option == "--per" else []
+    code, out, err = run("evaluate", path, "--label", "y", "--score", "a", option, "g", *more)
+    assert code == 0, err
+    if option == "--by":
+        assert {*names} <= {*out.split()}
+    else:
+        assert (f"in {n} clusters" if option == "--groups" else f"over its {n} values") in out
+
+
+def test_na_is_a_name_and_said(tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", text(g=np.where(np.arange(N) % 2, "NA", "EU"), a=A, y=Y))
+    asked = ["evaluate", path, "--label", "y", "--score", "a", "--groups", "g"]
+    code, out, err = run(*asked)
+    assert code == 0 and "in 2 clusters" in out and "column 'g': 'NA' (60 rows) is read as a name" in err
+    code, _, err = run(*asked, "--missing-values", "NA")
+    assert code == 1 and one_line(err) and "no group in row 2" in err
+
+
+def test_copied_text_is_unchanged_also_of_features(tmp_path: Path, run: Run) -> None:
+    ids, flags = [f"{k:06d}" for k in RNG.permutation(N)], np.where(Y == 1, "TRUE", "False")
+    path = put(tmp_path / "d.csv", text(id=ids, flag=flags, a=A, y=Y))
+    assert fitted(run, path)[0] == 0
+    _, out, _ = run("score", tmp_path / "d.model", path, "--keep", "id", "flag")
+    assert [line.split(",")[1:3] for line in out.splitlines()[1:]] == [
+        [i, str(f)] for i, f in zip(ids, flags, strict=True)
+    ]
+
+
+BIG = RNG.integers(200, 3000, N) + 2500 * Y
+
+
+@pytest.mark.parametrize(
+    ("form", "sep", "how"),
+    [
+        (lambda q: f"{q:,}".replace(",", "."), ";", ["--decimal", ","]),
+        (lambda q: f"{q:,}", ";", ["--thousands", ","]),
+        (lambda q: f"{q:,}".replace(",", " "), ",", ["--thousands", " "]),
+        (lambda q: f"{q:,}".replace(",", "\u202f"), ",", ["--thousands", " "]),
+        (lambda q: f"{q:,}".replace(",", "'"), ",", ["--thousands", "'"]),
+        (lambda q: f"{q:,}".replace(",", "_"), ",", ["--thousands", "_"]),
+        (lambda q: f"{q:,}.5".replace(",", "'").replace(".", ","), ";", ["--thousands", "'", "--decimal", ","]),
+    ],
+)
+def test_thousands(form: Any, sep: str, how: list[str], tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", text(sep, z=[form(q) for q in BIG], y=Y))
+    asked = ["evaluate", path, "--label", "y", "--score", "z", "--sep", sep]
+    code, out, err = run(*asked)
+    if how != ["--decimal", ","]:
+        assert code == 1 and out == "" and one_line(err) and "thousand" in err
+    code, out, err = run(*asked, *how, "--json")
+    assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, BIG), err
+    assert ("dots are read as separators of thousands" in err) == (how == ["--decimal", ","])
+    code, found, err = fitted(run, path, "--sep", sep, *how)
+    assert code == 0 and found["numeric"] == ["z"], err
+    expected = scores(
+        run, tmp_path / "d.model", put(tmp_path / "e.csv", text(z=BIG + 0.5 * ("5" in form(1)), y=Y)), "--decimal", "."
+    )
+    assert scores(run, tmp_path / "d.model", path, "--sep", sep)[0] == expected[0]
+
+
+def test_a_dot_that_separates_nothing_is_refused(tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", text(";", z=["2.155", "1.5", *(["871"] * (N - 2))], y=Y))
+    code, out, err = run("evaluate", path, "--label", "y", "--score", "z", "--sep", ";", "--decimal", ",")
+    assert code == 1 and out == "" and one_line(err) and "'1.5' in row 2" in err and "leave out --decimal" in err
+
+
+FORMS: dict[str, Any] = {
+    "a date": [f"2024-{1 + k % 12:02d}-{1 + k % 28:02d}" for k in range(N)],
+    "a date ": [f"{1 + k % 28:02d}.{1 + k % 12:02d}.2024" for k in range(N)],
+    "a date  ": [f"{1 + k % 12}/{1 + k % 28}/2024 10:30" for k in range(N)],
+    "a time": [f"{k % 24}:{k % 60:02d}" for k in range(N)],
+    "a number with a unit": [f"{k / 7:.1f} mmol/L" for k in range(N)],
+    "a range": [f"{k}-{k + 9}" for k in range(N)],
+    "two numbers with a slash": [f"{110 + k}/80" for k in range(N)],
+    "a number in parentheses": [f"({k}.5)" if k % 3 else f"{k}.5" for k in range(N)],
+    "another minus sign": [f"\u2212{k}.5" if k % 3 else f"{k}.5" for k in range(N)],
+    "a currency": [f"${k}.50" for k in range(N)],
+    "separators of thousands": [f"{k} 000" if k % 2 else f"{k}" for k in range(N)],
+    "not a number, unlike 119": ["low", *map(str, range(1, N))],
+}
+
+
+@pytest.mark.parametrize("what", FORMS)
+def test_texts_that_are_no_categories_are_refused(what: str, tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", text(z=FORMS[what], a=A, y=Y))
+    code, out, err = fitted(run, path)
+    assert code == 1 and out == "" and one_line(err) and what.strip() in err and "column 'z'" in err
+    assert "--categorical z" in err and "--drop it" in err
+    assert fitted(run, path, "--categorical", "z")[1]["categorical"] == ["z"]
+    assert fitted(run, path, "--drop", "z")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "code", ["NULL", "None", "n/a", "na", "<NA>", "NaT", "\\N", "#N/A", "#DIV/0!", "nil", ".", "-"]
+)
+def test_codes_for_missing_numbers(code: str, tmp_path: Path, run: Run) -> None:
+    held = [code if k % 9 == 0 else str(A[k]) for k in range(N)]
+    results = []
+    for name, column in (("d", held), ("e", ["" if one == code else one for one in held])):
+        status, found, err = fitted(run, put(tmp_path / f"{name}.csv", text(z=column, a=-A, y=Y)))
+        assert status == 0 and found["numeric"] == ["z", "a"], err
+        assert (f"read as missing in columns of numbers: {code!r} (14)" in err.replace("\\\\", "\\")) == (
+            name == "d"
+        ) or "\\" in code
+        results.append(scores(run, tmp_path / f"{name}.model", tmp_path / f"{name}.csv")[0])
+    assert results[0] == results[1]
+
+
+def test_named_codes_are_kept_in_the_model(tmp_path: Path, run: Run) -> None:
+    held = np.where(np.arange(N) % 9 == 0, -999.0, A)
+    path = put(tmp_path / "d.csv", text(z=held, a=-A, y=Y))
+    assert "-999 (14 rows) is far from all other values" in fitted(run, path)[2]
+    assert fitted(run, path, "--missing-values", "-999")[0] == 0
+    empty = put(tmp_path / "e.csv", text(z=["" if one == -999 else one for one in held], a=-A, y=Y))
+    expected = scores(run, tmp_path / "d.model", empty)[0]
+    assert scores(run, tmp_path / "d.model", path)[0] == expected
+    pl.read_csv(path).write_parquet(tmp_path / "d.parquet")
+    assert scores(run, tmp_path / "d.model", tmp_path / "d.parquet")[0] == expected
+
+
+PLAIN = text(y=Y, a=A)
+WRITTEN: dict[str, tuple[str, bytes]] = {
+    "blank lines": ("d.csv", PLAIN.replace("\n", "\n\n", 9).encode()),
+    "empty rows": ("d.csv", (PLAIN + ",\n , \n").encode()),
+    "comments": ("d.csv", ("# made on Monday\n# twice\n" + PLAIN + "# the end\n").encode()),
+    "sep=": ("d.csv", ("sep=;\n" + PLAIN.replace(",", ";")).encode()),
+    "carriage returns": ("d.csv", PLAIN.replace("\n", "\r").encode()),
+    "UTF-16": ("d.csv", PLAIN.encode("utf-16")),
+    "UTF-16 without a mark": ("d.csv", PLAIN.encode("utf-16-be")),
+    "bz2": ("d.csv.bz2", bz2.compress(PLAIN.encode())),
+    "xz": ("d.csv.xz", lzma.compress(PLAIN.encode())),
+    "csv with parquet in its name": ("train.parquet.csv", PLAIN.encode()),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, content = WRITTEN[how]
+    expected = roc_auc_score(Y, A)
+    for path in (put(tmp_path / name, content), "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        code, out, err = run("evaluate", path, "--label", "y", "--score", "a", "--json")
+        assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == expected, err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04" + bytes(range(200)), "save the sheet as .csv"),
+        (b"\xd0\xcf\x11\xe0" + bytes(range(200)), "save the sheet as .csv"),
+        (PLAIN.encode() + b'1,"2\n', "a quotation mark"),
+        (PLAIN.encode() + b"1,caf\xe9\n", "iconv"),
+        (PLAIN.encode() + PLAIN.encode(), f"row {N + 1} repeats the header"),
+    ],
+)
+def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_path: Path, run: Run) -> None:
+    code, out, err = run("evaluate", put(tmp_path / "d.csv", content), "--label", "y", "--score", "a")
+    assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_parquet_on_stdin(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    pl.DataFrame({"y": Y, "a": A}).write_parquet(file)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
+    code, out, err = run("evaluate", "-", "--label", "y", "--score", "a", "--json")
+    assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, A), err
