@@ -19,6 +19,7 @@ from rocmax._typing import F64, AnyArray
 _RARE = 10
 # A coding with a smaller share of entries that are not 0 is sparse, if it may be.
 _DENSE = 0.3
+_SQUARES = 1e150  # the squares of larger numbers overflow in linear models
 #: Kinds of coding: for trees, with ordinal codes of categories or a column for each; for linear models, as an array or
 #: sparse where that is smaller, with flags as they are.
 KINDS = ("trees", "one-hot trees", "linear", "sparse linear")
@@ -105,6 +106,14 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._coded(*self._read(X, tell=tell))
 
     def _read(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
+        """Return the numbers of a table, which must not be too large, and the codes of each column of categories."""
+        values, codes = self._columns(X, tell=tell)
+        limit = _SQUARES if "linear" in self.kind else float(np.finfo(np.float32).max)
+        if self.kind != "one-hot trees":  # for LightGBM alone, which takes any number
+            _require_moderate(values, limit, self.numeric_ or [*getattr(X, "columns", ())])
+        return values, codes
+
+    def _columns(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
         """Return the numbers of a table, and the codes of each column of categories."""
         if not is_frame(X):
             return X, []
@@ -249,6 +258,21 @@ def _checked(array: Any, kind: Any) -> AnyArray:
     if type(array) is not np.ndarray or array.dtype != kind or array.ndim != 1:
         raise ValueError("the coding of the columns is damaged")
     return array
+
+
+def _require_moderate(numbers: Any, limit: float, names: list[Any]) -> None:
+    """Check that numbers are within what the models compute with; NaN is missing."""
+    values = numbers.data[:, None] if _is_sparse(numbers) else numbers
+    if values.dtype.kind != "f" or not len(values):
+        return
+    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    if (most > limit).any():
+        k = int(np.argmax(most > limit))
+        column = "" if _is_sparse(numbers) else f" in column {names[k]!r}" if names else f" in column {k}"
+        raise ValueError(
+            f"X holds a number of size {most[k]:.3g}{column}, beyond {limit:.3g}, which the models cannot compute with;"
+            " rescale the column, or pass its logarithm or its ranks"
+        )
 
 
 def _is_sparse(values: Any) -> bool:

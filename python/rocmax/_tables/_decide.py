@@ -95,7 +95,7 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
     if not len(held):
         return Column(name, "left out", _EMPTY, missing=1.0)
     low, high = float(held.min()), float(held.max())
-    if max(-low, high) > _LARGEST:
+    if words.texts and max(-low, high) > _LARGEST:  # in Python the coder of each model says so
         row = int(np.argmax(np.abs(values) > _LARGEST))
         if np.isinf(values[row]):
             raise ValueError(f"column {name!r} is infinite in row {row + 1}")
