@@ -115,9 +115,9 @@ def test_groups_weights_and_missing_rows_of_fit(tmp_path: Path, run: Run) -> Non
     n = 400
     patient = np.arange(n) // 8
     sick = rng.random(n // 8) < 0.5
-    mark = rng.normal(size=(n // 8, 20))  # as good as a name
+    mark = rng.normal(size=(n // 8, 20))[patient] + 1e-3 * rng.normal(size=(n, 20))  # as good as a name
     frame = pl.DataFrame(
-        {"y": sick[patient].astype(int), "patient": patient, **{f"m{k}": mark[patient, k] for k in range(20)}}
+        {"y": sick[patient].astype(int), "patient": patient, **{f"m{k}": mark[:, k] for k in range(20)}}
     )
     frame.write_csv(tmp_path / "d.csv")
     fit = ["fit", tmp_path / "d.csv", "--label", "y", "--model", "linear", "--out", tmp_path / "m", "--json"]
