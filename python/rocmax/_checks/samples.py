@@ -24,10 +24,8 @@ SCORES = {np.dtype("f8"), np.dtype("f4")}
 PAIRS = ((0, 1), (-1, 1))  # labels of which 1 is known to be positive; False and True are 0 and 1
 _BLOCK = 1 << 14
 WHOLE = 2**53  # float64 holds every integer up to here
-#: The advice of errors about missing values in functions that take `missing`.
-DROP = "pass missing='drop' to leave such samples out"
+DROP = "pass missing='drop' to leave such samples out"  # advice of functions that take `missing`
 _LEAVE = "leave such samples out"
-_RANKED = ("y_score", "score", "rating", "pilot")  # arguments of which mostly the ranks matter
 
 
 def scikit_learn(name: str) -> Any:
@@ -392,12 +390,11 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str
     if bad.any():
         found = values[bad][0]
         advice = f"; {remedy}" if remedy and _is_missing(found) else ""
-        if not _is_missing(found) and name.startswith(_RANKED):
+        if name.startswith(("y_score", "score", "rating", "pilot")) and not _is_missing(found):
             advice = f"; replace it by a number {'above' if found > 0 else 'below'} all others, which ranks alike"
         raise ValueError(f"{name} must be finite, got {found} at index {_first(bad)}{advice}")
 
 
 def _first(mask: NDArray[np.bool_]) -> Any:
     """Return the first marked index: a number, or a tuple of numbers."""
-    index = tuple(int(i) for i in np.argwhere(mask)[0])
-    return index[0] if len(index) == 1 else index
+    return int(np.argmax(mask)) if mask.ndim == 1 else tuple(np.argwhere(mask)[0].tolist())
