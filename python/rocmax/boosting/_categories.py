@@ -53,14 +53,17 @@ def aligned(X: Any, known: Categories) -> Any:
         place = _places(values, of_training)
         codes = np.append(place, -1)[given.codes]
         columns[name] = Categorical.from_codes(codes, categories=of_training)
+        kinds = {isinstance(one, str) for one in [*values, *of_training]}
+        if len(kinds) > 1:
+            notes.append(f"column {name!r}: text where training had numbers, or the reverse; compared by value")
         unseen = np.flatnonzero((place < 0) & np.isin(np.arange(len(place)), given.codes))
         if len(unseen):
             n_rows = np.count_nonzero(np.isin(given.codes, unseen))
             first = ", ".join(shown(values[k]) for k in unseen[:3]) + (", ..." if len(unseen) > 3 else "")
             rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-            notes.append(f"column {name!r}: {first} not seen in training ({rows})")
+            notes.append(f"column {name!r}: {first} not seen in training ({rows}): treated as missing")
     if notes:
-        warn("; ".join(notes) + ": treated as missing", UserWarning)
+        warn("; ".join(notes), UserWarning)
     return X.assign(**columns) if columns else X
 
 
