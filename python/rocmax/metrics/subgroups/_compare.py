@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import adjusted
@@ -20,6 +21,8 @@ from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
 from rocmax.metrics.subgroups._result import BySubgroup, totals_of
 from rocmax.metrics.subgroups._split import Parts, between, each, held_by, split, welch_satterthwaite
+
+_REGULAR = 1e8  # condition of a covariance of differences that has an inverse
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -113,46 +116,64 @@ def compare_subgroups(
     comparisons = {name: one for name, (one, _) in found.items()}
     totals = totals_of(comparisons)
     share = shares_of(totals, "pairs")
-    k, values = data.n_models, np.concatenate([one.estimate for _, one in found.values()])
-    matrix, n_clusters = between(parts, found, measure)
-    for place, (_, one) in enumerate(found.values()):
-        own = slice(place * k, place * k + k)
-        matrix[own, own] = one.matrix
-    mean = np.kron(share, np.eye(k))
+    values, blocks = (np.array([one[k] for _, one in found.values()]) for k in (0, 1))
+    sums, n_clusters = between(parts, found, measure)
+    matrix = np.tensordot(share**2, blocks, 1)
+    if sums is not None:
+        matrix += _between(sums, np.repeat(share, data.n_models), data.n_models)
     replicates = [one.replicates for _, one in found.values()]
     drawn = None
     if all(one is not None for one in replicates):
-        drawn = np.hstack(replicates) @ mean.T  # type: ignore[arg-type]
-    whole = Covariance(mean @ values, mean @ matrix @ mean.T, drawn)
+        drawn = sum(part * one for part, one in zip(share, replicates, strict=True))  # type: ignore[operator]
+    whole = Covariance(share @ values, matrix, drawn)
     return SubgroupComparison(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
-        equality=_same(parts, list(found), values, matrix, n_clusters, measure),
+        equality=_same(parts, list(found), values, blocks, sums, n_clusters, measure),
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
 
 
+def _between(sums: Any, share: F64, n_models: int) -> F64:
+    """Return what clusters across subgroups add to the covariance of the pooled models."""
+    shared = np.array([(sums[k::n_models].T @ share[k::n_models]) for k in range(n_models)])
+    own = (sums * share[:, None]).tocsr()
+    within = [[(own[i::n_models] * own[j::n_models]).sum() for j in range(n_models)] for i in range(n_models)]
+    return np.asarray(shared @ shared.T - np.array(within))
+
+
 def _same(
-    parts: Parts, kept: list[Any], values: F64, matrix: F64, n_clusters: float | None, measure: Measure
+    parts: Parts, kept: list[Any], values: F64, blocks: F64, sums: Any, n_clusters: float | None, measure: Measure
 ) -> SubgroupTest:
-    """Test that the differences of models are the same in all subgroups."""
+    """Test that the differences of models, of the covariance `blocks` in each subgroup, are the same in all."""
     samples = [parts.samples[name] for name in kept]
     k = samples[0].n_models
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
     enough = np.array([has_variance(min(size)) for size in sizes.tolist()], dtype=bool)
-    contrast = np.kron(np.eye(len(samples)), np.diff(np.eye(k), axis=0))
+    apart = np.diff(np.eye(k), axis=0)
+    effects, spreads = values @ apart.T, apart @ blocks @ apart.T
     if k == 2:
         freedom = np.array([_freedom(one, measure) if fit else 1.0 for one, fit in zip(samples, enough, strict=True)])
-        found = Estimates(contrast @ values, contrast @ matrix @ contrast.T, freedom, sizes, n_clusters)
+        crossing = None if sums is None else (sums[1::2] - sums[::2]).tocsr()
+        found = Estimates(effects[:, 0], spreads[:, 0, 0], freedom, sizes, n_clusters, crossing)
         return welch(found, enough, np.ones(len(samples)), found.estimate)
     n_compared = int(enough.sum())
     if n_compared < 2:
         return SubgroupTest(np.nan, 0, np.nan, np.nan, n_compared)
-    rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), np.diff(np.eye(k), axis=0))
-    joint = joint_test(rows, values, matrix)
-    return SubgroupTest(joint.statistic / max(joint.df, 1), joint.df, np.inf, joint.pvalue, n_compared)
+    if sums is None and (np.linalg.cond(spreads[enough]) < _REGULAR).all():
+        # The effects about their mean, each weighted by the inverse of its covariance.
+        x, w = effects[enough], np.linalg.inv(spreads[enough])
+        x = x - np.linalg.solve(w.sum(axis=0), np.einsum("gij,gj->i", w, x))
+        q, df = float(np.einsum("gi,gij,gj->", x, w, x)), (n_compared - 1) * (k - 1)
+        return SubgroupTest(q / df, df, np.inf, float(special.chdtrc(df, q)), n_compared)
+    matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
+    for place, block in enumerate(blocks):
+        matrix[place * k : place * k + k, place * k : place * k + k] = block
+    rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), apart)
+    test = joint_test(rows, values.ravel(), matrix)
+    return SubgroupTest(test.statistic / max(test.df, 1), test.df, np.inf, test.pvalue, n_compared)
 
 
 def _freedom(sample: Sample, measure: Measure) -> float:

@@ -1,7 +1,8 @@
 """Statistics of subgroups: pooled estimates, differences and the test that all are equal.
 
 All are functions of the subgroups' estimates, of their covariance, which is 0 between subgroups without a common
-cluster, and of the degrees of freedom of their variances.
+cluster, and of the degrees of freedom of their variances. Nothing has a row and a column for every subgroup, except the
+test of equality where clusters cross.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, critical, tails_of, wald, within
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, last_held, tails_of, wald_limits, within
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Interval
@@ -27,6 +28,7 @@ from rocmax.metrics.samples._sample import has_variance
 SHARES = ("pairs", "positives", "equal")
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
+_DEEP = 1e3  # differences: a limit that far beyond 0 counts as no farther
 _HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
@@ -35,26 +37,42 @@ class Estimates(NamedTuple):
 
     Attributes
     ----------
-    estimate, freedom : ndarray of shape (n_subgroups,)
-        The measure and the degrees of freedom of its variance.
-    covariance : ndarray of shape (n_subgroups, n_subgroups)
-        Diagonal unless clusters cross subgroups.
+    estimate, variance, freedom : ndarray of shape (n_subgroups,)
+        The measure, its variance and the degrees of freedom of that.
     sizes : ndarray of shape (n_subgroups, 2)
         Positives and negatives: their number, or their effective number where weights are sampling weights.
     crossed : float or None
         Number of clusters, where they cross subgroups.
+    sums : sparse array of shape (n_subgroups, n_clusters) or None
+        The share of every cluster in the deviation of an estimate: ``sums @ sums.T`` are the covariances there.
     """
 
     estimate: F64
-    covariance: F64
+    variance: F64
     freedom: F64
     sizes: F64
     crossed: float | None = None
+    sums: Any = None
 
     @property
-    def variance(self) -> F64:
-        """Variances of the estimates."""
-        return np.diagonal(self.covariance)
+    def covariance(self) -> F64:
+        """Covariance of the estimates, of shape (n_subgroups, n_subgroups): diagonal unless clusters cross."""
+        found = np.diag(self.variance) if self.sums is None else (self.sums @ self.sums.T).toarray()
+        np.fill_diagonal(found, self.variance)
+        return np.asarray(found)
+
+    def product(self, first: F64, second: F64) -> F64:
+        """Return the covariances of pairs of means, of shape (n_means,), from shares (n_means, n_subgroups)."""
+        both = first * second
+        found = both @ self.variance
+        if self.sums is not None:
+            found += ((self.sums.T @ first.T) * (self.sums.T @ second.T)).sum(axis=0) - both @ _squares(self.sums)
+        return np.asarray(found)
+
+
+def _squares(sums: Any) -> F64:
+    """Return the sums of the squares of the rows of a sparse array."""
+    return np.asarray((sums * sums).sum(axis=1)).ravel()
 
 
 class SubgroupDifference(NamedTuple):
@@ -118,35 +136,38 @@ def shares_of(totals: F64, weights: str) -> F64:
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Interval:
-    """Return the mean of subgroups with these shares.
+def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = False) -> Interval:
+    """Return means of subgroups with these shares, of shape (n_means, n_subgroups).
 
-    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
+    Intervals are on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
     than five samples, or the variance is 0, a share of pairs has Newcombe's interval, with the mean of his variances in
     the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
     estimates.
     """
-    estimate, variance = _mean(found, share)
-    freedom = np.array([_freedom(found, share, variance[0])])
+    estimate, variance, freedom = _means(found, shares)
     if measure.bounds[0] == -np.inf:
-        limits = _student(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
+        limits = wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
         return Interval(estimate, variance, limits, "delong")
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
-    held = share > 0
-    if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
-        few = _newcombe(estimate, share[held], found.sizes[held])
-        limits = _both(few, limits) if wider and inside[0] else few
-    elif not inside[0]:
+    if measure.counts_pairs:
+        few = ~inside | (((shares > 0) @ found.sizes).min(axis=1) < FEW)
+        limits = _with_newcombe(limits, few, inside & wider, estimate, shares, found.sizes)
+    elif not inside.all():
         calm = settled(found, measure)
-        moved, spread = _mean(calm, share)
-        freedom = np.array([_freedom(calm, share, spread[0])])
-        limits = _holding(float(estimate[0]), float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
+        moved, *spread = _means(calm, shares)
+        at = np.where(inside, estimate, moved)
+        limits = _either(inside, limits, _holding(estimate, at, log_odds(at, *spread, measure.bounds)[0]))
     return Interval(estimate, variance, limits, "logit-delong")
 
 
-def _mean(found: Estimates, share: F64) -> tuple[F64, F64]:
-    """Return the mean of subgroups with these shares, and its variance."""
-    return np.array([share @ found.estimate]), np.array([max(share @ found.covariance @ share, 0.0)])
+def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:
+    """Return means of subgroups with these shares, their variances and the degrees of freedom of these."""
+    variance = np.maximum(found.product(shares, shares), 0.0)
+    if found.crossed is not None:
+        return shares @ found.estimate, variance, np.full(len(shares), found.crossed - 1)
+    spent = (shares**2 * found.variance) ** 2 @ (1 / found.freedom)
+    freedom = np.divide(variance**2, spent, out=np.full(len(shares), np.inf), where=spent > 0)
+    return shares @ found.estimate, variance, freedom
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
@@ -159,85 +180,106 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     if not np.isfinite([least, most]).all():
         return found
     span = most - least
-    estimate, spread, freedom = found.estimate.copy(), found.covariance.copy(), found.freedom.copy()
-    for k in np.flatnonzero((found.variance <= _CLOSE * span**2) | (estimate <= least) | (estimate >= most)):
+    estimate, variance, freedom = found.estimate.copy(), found.variance.copy(), found.freedom.copy()
+    moved = (found.variance <= _CLOSE * span**2) | (estimate <= least) | (estimate >= most)
+    for k in np.flatnonzero(moved):
         size = found.sizes[k]
         n = size.prod() if measure.counts_pairs else size.min()
         share = ((estimate[k] - least) / span * n + _HALF) / (n + 1)
         own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
-        estimate[k], freedom[k] = least + span * share, max(size.min() - 1, 1.0)
-        spread[k], spread[:, k] = 0.0, 0.0
-        spread[k, k] = own * span**2
-    return found._replace(estimate=estimate, covariance=spread, freedom=freedom)
+        estimate[k], variance[k], freedom[k] = least + span * share, own * span**2, max(size.min() - 1, 1.0)
+    found = found._replace(estimate=estimate, variance=variance, freedom=freedom)
+    return found if found.sums is None else found._replace(sums=(found.sums * ~moved[:, None]).tocsr())
 
 
-def _both(one: Limits, other: Limits) -> Limits:
-    """Return the limits of the union of two intervals."""
+def _with_newcombe(
+    limits: Limits, few: NDArray[np.bool_], union: NDArray[np.bool_], estimate: F64, shares: F64, sizes: F64
+) -> Limits:
+    """Return limits with Newcombe's for the means marked as `few`, extended to the original where `union` is marked."""
+    if not few.any():
+        return limits
+    # Means of as many subgroups as the largest; the others have shares of 0.
+    order = np.argsort(shares[few] <= 0, axis=1, kind="stable")[:, : int((shares[few] > 0).sum(axis=1).max())]
+    weight, (n_pos, n_neg) = np.take_along_axis(shares[few], order, axis=1) ** 2, np.moveaxis(sizes[order], 2, 0)
+    at, both = estimate[few], union[few]
 
-    def ends(level: float) -> tuple[F64, F64]:
-        (low, high), (lower, higher) = one.ends(level), other.ends(level)
-        return np.minimum(low, lower), np.maximum(high, higher)
+    def error(a: F64) -> F64:
+        return np.sqrt((weight * newcombe_variance(a[:, None], (n_pos, n_neg))).sum(axis=1))
 
-    return Limits(ends, other.tails)
+    def ends(level: Any) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        z = np.broadcast_to(Law().quantile(0.5 + np.asarray(level) / 2), few.shape)[few]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lower, upper = (
+                last_held(at, np.full_like(at, outer), lambda a: z * error(a) - np.abs(a - at)) for outer in (0.0, 1.0)
+            )
+        low[few] = np.where(both, np.minimum(low[few], lower), np.where(at <= 0, 0.0, lower))
+        high[few] = np.where(both, np.maximum(high[few], upper), np.where(at >= 1, 1.0, upper))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        own = tails_of(at - null, error(np.full_like(at, null)), Law())
+        found = Tails(*(np.broadcast_to(side, few.shape).copy() for side in limits.tails(null)))
+        for side, of_few in zip(found, own, strict=True):
+            side[few] = np.where(both, side[few], of_few)
+        return found
+
+    return Limits(ends, within(0.0, 1.0, tails))
 
 
-def _holding(estimate: float, moved: float, limits: Limits) -> Limits:
-    """Return limits about an estimate that was moved, extended to the original."""
+def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
+    """Return one limits for the marked means, and the other for the rest."""
 
-    def ends(level: float) -> tuple[F64, F64]:
+    def ends(level: Any) -> tuple[F64, F64]:
+        low, high = (np.where(first, *pair) for pair in zip(one.ends(level), other.ends(level), strict=True))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        return Tails(*(np.where(first, *pair) for pair in zip(one.tails(null), other.tails(null), strict=True)))
+
+    return Limits(ends, tails)
+
+
+def _holding(estimate: F64, moved: F64, limits: Limits) -> Limits:
+    """Return limits about estimates that were moved, extended to the original ones."""
+
+    def ends(level: Any) -> tuple[F64, F64]:
         low, high = limits.ends(level)
         return np.minimum(low, estimate), np.maximum(high, estimate)
 
-    return Limits(ends, lambda null: limits.tails(moved if (null - estimate) * (null - moved) < 0 else null))
+    def tails(null: float) -> Tails:
+        between = (null - estimate) * (null - moved) < 0
+        none = Tails(np.zeros_like(moved), np.full_like(moved, 0.5), np.full_like(moved, 0.5))
+        return Tails(*(np.where(between, *pair) for pair in zip(none, limits.tails(null), strict=True)))
+
+    return Limits(ends, tails)
 
 
-def _freedom(found: Estimates, share: F64, variance: float) -> float:
-    """Return the degrees of freedom of the variance of a mean."""
-    if found.crossed is not None:
-        return found.crossed - 1
-    spent = float((((share**2 * found.variance) ** 2) / found.freedom).sum())
-    return variance**2 / spent if spent > 0 else np.inf
+class _Contrasts(NamedTuple):
+    """Differences of means, their standard errors, and their intervals at a normal quantile for each."""
+
+    difference: F64
+    error: F64
+    ends: Callable[[Any], tuple[F64, F64]]
+
+    def pvalues(self) -> F64:
+        """Return the least levels at which the intervals exclude 0."""
+        d = self.difference
+        apart = np.where(d == 0, 1.0, np.abs(d))
+
+        def gap(z: F64) -> F64:
+            low, high = self.ends(z)
+            # Relative to the difference; limits may be infinite.
+            return np.clip(np.where(d > 0, low, -high) / apart, -_DEEP, _DEEP)
+
+        near = np.full_like(d, _NEAREST)
+        none = (d == 0) | (gap(near) <= 0)
+        z = last_held(near, np.full_like(d, _FARTHEST), lambda z: np.where(none, 1.0, gap(z)))
+        return np.where(none, 1.0, 2 * special.ndtr(-z))
 
 
-def _student(estimate: F64, error: F64, law: Law, bounds: tuple[float, float]) -> Limits:
-    def ends(level: float) -> tuple[F64, F64]:
-        reach = law.quantile(0.5 + level / 2) * error
-        return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
-
-    return Limits(ends, within(*bounds, wald(estimate, error, law)))
-
-
-def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
-    """Return the limits of all A with ``|A - estimate| <= z sqrt(sum of share^2 V(A))``, V Newcombe's variance."""
-    n_pos, n_neg = sizes.T
-    at = float(estimate[0])
-
-    def error(a: float) -> float:
-        return float(np.sqrt(newcombe_variance(np.asarray(a), (n_pos, n_neg)) @ share**2))
-
-    def ends(level: float) -> tuple[F64, F64]:
-        z = critical(level)
-
-        def gap(a: float) -> float:
-            return z * error(a) - abs(a - at)
-
-        from scipy import optimize  # takes a while to import
-
-        # At the estimate itself the gap is 0 where that is 0 or 1.
-        near = [at + side * _CLOSE for side in (-1, 1)]
-        found = [
-            optimize.brentq(gap, outer, inner, xtol=1e-13) if (inner - outer) * side > 0 and gap(inner) > 0 else at
-            for outer, inner, side in zip((0.0, 1.0), near, (1, -1), strict=True)
-        ]
-        return np.array(found[:1]), np.array(found[1:])
-
-    return Limits(ends, within(0.0, 1.0, lambda null: tails_of(estimate - null, error(null), Law())))
-
-
-def difference(
-    found: Estimates, names: tuple[Any, Any], first: F64, second: F64, measure: Measure, level: float
-) -> SubgroupDifference:
-    """Return the difference of the means with two lists of shares, its p-value not yet adjusted.
+def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _Contrasts:
+    """Return the differences of the means with two lists of shares, each of shape (n_differences, n_subgroups).
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
@@ -246,40 +288,27 @@ def difference(
     calm = found if measure.counts_pairs else settled(found, measure)
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
     a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
-    own, other = float(first @ found.estimate), float(second @ found.estimate)
-    d, contrast = own - other, first - second
-    error = float(np.sqrt(max(float(contrast @ calm.covariance @ contrast), 0.0)))
-    both = float(np.sqrt(a.variance * b.variance)[0])
-    r = float(first @ calm.covariance @ second / both) if both > 0 else 0.0
+    own, other, apart = first @ found.estimate, second @ found.estimate, first - second
+    d, error = own - other, np.sqrt(np.maximum(calm.product(apart, apart), 0.0))
+    both = np.sqrt(a.variance * b.variance)
+    r = np.divide(calm.product(first, second), both, out=np.zeros_like(both), where=both > 0)
 
-    def ends(z: float) -> tuple[float, float]:
-        at = 1 - 2 * float(special.ndtr(-z))
-        (a_low, a_high), (b_low, b_high) = ([float(end[0]) for end in one.limits.ends(at)] for one in (a, b))
-        down, up = max(own - a_low, 0.0), max(a_high - own, 0.0)
-        other_up, other_down = max(b_high - other, 0.0), max(other - b_low, 0.0)
-        return (
-            d - float(np.sqrt(max(down**2 - 2 * r * down * other_up + other_up**2, 0.0))),
-            d + float(np.sqrt(max(up**2 - 2 * r * up * other_down + other_down**2, 0.0))),
-        )
+    def ends(z: Any) -> tuple[F64, F64]:
+        at = 1 - 2 * special.ndtr(-np.asarray(z))
+        (a_low, a_high), (b_low, b_high) = a.limits.ends(at), b.limits.ends(at)
+        down = _combined(own - a_low, b_high - other, r)
+        return d - down, d + _combined(a_high - own, other - b_low, r)
 
-    pvalue = _pvalue(d, ends)
-    return SubgroupDifference(*names, d, error, ConfidenceInterval(*ends(critical(level))), pvalue, pvalue)
+    return _Contrasts(d, error, ends)
 
 
-def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
-    """Return the least level at which an interval excludes 0."""
-    side = 0 if d > 0 else 1
-
-    def gap(z: float) -> float:
-        return float(ends(z)[side] * np.sign(d))
-
-    if d == 0 or gap(_NEAREST) <= 0:
-        return 1.0
-    if gap(_FARTHEST) > 0:
-        return float(2 * special.ndtr(-_FARTHEST))
-    from scipy import optimize  # takes a while to import
-
-    return float(2 * special.ndtr(-optimize.brentq(gap, _NEAREST, _FARTHEST, xtol=1e-8)))
+def _combined(one: F64, other: F64, r: F64) -> F64:
+    """Return ``sqrt(one^2 - 2 r one other + other^2)`` for distances, which may be infinite."""
+    one, other = np.maximum(one, 0.0), np.maximum(other, 0.0)
+    infinite = np.isinf(one) | np.isinf(other)
+    x, y = np.where(infinite, 0.0, one), np.where(infinite, 0.0, other)
+    found = np.hypot(x - r * y, np.sqrt(np.maximum(1 - r**2, 0.0)) * y)
+    return np.where(infinite, np.inf, found)
 
 
 def equality(found: Estimates, measure: Measure) -> SubgroupTest:
@@ -307,9 +336,9 @@ def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> Subg
     k = int(np.count_nonzero(kept))
     if k < 2:
         return SubgroupTest(np.nan, 0, np.nan, np.nan, k)
-    x, v = x[kept], found.freedom[kept]
-    spread = (found.covariance * np.outer(slope, slope))[np.ix_(kept, kept)]
+    x, v, variance = x[kept], found.freedom[kept], found.variance[kept] * slope[kept] ** 2
     if found.crossed is not None:
+        spread = found.covariance[np.ix_(kept, kept)] * np.outer(slope[kept], slope[kept])
         # Hotelling's T^2 of as many vectors as there are clusters.
         joint = joint_test(np.diff(np.eye(k), axis=0), x, spread)
         rank, n = joint.df, found.crossed - 1
@@ -318,9 +347,8 @@ def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> Subg
             return SubgroupTest(np.nan, rank, np.nan, np.nan, k)
         f = joint.statistic * left / (n * rank)
         return SubgroupTest(f, rank, left, float(special.fdtrc(rank, left, f)), k)
-    w = 1 / np.diagonal(spread)
-    w = w / w.max()
-    q = float((w * (x - w @ x / w.sum()) ** 2).sum() * (1 / np.diagonal(spread)).max())
+    w = variance.min() / variance
+    q = float((w * (x - w @ x / w.sum()) ** 2).sum() / variance.min())
     rest = float(((1 - w / w.sum()) ** 2 / v).sum())
     f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * rest)
     left = (k**2 - 1) / (3 * rest) if rest > 0 else np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64, choice
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, adjusted
+from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
@@ -22,12 +23,13 @@ from rocmax.metrics.subgroups._estimates import (
     PooledEstimate,
     SubgroupDifference,
     SubgroupTest,
-    difference,
+    contrasts,
     pooled,
     shares_of,
 )
 
 _SMALL = 0.05
+_AT_ONCE = 256  # differences, each with a share for every subgroup
 _NO_TEST = SubgroupTest(np.nan, 0, np.nan, np.nan, 0)
 _COLUMNS = ("measure", "estimate", "standard_error", "ci_low", "ci_high", "method", "pvalue", "n_pos", "n_neg")
 
@@ -151,7 +153,7 @@ class SubgroupInference(BySubgroup, Inference):
            :doi:`10.1093/biomet/asp002`
         """
         choice(weights, SHARES, "weights")
-        found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights), self.measure)
+        found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights)[None], self.measure)
         low, high = found.limits.ends(self.confidence_level)
         interval = ConfidenceInterval(float(low[0]), float(high[0]))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
@@ -170,11 +172,15 @@ class SubgroupInference(BySubgroup, Inference):
             The first of every pair minus the second, of subgroups with two samples of either class.
         """
         choice(adjust, ADJUSTED, "adjust")
-        names, unit = list(self.subgroups), np.eye(len(self.subgroups))
-        kept = [k for k in range(len(names)) if has_variance(self.moments.sizes[k].min())]
-        pairs = list(combinations(kept, 2))
-        listed = [((names[a], names[b]), unit[a], unit[b]) for a, b in pairs]
-        return differences_of(self.moments, listed, self.measure, self.confidence_level, adjust)
+        kept = [k for k in range(len(self.subgroups)) if has_variance(self.moments.sizes[k].min())]
+        names, pairs = list(self.subgroups), list(combinations(kept, 2))
+
+        def shares(some: list[tuple[int, int]]) -> tuple[F64, F64]:
+            first, second = (_units([pair[side] for pair in some], len(names)) for side in (0, 1))
+            return first, second
+
+        listed = [(names[a], names[b]) for a, b in pairs]
+        return differences_of(self.moments, pairs, shares, listed, self.measure, self.confidence_level, adjust)
 
     @property
     def _crossed(self) -> float | None:
@@ -255,12 +261,27 @@ def totals_of(subgroups: Mapping[Any, Any]) -> F64:
 
 
 def differences_of(
-    moments: Estimates, listed: list[tuple[tuple[Any, Any], F64, F64]], measure: Any, level: float, adjust: str | None
+    moments: Estimates,
+    listed: list[Any],
+    shares: Callable[[list[Any]], tuple[F64, F64]],
+    names: list[tuple[Any, Any]],
+    measure: Any,
+    level: float,
+    adjust: str | None,
 ) -> tuple[SubgroupDifference, ...]:
-    """Return differences of means: the names of both, and the shares of subgroups in each."""
-    found = [difference(moments, *one, measure, level) for one in listed]
-    pvalues = adjusted(np.array([one.pvalue for one in found]), adjust).tolist()
-    return tuple(one._replace(pvalue_adjusted=pvalue) for one, pvalue in zip(found, pvalues, strict=True))
+    """Return differences of means: `shares` gives those of subgroups in both, for some of the listed differences."""
+    found = []
+    for start in range(0, len(listed), _AT_ONCE):
+        one = contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
+        found.append([one.difference, one.error, *one.ends(critical(level)), one.pvalues()])
+    if not found:
+        return ()
+    columns = np.concatenate(found, axis=1)
+    pvalues = adjusted(columns[-1], adjust)
+    return tuple(
+        SubgroupDifference(*pair, d, error, ConfidenceInterval(low, high), pvalue, after)
+        for pair, (d, error, low, high, pvalue), after in zip(names, columns.T.tolist(), pvalues.tolist(), strict=True)
+    )
 
 
 def from_the_rest(
@@ -273,11 +294,21 @@ def from_the_rest(
     count = len(subgroups)
     if count < 2:
         return ()
-    pairs, listed = totals_of(subgroups).prod(axis=1), []
-    for k, name in enumerate(subgroups):
-        if not has_variance(moments.sizes[k].min()):
-            continue
-        own = np.eye(count)[k]
+    pairs = totals_of(subgroups).prod(axis=1)
+    listed = [k for k in range(count) if has_variance(moments.sizes[k].min())]
+
+    def shares(some: list[int]) -> tuple[F64, F64]:
+        own = _units(some, count)
         rest = pairs * (1 - own)
-        listed.append(((name, "the rest"), own, rest / rest.sum()))
-    return differences_of(moments, listed, measure, level, "holm" if count > 2 else None)
+        return own, rest / rest.sum(axis=1, keepdims=True)
+
+    names = list(subgroups)
+    against = [(names[k], "the rest") for k in listed]
+    return differences_of(moments, listed, shares, against, measure, level, "holm" if count > 2 else None)
+
+
+def _units(places: list[int], count: int) -> F64:
+    """Return rows with a 1 at these places."""
+    found = np.zeros((len(places), count))
+    found[np.arange(len(places)), places] = 1.0
+    return found

@@ -166,7 +166,7 @@ def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[A
 
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates."""
-    mean, replicates = pooled(moments, share, measure), [one.replicates for one in found.values()]
+    mean, replicates = pooled(moments, share[None], measure), [one.replicates for one in found.values()]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
@@ -181,8 +181,8 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
     freedom = np.array([_freedom(one, measure) for one in samples])
-    others, n_clusters = between(parts, found, measure)
-    return Estimates(estimate, np.diag(variance) + others, freedom, sizes, n_clusters)
+    sums, n_clusters = between(parts, found, measure)
+    return Estimates(estimate, variance, freedom, sizes, n_clusters, sums)
 
 
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
@@ -211,30 +211,31 @@ def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float
     return 1 / spent if spent > 0 else max(min(sizes) - 1, 1.0)
 
 
-def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[F64, float | None]:
-    """Return the covariances of models between subgroups that clusters cross, and the number of clusters.
+def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[Any, float | None]:
+    """Return the shares of clusters that cross subgroups in the deviations of the models, and the number of clusters.
 
-    ``I / (I - 1) sum_c (A_cg / m_g + B_cg / n_g) (A_ch / m_h + B_ch / n_h)`` over the I clusters, A_cg and B_cg the
-    sums of the centred components of the positives and the negatives of cluster c in subgroup g: what Obuchowski's
-    (1997) variance adds for positives and negatives of a cluster. Rows are the models of the first subgroup, of the
-    second and so on; covariances within a subgroup are 0 here, and all are where no cluster crosses.
+    The covariance of subgroups g and h is ``I / (I - 1) sum_c (A_cg / m_g + B_cg / n_g) (A_ch / m_h + B_ch / n_h)``
+    over the I clusters, A_cg and B_cg the sums of the centred components of the positives and the negatives of cluster
+    c in subgroup g: what Obuchowski's (1997) variance adds for positives and negatives of a cluster. The rows of the
+    sparse array are the models of the first subgroup, of the second and so on; it is None where no cluster crosses.
     """
-    samples = [sample for name, sample in parts.samples.items() if name in kept]
-    n_models = samples[0].n_models
-    matrix = np.zeros((len(samples) * n_models,) * 2)
     if parts.crossed is None:
-        return matrix, None
+        return None, None
+    import scipy.sparse as sp  # takes a while to import
+
+    samples = [sample for name, sample in parts.samples.items() if name in kept]
     groups = [group for name, group in zip(parts.samples, parts.crossed, strict=True) if name in kept]
     numbers, place = np.unique(np.concatenate(groups), return_inverse=True)
-    count, sums = len(numbers), []
+    count, rows = len(numbers), []
     for sample, where in zip(samples, np.split(place, np.cumsum([len(one) for one in groups])[:-1]), strict=True):
+        held, own = np.unique(where, return_inverse=True)
         for components in measure.influences(sample)[1]:
-            row = np.zeros(count)
-            for rows in (sample.positive, ~sample.positive):
-                values = centre(components[rows])
-                row += np.bincount(where[rows], values, count) / np.count_nonzero(rows)
-            sums.append(row)
-    matrix = count / (count - 1) * np.array(sums) @ np.array(sums).T
-    for k in range(0, len(matrix), n_models):
-        matrix[k : k + n_models, k : k + n_models] = 0.0
-    return matrix, float(count)
+            row = np.zeros(len(held))
+            for members in (sample.positive, ~sample.positive):
+                values = centre(components[members])
+                row += np.bincount(own[members], values, len(held)) / np.count_nonzero(members)
+            rows.append((held, row))
+    starts = np.cumsum([0] + [len(held) for held, _ in rows])
+    places, values = (np.concatenate(column) for column in zip(*rows, strict=True))
+    values *= np.sqrt(count / (count - 1))
+    return sp.csr_array((values, places, starts), shape=(len(rows), count)), float(count)
