@@ -124,7 +124,7 @@ def compare_subgroups(
     replicates = [one.replicates for _, one in found.values()]
     drawn = None
     if all(one is not None for one in replicates):
-        drawn = sum(part * one for part, one in zip(share, replicates, strict=True))  # type: ignore[operator]
+        drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     whole = Covariance(share @ values, matrix, drawn)
     return SubgroupComparison(
         **held_by(lambda: result(whole, data), comparisons, lacking),

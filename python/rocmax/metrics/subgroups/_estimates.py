@@ -1,8 +1,7 @@
 """Statistics of subgroups: pooled estimates, differences and the test that all are equal.
 
 All are functions of the subgroups' estimates, of their covariance, which is 0 between subgroups without a common
-cluster, and of the degrees of freedom of their variances. Nothing has a row and a column for every subgroup, except the
-test of equality where clusters cross.
+cluster, and of the degrees of freedom of their variances.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ SHARES = ("pairs", "positives", "equal")
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
 _DEEP = 1e3  # differences: a limit that far beyond 0 counts as no farther
+_SHRINKAGE = 10.0  # samples that the mean of the variances counts as
 _HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
@@ -45,6 +45,10 @@ class Estimates(NamedTuple):
         Number of clusters, where they cross subgroups.
     sums : sparse array of shape (n_subgroups, n_clusters) or None
         The share of every cluster in the deviation of an estimate: ``sums @ sums.T`` are the covariances there.
+    parts : ndarray of shape (n_subgroups, 2) or None
+        The parts of either class in the variances, where samples are independent and have components.
+    of_prevalence : ndarray of shape (n_subgroups,) or None
+        What the estimated prevalence adds to the variance, for measures that depend on it.
     """
 
     estimate: F64
@@ -53,6 +57,8 @@ class Estimates(NamedTuple):
     sizes: F64
     crossed: float | None = None
     sums: Any = None
+    parts: F64 | None = None
+    of_prevalence: F64 | None = None
 
     @property
     def covariance(self) -> F64:
@@ -154,9 +160,9 @@ def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = Fal
         limits = _with_newcombe(limits, few, inside & wider, estimate, shares, found.sizes)
     elif not inside.all():
         calm = settled(found, measure)
-        moved, *spread = _means(calm, shares)
+        moved, spread, freedom = _means(calm, shares)
         at = np.where(inside, estimate, moved)
-        limits = _either(inside, limits, _holding(estimate, at, log_odds(at, *spread, measure.bounds)[0]))
+        limits = _either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
     return Interval(estimate, variance, limits, "logit-delong")
 
 
@@ -202,9 +208,10 @@ def _with_newcombe(
     order = np.argsort(shares[few] <= 0, axis=1, kind="stable")[:, : int((shares[few] > 0).sum(axis=1).max())]
     weight, (n_pos, n_neg) = np.take_along_axis(shares[few], order, axis=1) ** 2, np.moveaxis(sizes[order], 2, 0)
     at, both = estimate[few], union[few]
+    at = np.where(at < _CLOSE, 0.0, np.where(at > 1 - _CLOSE, 1.0, at))  # sums of shares may exceed 1 by rounding
 
     def error(a: F64) -> F64:
-        return np.sqrt((weight * newcombe_variance(a[:, None], (n_pos, n_neg))).sum(axis=1))
+        return np.asarray(np.sqrt((weight * newcombe_variance(a[:, None], (n_pos, n_neg))).sum(axis=1)))
 
     def ends(level: Any) -> tuple[F64, F64]:
         low, high = limits.ends(level)
@@ -285,7 +292,7 @@ def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _C
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
     least level at which it excludes 0. Estimates of measures other than shares of pairs are :func:`settled`.
     """
-    calm = found if measure.counts_pairs else settled(found, measure)
+    calm = of_populations(found if measure.counts_pairs else settled(found, measure))
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
     a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
     own, other, apart = first @ found.estimate, second @ found.estimate, first - second
@@ -294,7 +301,7 @@ def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _C
     r = np.divide(calm.product(first, second), both, out=np.zeros_like(both), where=both > 0)
 
     def ends(z: Any) -> tuple[F64, F64]:
-        at = 1 - 2 * special.ndtr(-np.asarray(z))
+        at: Any = 1 - 2 * special.ndtr(-np.asarray(z))
         (a_low, a_high), (b_low, b_high) = a.limits.ends(at), b.limits.ends(at)
         down = _combined(own - a_low, b_high - other, r)
         return d - down, d + _combined(a_high - own, other - b_low, r)
@@ -311,23 +318,60 @@ def _combined(one: F64, other: F64, r: F64) -> F64:
     return np.where(infinite, np.inf, found)
 
 
-def equality(found: Estimates, measure: Measure) -> SubgroupTest:
-    """Test that all subgroups have the same value: Welch's (1951) analysis of variance on the log-odds scale.
+def of_populations(found: Estimates) -> Estimates:
+    """Return estimates whose variances include that of the prevalence, as if it were known from as many samples."""
+    if found.of_prevalence is None:
+        return found
+    added, v, n = found.of_prevalence, found.variance, found.sizes.sum(axis=1)
+    spent = v**2 / found.freedom + added**2 / np.maximum(n - 1, 1.0)
+    freedom = np.divide((v + added) ** 2, spent, out=found.freedom.copy(), where=spent > 0)
+    return found._replace(variance=v + added, freedom=freedom, of_prevalence=None)
 
-    ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the log-odds, w the inverses of their
+
+def equality(found: Estimates, measure: Measure) -> SubgroupTest:
+    """Test that all subgroups have the same value: Welch's (1951) analysis of variance.
+
+    ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the estimates, w the inverses of their
     variances and ``L = sum (1 - w / sum w)^2 / v``, v the degrees of freedom of the variances, has k - 1 and
-    ``(k^2 - 1) / (3 L)`` degrees of freedom. Estimates are :func:`settled`.
+    ``(k^2 - 1) / (3 L)`` degrees of freedom. Of two tests the one with the larger p-value is returned: that of
+    :func:`settled` estimates on the log-odds scale, which alone is liberal where positives vary more than negatives,
+    and that of variances of either class's components shrunk to their mean over subgroups, liberal where these differ.
     """
     kept = np.array([has_variance(min(sizes)) for sizes in found.sizes.tolist()], dtype=bool)
+    own, shrunk = _of_own(found, kept, measure), _shrunk(found, kept)
+    if shrunk is None or np.isnan(own.pvalue):
+        return own
+    shrunk = of_populations(shrunk)
+    other = welch(shrunk, kept, np.ones(len(kept)), shrunk.estimate)
+    return own if own.pvalue >= other.pvalue else other
+
+
+def _of_own(found: Estimates, kept: NDArray[np.bool_], measure: Measure) -> SubgroupTest:
+    """Test equality with the own variance of every subgroup."""
     least, most = measure.bounds
     if not np.isfinite(least) or (not np.isfinite(most) and (found.estimate[kept] <= least).any()):
+        found = of_populations(found)
         return welch(found, kept, np.ones(len(kept)), found.estimate)
-    found = settled(found, measure)
+    found = of_populations(settled(found, measure))
     span = most - least if np.isfinite(most) else 1.0
     share = np.where(kept, (found.estimate - least) / span, _HALF)
     if not np.isfinite(most):
         return welch(found, kept, 1 / share, np.log(share))
     return welch(found, kept, 1 / (span * share * (1 - share)), special.logit(share))
+
+
+def _shrunk(found: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:
+    """Return estimates with the variances of a class shrunk to their mean, as if by so many samples more."""
+    if found.parts is None or found.crossed is not None or np.count_nonzero(kept) < 2:
+        return None
+    sizes = found.sizes
+    freedom = np.where(kept[:, None], sizes - 1, 0.0)
+    mean = (freedom * found.parts * sizes).sum(axis=0) / freedom.sum(axis=0)
+    if not (mean > 0).any():
+        return None
+    parts = (freedom * found.parts + _SHRINKAGE * mean / sizes) / (freedom + _SHRINKAGE)
+    variance = parts.sum(axis=1)
+    return found._replace(variance=variance, freedom=variance**2 / (parts**2 / (freedom + _SHRINKAGE)).sum(axis=1))
 
 
 def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:

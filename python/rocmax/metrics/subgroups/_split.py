@@ -17,7 +17,9 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._asked import Asked
 from rocmax.metrics.intervals._interval import Law, percentiles, wald
+from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, variance_of
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import Inference
@@ -28,6 +30,10 @@ from rocmax.metrics.variances._components import variance_parts
 from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
+
+_LISTED = 20  # subgroups that a warning names
+#: Measures without an option for the prevalence whose values depend on it.
+_OF_PREVALENCE = (PrecisionAt, RecallAt, EnrichmentFactor, RIE, BEDROC)
 
 
 class Parts(NamedTuple):
@@ -118,7 +124,8 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
         words.label_text(name): getattr(one, "fact", str(one)) for name, warned in told.items() for one in warned[:1]
     }
     if facts:
-        listed = "; ".join(f"{name}: {fact}" for name, fact in facts.items())
+        listed = "; ".join(f"{name}: {fact}" for name, fact in list(facts.items())[:_LISTED])
+        listed += f"; and {len(facts) - _LISTED} more" if len(facts) > _LISTED else ""
         fact = f"{len(facts)} of {len(parts.order)} subgroups need caution ({listed})"
         warnings.warn(CoverageWarning(fact), stacklevel=5)
 
@@ -180,9 +187,34 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     estimate = np.array([float(np.ravel(one.estimate)[0]) for one in found.values()])
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
-    freedom = np.array([_freedom(one, measure) for one in samples])
+    freedom, of_class = (list(column) for column in zip(*(_freedom(one, measure) for one in samples), strict=True))
     sums, n_clusters = between(parts, found, measure)
-    return Estimates(estimate, variance, freedom, sizes, n_clusters, sums)
+    independent = Trait.COMPONENTS in measure.traits and all(one.group is None for one in samples)
+    own = np.array(of_class) if independent else None
+    of_prevalence = None
+    if getattr(measure, "prevalence", 0.0) is None or type(measure) in _OF_PREVALENCE:
+        of_prevalence = np.array([_prevalence_variance(one, measure) for one in samples])
+    return Estimates(estimate, variance, np.array(freedom), sizes, n_clusters, sums, own, of_prevalence)
+
+
+def _prevalence_variance(sample: Sample, measure: Measure) -> float:
+    """Return what the estimated prevalence adds to a variance: the square of half the change over two standard errors.
+
+    The prevalence is changed by weights of the classes, their sum kept.
+    """
+    n_pos, n_neg = sample.totals
+    pi, n = n_pos / (n_pos + n_neg), sum(sample.effective)
+    error = np.sqrt(pi * (1 - pi) / n)
+    if sample.group is not None:
+        apart = np.bincount(sample.group, sample.positive - pi) / len(sample.y)
+        error = np.sqrt(len(apart) / max(len(apart) - 1, 1) * (apart @ apart))
+    step = min(error, pi / 2, (1 - pi) / 2)
+    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    found = []
+    for other in (pi - step, pi + step):
+        changed = weight * np.where(sample.positive, other / pi, (1 - other) / (1 - pi))
+        found.append(float(measure.estimates(sample._replace(weight=changed, group=None))[0]))
+    return float(((found[1] - found[0]) / 2 * error / step) ** 2)
 
 
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
@@ -193,15 +225,16 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     return own, setting
 
 
-def _freedom(sample: Sample, measure: Measure) -> float:
-    """Return the degrees of freedom of a variance: Welch and Satterthwaite's, or those of the smaller class."""
+def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
+    """Return the degrees of freedom of a variance, Welch and Satterthwaite's or the smaller class's, and its parts."""
     fewest = min(sample.effective)
     if not has_variance(fewest):
-        return 1.0  # as uncertain as the variance of two samples
+        return 1.0, [0.0, 0.0]  # as uncertain as the variance of two samples
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
-        return welch_satterthwaite([float(part[0]) for part in parts], sizes)
-    return max(fewest - 1, 1.0)
+        of_class = [float(part[0]) for part in parts]
+        return welch_satterthwaite(of_class, sizes), of_class
+    return max(fewest - 1, 1.0), [0.0, 0.0]
 
 
 def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float:
