@@ -264,8 +264,10 @@ def test_a_single_sample_is_not_drawn_again():
 
 
 def test_replicates_that_do_not_vary_are_no_certainty():
-    with pytest.warns(UserWarning, match=r"the threshold 3 separates the classes in all replicates.*'wilson'"):
-        metrics.operating_point([0, 0, 1, 1], [1, 2, 3, 4], threshold=[2, 3], method=metrics.Bootstrap(50))
+    how = {"y_true": [0, 0, 1, 1], "y_score": [1, 2, 3, 4], "threshold": [2, 3]}
+    found, fixed = (metrics.operating_point(**how, method=method) for method in (metrics.Bootstrap(50), "wilson"))
+    assert found.tpr_interval.low.tolist() == fixed.tpr_interval.low.tolist()
+    assert found.fpr_interval.high[1] == fixed.fpr_interval.high[1] > 0.5
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-13, 1e-11, 1e-9, -1e-9])

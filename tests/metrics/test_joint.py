@@ -10,13 +10,13 @@ from rocmax.metrics.intervals._joint import joint_test
 Y = np.repeat([0, 1], 10)
 
 
-@pytest.mark.parametrize(("method", "pvalue"), [("delong", 0.0), (Bootstrap(50), 2 / 51)])
-def test_perfect_against_reversed_scores_is_infinite_evidence(method, pvalue):
+@pytest.mark.parametrize("method", ["delong", Bootstrap(50)])
+def test_perfect_against_reversed_scores_is_infinite_evidence(method):
     scores = np.c_[np.arange(20.0), -np.arange(20.0)]
     with pytest.warns(UserWarning, match="has a variance of 0"):
         found = compare(Y, scores, method=method, random_state=0)
     assert found.joint == (np.inf, 0, 0.0)
-    assert found.pvalue == pvalue
+    assert 0 < found.pvalue < 1e-6  # of the intervals of both
     assert found.joint_test.startswith("chi-square inf")
 
 

@@ -79,14 +79,9 @@ def test_advice_of_sampling_weights_can_be_taken():
     weighted = {"sample_weight": 1.0 + np.arange(40) % 3, "weight_kind": "sampling"}
     part = PartialAUC((0.0, 0.1))
     for method in ("delong", "bootstrap"):
-        with pytest.warns(
-            UserWarning, match=r"only 2\.\d* negatives in the range decide; use method='logit-delong'"
-        ) as said:
+        with pytest.warns(UserWarning, match=r"only 2\.\d* negatives in the range decide; use method='score'") as said:
             metrics.infer(Y, S, part, method=method, random_state=0, **weighted)
-        assert said[0].message.instead == "logit-delong"
-    with pytest.warns(UserWarning, match="negatives in the range decide$") as said:
-        metrics.infer(Y, S, part, **weighted)
-    assert said[0].message.instead is None
+        assert metrics.infer(Y, S, part, method=said[0].message.instead, **weighted).method == "score"
     with pytest.warns(UserWarning, match="negatives in the range decide; method='bootstrap' is less so") as said:
         metrics.compare(Y, {"a": S, "b": -S}, part, method="delong", **weighted)
     metrics.compare(Y, {"a": S, "b": -S}, part, method=said[0].message.instead, random_state=0, **weighted)
@@ -104,7 +99,7 @@ def test_the_default_is_the_method_that_covers(measure):
         assert found.method == held.method
         np.testing.assert_array_equal(found.confidence_interval, again.confidence_interval)
     for more in ({"groups": np.arange(40) // 2}, {"sample_weight": np.arange(1.0, 41), "weight_kind": "sampling"}):
-        assert metrics.infer(Y, S, measure, **more).method == "logit-delong" or not part
+        assert metrics.infer(Y, S, measure, **more).method == held.method
     if not part:
         delong = metrics.infer(Y, S, measure, method="delong")
         assert (found.estimate[0], found.variance[0]) == pytest.approx((delong.estimate, delong.variance), abs=1e-12)

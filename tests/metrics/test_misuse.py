@@ -103,7 +103,7 @@ def spoiled(value, index=4):
         ),
         (
             lambda: metrics.infer(np.arange(30) < 1, S, method="delong"),
-            "y_true has 1 positive .* two .*method='score' or 'newcombe'",
+            "y_true has 1 positive .* two; infer.*method='score'",
         ),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=10**400), r"fpr must be a number in \[0, 1\], got 1000\d+\.\.\.$"),
         (
@@ -157,7 +157,7 @@ def test_ranked_weights_are_whole_and_finite():
 
 @pytest.mark.parametrize(
     "options",
-    [{"method": "delong"}, {"method": Bootstrap(20)}, {"measure": PartialAUC((0, 0.9)), "method": "delong"}],
+    [{"method": "delong"}, {"measure": PartialAUC((0, 0.9)), "method": "delong"}],
 )
 @pytest.mark.filterwarnings("ignore:.* undercovers here")
 def test_an_interval_without_width_is_said(options):
@@ -168,9 +168,9 @@ def test_an_interval_without_width_is_said(options):
 
 @pytest.mark.filterwarnings("ignore:.* too optimistic here")
 def test_a_difference_without_variance_is_said():
-    with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
+    with pytest.warns(UserWarning, match="the joint test's statistic is infinite"):
         found = metrics.compare([0, 0, 1, 1], {"a": [1.0, 2.0, 3.0, 4.0], "b": [4.0, 3.0, 2.0, 1.0]})
-    assert found.pvalue == 0
+    assert found.pvalue > 0.01
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,8 @@ def test_the_ends_of_what_a_measure_can_be():
         assert infer(y, s, method=method, null_value=0.9, **near).pvalue == (
             infer(y, s, method=method, null_value=0.9 - 0.3, alternative="greater").pvalue
         )
-    assert infer(y, s, null_value=0.5, **FEW).pvalue == 2 / 501
+    with pytest.warns(UserWarning, match="all resamples have the same value"):
+        assert infer(y, s, null_value=0.5, **FEW).pvalue < 1e-3
 
 
 def test_data_in_parts_are_tested_alike():

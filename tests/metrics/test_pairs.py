@@ -143,7 +143,7 @@ def test_refused():
         k = np.arange(len(y)) % 3
         infer(k, np.eye(3)[k], AUC(multi_class="ovr"), groups=groups)
     for method in ("score", "bootstrap", "newcombe"):
-        with pytest.raises(ValueError, match="groups take"):
+        with pytest.raises(ValueError, match=r"groups take|groups of two columns take method='delong' or 'logit"):
             infer(y, s, groups=groups, method=method)
     with pytest.raises(ValueError, match="groups take"):
         infer(y, s, SmoothedAUC(), groups=groups)

@@ -145,9 +145,10 @@ def test_bootstrap_and_delong_agree_for_one_and_for_two_models():
         assert boot.statistic == pytest.approx(delong.statistic, abs=0.3 + 0.15 * abs(delong.statistic))
     joint = metrics.compare(y, np.c_[a, b], measure)
     assert joint.statistic == pytest.approx(metrics.compare(y, {"a": a, "b": b}, measure).statistic, rel=1e-9)
-    alone = metrics.infer(y, a, measure, groups=np.arange(3000))
+    alone = metrics.infer(y, a, measure, groups=np.arange(3000), method="delong")
     assert alone.variance == pytest.approx(metrics.infer(y, a, measure, method="delong").variance, rel=1e-9)
-    equal = metrics.infer(y, a, measure, sample_weight=np.full(3000, 7.0), weight_kind="sampling")
+    weights = {"sample_weight": np.full(3000, 7.0), "weight_kind": "sampling"}
+    equal = metrics.infer(y, a, measure, method="delong", **weights)
     assert equal.variance == pytest.approx(alone.variance, rel=0.02)
 
 

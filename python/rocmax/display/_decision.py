@@ -95,7 +95,7 @@ class DecisionCurveDisplay(CurveDisplay):
         for name, scores in of.scores:
             data = sample(of.positive, scores, of.weight, names=("y_true", "y_prob"))
             data = data._replace(steps=data.curve())
-            found = [measure.score_interval(data) for measure in measures]
+            found = [measure.score_interval(data, data.totals) for measure in measures]
             band = None if level is None else tuple(np.hstack([one[2].ends(level) for one in found]))
             curves.append(DecisionCurve(name, grid, np.hstack([one[0] for one in found]), band))
             share = data.totals[0] / sum(data.totals) if share is None else share

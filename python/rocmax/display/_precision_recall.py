@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64
+from rocmax._runtime.warn import warn
 from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._curves import Band
 from rocmax.display._read import Scores
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Inference, infer, precision_recall_curve
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import has_variance
 
 _GRID_SIZE = 100
 
@@ -82,7 +84,13 @@ class PrecisionRecallDisplay(CurveDisplay):
         for name, scores in of.scores:
             precision, recall, _ = precision_recall_curve(of.positive, scores, sample_weight=of.weight)
             points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
-            if confidence_level is None:
+            weights = np.ones(len(scores)) if of.weight is None else of.weight
+            sizes = [float(weights[rows].sum()) for rows in (of.positive, ~of.positive)]
+            few = not has_variance(min(sizes))
+            if few and confidence_level is not None:
+                fact = f"a class has {min(sizes):g} sample: the curve is drawn without intervals, which need two"
+                warn(CoverageWarning(fact))
+            if few or confidence_level is None:
                 average = AveragePrecision()(of.positive, scores, of.weight)
                 curves.append(PrecisionRecallCurve(name, *points, float(average), prevalence))
                 continue

@@ -12,7 +12,7 @@ from rocmax._checks.samples import F64, check_level, choice, require_weights
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
-from rocmax.metrics.intervals._interval import critical
+from rocmax.metrics.intervals._interval import Limits, critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.intervals._pair_tests import pair_tests
 from rocmax.metrics.measures import as_measure
@@ -20,11 +20,12 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_estimates, warn_of_few_compared
 from rocmax.metrics.methods.base import Covariance, Data, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.methods.delong import DeLong
+from rocmax.metrics.methods.delong import DeLong, logit
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes, classes
+from rocmax.metrics.samples._groups import names_pairs
 from rocmax.metrics.samples._sample import Given, Sample, check_variance, explain
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
@@ -83,7 +84,8 @@ def compare(
         ``Bootstrap(500)``. None selects "delong", but "bootstrap" for measures without components, and where fewer than
         five samples are in the range of a partial AUC or beyond the threshold of a rate (without clusters): there its
         measured coverage is better (``benches/python/coverage_metrics.py``). The interval of a bootstrap consists of
-        percentiles; its p-value is the share of replicates beyond the null difference.
+        percentiles; its p-value is the share of replicates beyond the null difference. If neither model has a
+        variance, as where both separate the classes, their own intervals are combined (MOVER: Zou and Donner, 2008).
     null_difference : float, default=0.0
         The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
@@ -141,7 +143,7 @@ def compare(
     question = Question(check_level(confidence_level), hypothesis)
     choice(adjust, ADJUSTED, "adjust")
     check_seed(random_state)
-    known = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    known = Data(kind, groups is not None, names_pairs(groups), classes=measure.multi_class != "raise")
     asked = Asked(measure, chosen, question, known, random_state, adjust)
     _check(asked)
     independent = isinstance(y_true, Mapping)
@@ -266,7 +268,7 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
         parts = [variance_parts(data, measure) for data in samples]
         variance = np.array([np.sum(part[1], axis=0)[0] for part in parts])
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
-        freedom = variance**2 / (np.array([sum(part[2]) for part in parts]) - 1)
+        freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
     warn_of_estimates(measure, samples, sizes)
     warn_of_few_compared(method.name, measure, sizes, asked.known)
@@ -294,6 +296,13 @@ def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
     warn_below_chance(asked.measure, samples, (low, high))
 
 
+def _limits(measure: Measure, estimate: F64, matrix: F64, samples: list[Any]) -> Limits:
+    """Return the limits of every model by the variances of its estimate."""
+    sizes = np.array([one.sizes if isinstance(one, Classes) else one.effective for one in samples], dtype=np.float64).T
+    fewest, variance = sizes.min(axis=0), np.maximum(np.diagonal(matrix), 0.0)
+    return logit(estimate, (variance, np.zeros_like(variance)), (fewest, sizes.sum(axis=0) - fewest), measure)
+
+
 def _names(samples: list[Any]) -> tuple[str, ...]:
     return tuple(name for one in samples for name in one.model_names)
 
@@ -308,10 +317,11 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     else:
-        how = hypothesis, level, asked.measure.bounds
+        how = hypothesis, level, asked.measure.bounds, _limits(asked.measure, estimate, matrix, samples)
         pairs = pair_tests(found.covariance, found.freedom, names, *how, asked.adjust)
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
-        if np.isinf(joint.statistic) and not any(p.difference != 0 and p.standard_error == 0 for p in pairs):
+        told = not np.isfinite(asked.measure.bounds).all()
+        if np.isinf(joint.statistic) and not (told and any(p.difference and not p.standard_error for p in pairs)):
             warn_of_no_variance()
     first, made = samples[0], of_samples(samples[0])
     several = isinstance(first, Classes)

@@ -15,7 +15,7 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics._asked import Asked
 from rocmax.metrics.intervals._hypothesis import parse_question
-from rocmax.metrics.intervals._interval import widened
+from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
@@ -25,6 +25,7 @@ from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.samples._classes import Classes, classes
+from rocmax.metrics.samples._groups import names_pairs
 from rocmax.metrics.samples._sample import Given, Sample, check_variance
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
@@ -83,9 +84,9 @@ def infer(
     method : Method or str, default=None
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
         as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
-        (``benches/python/coverage_metrics.py``): "score" for partial areas and rates, the bootstrap for measures
-        without components, "logit-delong" for all others and wherever there are clusters or sampling weights. Methods
-        that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`.
+        (``benches/python/coverage_metrics.py``): "score" for partial areas, rates and measures judged by a budget, the
+        bootstrap for measures without components, "logit-delong" for all others, several classes and pairs of subjects.
+        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.
@@ -166,7 +167,7 @@ def infer(
     measure, chosen = as_measure(measure), as_method(method)
     kind = kind_of(weight_kind)
     check_seed(random_state)
-    known = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    known = Data(kind, groups is not None, names_pairs(groups), classes=measure.multi_class != "raise")
     if by is not None and known.classes:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
@@ -197,8 +198,8 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
         limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
         found, bounds = found._replace(limits=limits), (low, high)
-    warn_of_estimates(measure, [data], data.effective)
-    warn_of_few(found.method, measure, data.effective, asked.known)
+    warn_of_estimates(measure, [data], data.totals if asked.known.grouped else data.effective)
+    warn_of_few(found.method, measure, data, asked.known)
     return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 
@@ -240,14 +241,22 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     warn(BelowChanceWarning(message, named + fact))
 
 
+def _warn_of_no_width(method: str, asked: Asked) -> None:
+    """Warn of an interval that is a point, and name the method that gives it a width, if one does."""
+    fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
+    better = default_method(asked.measure, asked.known).name
+    wider = better != method and np.isfinite(asked.measure.bounds).all()
+    advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
+    warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
+
+
 def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
     check_variance(found.variance)
     measure, question, resampling = asked.measure, asked.question, None
     low, high = found.limits.ends(question.level)
-    if (low >= high).any():
-        fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
-        warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact))
+    if no_width(low, high, measure.bounds).any():
+        _warn_of_no_width(found.method, asked)
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes

@@ -98,7 +98,7 @@ def compare_counted(
     turned = np.broadcast_to(lower, len(passed.samples)).tolist()
     each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
-    require_two(*data.totals)
+    require_two(*data.totals, measure.of_one)
     check_variance(found.covariance.matrix)
     warn_of_estimates(measure, each, data.totals)
     warn_of_few_compared("delong", measure, data.totals, known)

@@ -7,13 +7,15 @@ Distributions come from special functions: `scipy.stats` takes a second to impor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 
+_ROUNDING = 1e-12
 _CLOSE = 4e-15  # to the ends of intervals
 _MOST_STEPS = 200  # of a search; bisection alone takes 52 on the widest
 
@@ -176,6 +178,63 @@ def _places(ordered: F64, value: float) -> tuple[float, float]:
 
     first, after = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
     return (first / steps, (after - 1) / steps) if first < after else (between(first), between(after))
+
+
+def either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
+    """Return the limits of one method for the marked estimates, and of another for the rest."""
+    if not first.any():
+        return other
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = np.where(first, one.ends(level), other.ends(level))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        pairs = zip(one.tails(null), other.tails(null), strict=True)
+        return Tails(*(np.where(first, a, b) for a, b in pairs))
+
+    return Limits(ends, tails)
+
+
+def stacked(parts: Sequence[Limits]) -> Limits:
+    """Return the limits of several models from those of each."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = (np.concatenate(side) for side in zip(*(one.ends(level) for one in parts), strict=True))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        found = zip(*(one.tails(null) for one in parts), strict=True)
+        return Tails(*(np.concatenate([np.atleast_1d(x) for x in column]) for column in found))
+
+    return Limits(ends, tails)
+
+
+def of_share(estimate: F64, size: Any, bounds: tuple[float, float]) -> Limits:
+    """Return Wilson's limits of a measure between two bounds, as those of a share of `size` samples.
+
+    They need no variance, so they have a width where the samples show none.
+    """
+    least, span = bounds[0], bounds[1] - bounds[0]
+    share = np.clip((estimate - least) / span, 0.0, 1.0)
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = wilson(share * size, size, critical(level))
+        return least + span * np.minimum(low, share), least + span * np.maximum(high, share)
+
+    def tails(null: float) -> Tails:
+        at = (null - least) / span
+        return tails_of(share - at, np.sqrt(at * (1 - at) / size), Law())
+
+    return Limits(ends, within(*bounds, tails))
+
+
+def no_width(low: Any, high: Any, bounds: tuple[float, float]) -> Any:
+    """Mark intervals that are no wider than rounding, that of their own ends if the measure has no two bounds."""
+    span = bounds[1] - bounds[0]
+    return np.asarray(high) - low <= _ROUNDING * (span if np.isfinite(span) else np.maximum(np.abs(low), np.abs(high)))
 
 
 def wilson(k: Any, n: Any, z: float) -> tuple[Any, Any]:

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
-from rocmax.metrics.intervals._interval import Law, percentiles, wald_limits
+from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald_limits
+from rocmax.metrics.intervals._mover import mover
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.results._comparison import PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
 
 # Pairs that are tested at a time: the replicates of all might not fit in memory.
 _PAIRS = 256
+_NONE = 1e-24  # variance, over the square of the measure's span: that of rounding
 
 
 def pair_tests(
@@ -26,22 +28,29 @@ def pair_tests(
     hypothesis: Hypothesis,
     level: float,
     bounds: tuple[float, float],
+    own: Limits,
     adjust: str | None,
 ) -> tuple[PairComparison, ...]:
     """Return the test of every pair of models.
 
-    `freedom` is ``var^2 / (N - 1)`` of each model of independent samples, `bounds` are those of the measure.
+    `freedom` is ``var^2 / (N - 1)`` of each model of independent samples, `bounds` are those of the measure, and `own`
+    the limits of every model, which those of a difference come from where neither has a variance.
     """
     first, second = np.triu_indices(len(names), 1)
     parts = []
     for start in range(0, len(first), _PAIRS):
         some = first[start : start + _PAIRS], second[start : start + _PAIRS]
-        parts.append(_differences(found, freedom, some, hypothesis, level, bounds))
+        parts.append(_differences(found, freedom, some, hypothesis, level, bounds, own))
     difference, error, low, high, statistic, df, pvalue = np.concatenate(parts, axis=1)
-    for value in difference[(difference != 0) & (error == 0)]:
+    size = float(np.abs(found.estimate).max())  # of numbers that cancel
+    flat = no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
+    certain = np.diagonal(found.matrix) <= _NONE * size**2
+    flat &= (difference != 0) | (certain[first] & certain[second])  # models that rank all samples alike do not differ
+    if flat.any():
+        k = int(np.argmax(flat))
         message = (
-            f"the difference of {value:.3g} has a variance of 0 because the classes are separated: its p-value"
-            " of 0 and its interval are too optimistic"
+            f"the difference of {difference[k]:.3g} between {names[first[k]]!r} and {names[second[k]]!r} has a variance"
+            " of 0, because both separate the classes: its interval and its p-value are too optimistic"
         )
         warnings.warn(CoverageWarning(message), stacklevel=4)
     columns = (difference, error, low, high, statistic, df, pvalue, adjusted(pvalue, adjust))
@@ -59,6 +68,7 @@ def _differences(
     hypothesis: Hypothesis,
     level: float,
     bounds: tuple[float, float],
+    own: Limits,
 ) -> F64:
     """Return the columns of some pairs; limits and p-values come from the replicates if there are any.
 
@@ -75,6 +85,9 @@ def _differences(
     limits = wald_limits(difference, error, Law(df), (-span, span))
     if replicates is not None:
         limits = percentiles(replicates[:, first] - replicates[:, second], limits.tails)
+    certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
+    if np.isfinite(span) and certain.any():
+        limits = either(certain, mover(estimate, own, pairs, span), limits)
     statistic, pvalue = hypothesis.test(limits.tails)
     columns = (difference, error, *limits.ends(level), statistic, np.inf if df is None else df, pvalue)
     return np.array([np.broadcast_to(column, difference.shape) for column in columns])

@@ -106,7 +106,7 @@ def score(
     estimate = 1 - place.estimate if turned else place.estimate
     kept = (1.0, -1.0, (0.0, 1.0)) if turned else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
     if few.decide(place.n_setting, place.rate, place.rate):
-        slopes = np.array([slope(each, turned) for each in curves])
+        slopes = np.array([slope(each, turned, min(sizes)) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
         return estimate, variance(start), limits.moved(*kept)
 

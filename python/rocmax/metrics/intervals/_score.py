@@ -69,8 +69,8 @@ class _Values(NamedTuple):
     skew10: F64  # the third central moment
 
 
-def slope(curve: _core.Curve, turned: bool) -> float:
-    """Slope of the measured curve between normal quantiles."""
+def slope(curve: _core.Curve, turned: bool, count: float) -> float:
+    """Slope of the measured curve between normal quantiles; `count` is the size of the smaller class."""
     _, pos, neg = curve.steps()
     if turned:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
@@ -81,7 +81,7 @@ def slope(curve: _core.Curve, turned: bool) -> float:
         return 1.0
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
     x -= x.mean()
-    count, spread = min(pos.sum(), neg.sum()), x @ x
+    spread = x @ x
     fitted = x @ y / spread if spread > 1e-12 else 1.0
     return float(np.clip((_PRIOR + count * fitted) / (_PRIOR + count), *_SLOPES))
 

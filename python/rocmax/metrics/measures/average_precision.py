@@ -49,6 +49,7 @@ class AveragePrecision(RankedMeasure):
     name: ClassVar[str] = "average_precision"
     traits = frozenset({Trait.COMPONENTS})
     bounds = 0.0, 1.0
+    least_variance: ClassVar[float] = 1e-3  # with all positives last its components vary, but not with the scores
     monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
 

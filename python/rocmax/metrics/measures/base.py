@@ -76,6 +76,9 @@ class Measure:
     #: Whether it moves in one direction only as scores of positives rise and scores of negatives fall: pooled scores
     #: then bound it.
     monotone: ClassVar[bool] = False
+    #: The least variance that is believed, as a share of that of a proportion with this value: with a smaller one the
+    #: classes are separated.
+    least_variance: ClassVar[float] = 0.0
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
     #: How several classes are averaged; "raise" for measures of two classes.
@@ -298,8 +301,7 @@ class Measure:
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
         """Return the estimates of all models, and the parts of either class in their covariance matrix."""
         frequency = sample.weight_kind == "frequency"
-        if frequency:
-            require_two(*sample.totals)
+        require_two(*sample.counted, self.of_one)
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
         positive, (estimate, values) = sample.positive, self.influences(sample)
         parts = []
@@ -322,6 +324,13 @@ class Measure:
     def squares(self, sample: Sample) -> tuple[float, F64]:
         """Return the value of one model, and by class the sums of the squares of centred components."""
         return self.moments(sample)[:2]
+
+    @property
+    def of_one(self) -> str:
+        """Where intervals for a class of one sample are, for messages."""
+        if self.traits & {Trait.AREA, Trait.RATE, Trait.SPREAD}:
+            return "; infer(..., method='score') has intervals of one"
+        return f"; {self!r}(y_true, y_score) has the value alone"
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         """Return how many samples are counted, and how many set the range or the threshold, each number with its name.

@@ -114,8 +114,7 @@ class CurveMeasure(CoreMeasure):
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
             explain(sample)
-            if sample.weight_kind == "frequency":
-                require_two(*sample.totals)
+            require_two(*sample.counted, self.of_one)
             raise
         factors: Any = self.slopes(sample) or (1.0, 1.0)
         pos, neg = (

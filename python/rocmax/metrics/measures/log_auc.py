@@ -9,7 +9,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here
+from rocmax.metrics.measures._ranking import Ranking, from_here, squares_of
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.base import Deciding
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
@@ -93,7 +93,7 @@ class LogAUC(RankedMeasure):
         return summed(run), -summed(rise)
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        squares, _ = centred_sums(self.parts(ranking, counts), ranking.masses)
+        squares = squares_of(self.parts(ranking, counts), ranking, counts)
         return drawn(self.read(ranking), squares, counts)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:

@@ -102,11 +102,11 @@ class NetBenefit(RankedMeasure):
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)
 
-    def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
+    def score_interval(self, sample: Sample, counts: Counts) -> tuple[F64, F64, Limits]:
         rankings = [self.weights(one) for one in sample.models()]
         gains = np.array([self._gains(ranking) for ranking in rankings]).T
         rates = np.array([self._rates(ranking) for ranking in rankings]).T
-        sizes = np.array(sample.totals)[:, None]
+        sizes = np.array(counts)[:, None]
         estimate = (gains * rates).sum(axis=0)
 
         def reach(z: Any) -> tuple[F64, F64]:

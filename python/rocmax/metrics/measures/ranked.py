@@ -61,7 +61,7 @@ class RankedMeasure(Measure):
         ranking = self.weights(sample)
         return self.read(ranking), *centred_sums(self.parts(ranking, sample.effective), ranking.masses)
 
-    def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
+    def score_interval(self, sample: Sample, counts: Counts) -> tuple[F64, F64, Limits]:
         """Return the estimates of all models, their variances and the limits of the score interval."""
-        found = [self.spread(self.weights(one), one.totals) for one in sample.models()]
+        found = [self.spread(self.weights(one), counts) for one in sample.models()]
         return limits_of(found, self.bounds)

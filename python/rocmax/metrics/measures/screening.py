@@ -9,7 +9,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here, quotient
+from rocmax.metrics.measures._ranking import Ranking, from_here, quotient, squares_of
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.at_k import recall_parts, recall_spread
 from rocmax.metrics.measures.curve import CoreMeasure
@@ -154,7 +154,7 @@ class RIE(_Early):
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
         least, most = self._ends(ranking.prevalence)
-        squares, _ = centred_sums(RIE.parts(self, ranking, counts), ranking.masses)
+        squares = squares_of(RIE.parts(self, ranking, counts), ranking, counts)
         share = (RIE(self.alpha).read(ranking) - least) / (most - least)
         return drawn(share, squares / (most - least) ** 2, counts).moved(least, most - least)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import FEW
+from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap
@@ -19,6 +22,7 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._words import label_text
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._effective import sizes_of_models
 
 __all__ = [
     "METHODS",
@@ -39,6 +43,7 @@ __all__ = [
 METHODS: dict[str, type[Method]] = {
     method.name: method for method in (DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
 }
+_FEW_WEIGHTED = 20  # samples: below, measured coverage of the average precision is from 69 % up (coverage_designs.py)
 _PART = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
 
 
@@ -68,7 +73,7 @@ def default_method(measure: Measure, data: Data) -> Method:
     """Return the method with the best measured coverage: benches/python/coverage_metrics.py."""
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
-    if _of_part(measure) and data.weight_kind == "frequency" and not (data.grouped or data.classes):
+    if _of_part(measure) and not (data.pairs or data.classes):
         return Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()
 
@@ -86,7 +91,7 @@ def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data)
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:
-    """Warn if estimates are biased or mean little, whatever is done with them; `sizes` as in :func:`warn_of_few`."""
+    """Warn if estimates are biased or mean little, whatever is done with them; `sizes` are those of the classes."""
     caution = measure.caution(sizes)
     if caution is not None:
         warn(CoverageWarning(f"{caution}; collect more samples", caution, estimate=caution))
@@ -103,11 +108,9 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
             return
 
 
-def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
-    """Warn if too few samples decide an interval for its method.
-
-    `sizes` are the numbers of samples of either class, with sampling weights the effective ones.
-    """
+def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:
+    """Warn if too few samples, or clusters, decide an interval for its method."""
+    sizes = sample.totals if data.grouped else sample.effective
     beyond = measure.beyond(sizes)
     if method == "score" and beyond is not None:
         fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
@@ -117,14 +120,24 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data:
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
     if method == "logit-delong" and not _of_part(measure):
+        if data.weight_kind == "sampling" and sample.weight is not None and isinstance(measure, AveragePrecision):
+            _warn_of_few_weighted(measure, sample)
         return
-    count, held = min(measure.deciding(sizes))
+    count, held = min(measure.deciding(sample.effective))
     if count < FEW:
         better = default_method(measure, data).name
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"
         warn(CoverageWarning(message, fact, better if instead else None, beyond))
+
+
+def _warn_of_few_weighted(measure: Measure, sample: Sample) -> None:
+    """Warn if few samples of the greatest weights decide the average precision, which has no score interval."""
+    fewest = np.minimum(*sizes_of_models(sample, measure)).min()
+    if fewest < _FEW_WEIGHTED:
+        fact = f"sampling weights leave a class {fewest:.2g} effective samples: the interval may undercover"
+        warn(CoverageWarning(f"{fact}; collect more samples of great weight", fact))
 
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:

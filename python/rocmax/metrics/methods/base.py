@@ -37,6 +37,7 @@ class Data(NamedTuple):
 
     weight_kind: str = "frequency"
     grouped: bool = False
+    pairs: bool = False  # groups of two columns
     classes: bool = False  # more than two
     counts: bool = False  # the weight of either class at every score, instead of samples
 
@@ -53,9 +54,11 @@ class Method:
     name: ClassVar[str]
     #: The measure must have one of these; any measure will do if there are none.
     needs: ClassVar[frozenset[Trait]] = frozenset()
-    #: Whether it supports sampling weights, clusters, more than two classes, and counts instead of samples.
+    #: Whether it supports sampling weights, clusters, pairs of subjects, more than two classes, and counts instead of
+    #: samples.
     sampling: ClassVar[bool] = False
     groups: ClassVar[bool] = False
+    pairs: ClassVar[bool] = False
     classes: ClassVar[bool] = False
     counts: ClassVar[bool] = False
 
@@ -76,18 +79,25 @@ class Method:
 
     def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
         """Check that the method supports the measure and the kind of data; `takers` are all methods."""
-        if self.needs and not self.needs & measure.traits:
+        if not self.fits(measure):
             words = " or ".join(need.value for need in Trait if need in self.needs)
             raise ValueError(f"method={self.name!r} needs {words}, got measure={measure!r}")
         for needed, flag, what in (
             (data.weight_kind == "sampling", "sampling", "weight_kind='sampling' takes"),
             (data.grouped, "groups", "groups take"),
+            (data.pairs, "pairs", "groups of two columns take"),
             (data.classes, "classes", "multi_class takes"),
             (data.counts, "counts", "data in parts (ROCAccumulator) take"),
         ):
             if needed and not getattr(self, flag):
-                allowed = either(tuple(name for name, other in takers.items() if getattr(other, flag)))
-                raise ValueError(f"{what} method={allowed}, got method={self.name!r}")
+                fit = [name for name, other in takers.items() if getattr(other, flag) and other.fits(measure)]
+                allowed = f"method={either(tuple(fit))}" if fit else f"no method for {measure}"
+                raise ValueError(f"{what} {allowed}, got method={self.name!r}")
+
+    @classmethod
+    def fits(cls, measure: Measure) -> bool:
+        """Whether the measure has what the method needs."""
+        return not cls.needs or bool(cls.needs & measure.traits)
 
 
 def either(names: tuple[str, ...]) -> str:

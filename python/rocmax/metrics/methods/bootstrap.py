@@ -10,10 +10,13 @@ import numpy as np
 
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import check_flag
+from rocmax._runtime.warn import warn
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._multiclass import replicates
-from rocmax.metrics.intervals._interval import Law, Limits, percentiles, wald, within
+from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
+from rocmax.metrics.methods.delong import logit
 from rocmax.metrics.samples._classes import Classes, class_estimates
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import influence_of
@@ -26,7 +29,8 @@ class Bootstrap(Method):
 
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
     are drawn with their weights. Models of the same samples share the draws. Samples are drawn by their rank in the
-    first model, so the order of the rows does not matter.
+    first model, so the order of the rows does not matter. Where all resamples have the same value, as with separated
+    classes, a measure with two bounds has the interval of :class:`LogitDeLong` for a variance of 0.
 
     Parameters
     ----------
@@ -74,7 +78,15 @@ class Bootstrap(Method):
         estimate, values = self._drawn(sample, measure, seed)
         variance = variance_of(values)
         moved = _accelerated(binary(sample), measure, estimate, values) if self.interval == "bca" else ()
-        return Interval(estimate, variance, _limits(estimate, variance, values, measure, *moved), self.name, values)
+        limits = _limits(estimate, variance, values, measure, *moved)
+        flat = no_width(values.min(axis=0), values.max(axis=0), measure.bounds)
+        if flat.any() and np.isfinite(measure.bounds).all():
+            sizes = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
+            none = np.zeros_like(estimate)
+            limits = either(flat, logit(estimate, (none, none), (sizes[0], sizes[1:].sum()), measure), limits)
+            fact = "all resamples have the same value: the interval is the one for a variance of 0 of 'logit-delong'"
+            warn(CoverageWarning(fact))
+        return Interval(estimate, variance, limits, self.name, values)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):

@@ -12,14 +12,15 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics._multiclass import covariance_of_classes, variance_of_classes
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, tails_of, wald_limits, within
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, either, of_share, tails_of, wald_limits, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.methods.newcombe import Newcombe, newcombe
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import covariance_of, variance_parts
+from rocmax.metrics.variances._components import covariance_of, most_freedom, variance_parts
 
+_ROUNDING = 1e-13  # of shares
 _LEAST_FREEDOM = 0.01  # with fewer degrees of freedom quantiles overflow
 
 
@@ -30,6 +31,7 @@ class _ByComponents(Method):
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
     sampling: ClassVar[bool] = True
     groups: ClassVar[bool] = True
+    pairs: ClassVar[bool] = True
     classes: ClassVar[bool] = True
     counts: ClassVar[bool] = True
 
@@ -66,20 +68,24 @@ class LogitDeLong(_ByComponents):
 
     The degrees of freedom are those of Welch and Satterthwaite, for the effective number of samples with sampling
     weights, and for the number of clusters with groups. An AUC of 0 or 1, or with fewer than five samples in a class,
-    gets Newcombe's interval. For a measure without an upper bound the logarithm replaces the log-odds.
+    gets Newcombe's interval; another measure with two bounds that does not vary has Wilson's of a share of the smaller
+    class. For a measure without an upper bound the logarithm replaces the log-odds.
     """
 
     name: ClassVar[str] = "logit-delong"
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
-        counted = isinstance(sample, Sample) and sample.weight_kind == "frequency"
-        if measure.counts_pairs and counted and sample.n_groups is None and 1 in binary(sample).totals:
+        if measure.counts_pairs and isinstance(sample, Sample) and not sample.of_pairs and min(sample.counted) == 1:
             return Newcombe().estimate(sample, measure)
-        return super().estimate(sample, measure)
+        if isinstance(sample, Classes):
+            return super().estimate(sample, measure)
+        return self.of_parts(*variance_parts(sample, measure), measure, most_freedom(sample))
 
-    def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
+    def of_parts(
+        self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
+    ) -> Interval:
         found = super().of_parts(estimate, parts, sizes, measure)
-        return found._replace(limits=logit(estimate, parts, sizes, measure))
+        return found._replace(limits=logit(estimate, parts, sizes, measure, most))
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ class Wu(_ByComponents):
     name: ClassVar[str] = "wu"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.SCORED})
     groups: ClassVar[bool] = False
+    pairs: ClassVar[bool] = False
     classes: ClassVar[bool] = False
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
@@ -97,12 +104,12 @@ class Wu(_ByComponents):
         return self.of_parts(estimate, parts, (n_pos, n_neg), measure)
 
 
-def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
-    """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
+def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf) -> Limits:
+    """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite, at most `most`.
 
     Without an upper bound the logarithm replaces the log-odds, as their limit for a growing bound. The variance of the
     components is next to unknown with fewer than five samples or if all are ranked alike: the interval of an AUC or a
-    margin AUC is then that of :func:`newcombe`.
+    margin AUC is then that of :func:`newcombe`. Other measures that do not vary have Wilson's interval.
     """
     variance = np.sum(parts, axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -111,14 +118,18 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
             np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
             for part, size in zip(parts, sizes, strict=True)
         ]
-        freedom = 1 / np.sum(spent, axis=0)
+        freedom = np.minimum(1 / np.sum(spent, axis=0), most)
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
-    if not measure.counts_pairs:
-        return limits
     fewest = np.minimum.reduce(list(sizes))
+    if not measure.counts_pairs:
+        if not np.isfinite(measure.bounds).all():
+            return limits
+        least, most_value = measure.bounds
+        believed = measure.least_variance * (estimate - least) * (most_value - estimate) / fewest
+        return either(~inside | (variance < believed), of_share(estimate, fewest, measure.bounds), limits)
     # With several classes, the smallest is compared with all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
+    return either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
 
 
 def log_odds(
@@ -130,7 +141,8 @@ def log_odds(
     span = most - least if bounded else 1.0
     share = (estimate - least) / span
     rest = 1 - share if bounded else np.ones_like(share)
-    inside = (share > 0) & (rest > 0) & (variance > 0)
+    at_bound = _ROUNDING if bounded else 0.0
+    inside = (share > at_bound) & (rest > at_bound) & (variance > (at_bound * span) ** 2)
     freedom = np.where(inside, freedom, 1.0)
     scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -152,19 +164,3 @@ def log_odds(
         return tails_of(distance, known, Law(freedom))
 
     return Limits(ends, within(least, most, tails)), inside
-
-
-def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
-    """Return the limits of one method for the marked estimates, and of another for the rest."""
-    if not first.any():
-        return other
-
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = np.where(first, one.ends(level), other.ends(level))
-        return low, high
-
-    def tails(null: float) -> Tails:
-        pairs = zip(one.tails(null), other.tails(null), strict=True)
-        return Tails(*(np.where(first, a, b) for a, b in pairs))
-
-    return Limits(ends, tails)

@@ -13,6 +13,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._effective import sizes_of_models
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,18 @@ class Newcombe(Method):
     """Score interval of the AUC: all A with ``(A - AUC)^2 <= z^2 V(A)`` (Newcombe, 2006, method 5).
 
     V(A) is Hanley and McNeil's variance made symmetric in the classes. It needs no components, so it also holds with
-    few positives and for a perfect ranking.
+    few positives and for a perfect ranking. Clusters and sampling weights have their effective class sizes.
     """
 
     name: ClassVar[str] = "newcombe"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AUC})
+    sampling: ClassVar[bool] = True
+    groups: ClassVar[bool] = True
     counts: ClassVar[bool] = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
-        estimate, sizes = measure.estimates(data), data.totals
+        estimate, sizes = measure.estimates(data), sizes_of_models(data, measure)
         return Interval(estimate, newcombe_variance(estimate, sizes), newcombe(estimate, sizes), self.name)
 
 

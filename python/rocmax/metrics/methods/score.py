@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _rate as rate
+from rocmax.metrics.intervals._interval import Limits, stacked
 from rocmax.metrics.intervals._score import Area, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
@@ -17,6 +19,7 @@ from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import parts_of
+from rocmax.metrics.variances._effective import effective_sizes, is_design
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ class Score(Method):
     components over ``x (1 - x)`` at the estimate, shrunk towards 1 as if by three samples. :class:`NetBenefit`
     describes its own.
 
+    With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
+    samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest
+    weight, if few of these decide. Single clusters and equal weights change nothing.
+
     With fewer than five negatives in the range, or beyond the threshold of a rate, the limits come from the
     distribution of the estimate, by order statistics: all theta of binormal curves on which an estimate so
     low, and one so high, has a probability (mid-p) of at least ``(1 - confidence_level) / 2``, for slopes within a
@@ -61,22 +68,33 @@ class Score(Method):
 
     name: ClassVar[str] = "score"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
+    sampling: ClassVar[bool] = True
+    groups: ClassVar[bool] = True
     counts: ClassVar[bool] = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
-        if isinstance(measure, Rate):
-            curves = (one.curve() for one in data.models())
-            found = rate.score(measure.reader(data), curves, measure.low, measure.turned, data.totals)
-            return Interval(*found, self.name)
-        if isinstance(measure, RankedMeasure):
-            return Interval(*measure.score_interval(data), self.name)
-        assert isinstance(measure, CurveMeasure)
-        rows = []
-        for one in data.models():
-            curve = one.curve()
-            value, squares, _ = curve.moments(measure.key)
-            rows.append((value, *parts_of(squares, curve.weights), slope(curve, measure.turned)))
-        estimate, pos, neg, slopes = np.array(rows).T
-        area = Area(measure.low, measure.high, measure.turned, measure.bounds)
-        return Interval(estimate, *score(estimate, (pos, neg), slopes, data.totals, area), self.name)
+        if not is_design(data):
+            return Interval(*_limits(data, measure, data.totals), self.name)
+        found = [_limits(one, measure, effective_sizes(one, measure)) for one in data.models()]
+        estimate, variance, limits = zip(*found, strict=True)
+        return Interval(np.concatenate(estimate), np.concatenate(variance), stacked(limits), self.name)
+
+
+def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+    """Return estimates, variances and limits for these sizes of the classes."""
+    if isinstance(measure, Rate):
+        curves = (one.curve() for one in data.models())
+        return rate.score(measure.reader(data), curves, measure.low, measure.turned, sizes)
+    if isinstance(measure, RankedMeasure):
+        return measure.score_interval(data, sizes)
+    assert isinstance(measure, CurveMeasure)
+    rows = []
+    for one in data.models():
+        curve = one.curve()
+        value, squares, _ = curve.moments(measure.key)
+        of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
+        rows.append((value, *parts_of(of_one, sizes), slope(curve, measure.turned, min(sizes))))
+    estimate, pos, neg, slopes = np.array(rows).T
+    area = Area(measure.low, measure.high, measure.turned, measure.bounds)
+    return estimate, *score(estimate, (pos, neg), slopes, sizes, area)

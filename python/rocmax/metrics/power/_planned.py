@@ -131,7 +131,7 @@ def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any
     if data.n_models > 2:
         raise ValueError(f"pilot must have the scores of one model or two, got {data.n_models}")
     explain(data)
-    require_two(*data.totals)
+    require_two(*data.totals, " of each class in the pilot")
     return _spread(data, measure)
 
 

@@ -182,11 +182,14 @@ class Inference(Measured):
         return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
 
     def _source(self, method: str) -> Source:
-        if method != "logit-delong" or not self.measure.counts_pairs:
+        if method != "logit-delong":
             return super()._source(method)
+        certain = np.isin(self.estimate, self.measure.bounds) | (np.asarray(self.variance) == 0.0)
+        if not self.measure.counts_pairs:
+            wilson = certain.all() and np.isfinite(self.measure.bounds).all()
+            return METHODS["wilson"] if wilson else super()._source(method)
         counted = self.n_groups is None and self.n_subjects is None and self.weight_kind != "sampling"
         few = counted and min(self.class_sizes or (self.n_pos, self.n_neg)) < FEW
-        certain = np.isin(self.estimate, (0.0, 1.0)) | (np.asarray(self.variance) == 0.0)
         return METHODS["newcombe"] if few or certain.all() else super()._source(method)
 
     def _sources(self) -> tuple[str, ...]:

@@ -97,12 +97,28 @@ class Sample(NamedTuple):
 
     @property
     def effective(self) -> tuple[float, float]:
-        """Effective numbers of positives and negatives: Kish's for sampling weights."""
-        if self.weight is None or self.weight_kind == "frequency":
+        """Effective numbers of positives and negatives: Kish's for sampling weights, and for the sizes of clusters."""
+        masses: list[F64]
+        if self.group is not None and not self.of_pairs:
+            masses = [np.bincount(self.group[rows]).astype(np.float64) for rows in (self.positive, ~self.positive)]
+        elif self.weight is not None and self.weight_kind == "sampling":
+            masses = [self.weight[rows] for rows in (self.positive, ~self.positive)]
+        else:
             return self.totals
-        positive = self.positive
-        shares = [weight / weight.max() for weight in (self.weight[positive], self.weight[~positive])]
+        shares = [weight / weight.max() for weight in masses]
         n_pos, n_neg = (float(share.sum()) ** 2 / float((share**2).sum()) for share in shares)
+        return n_pos, n_neg
+
+    @property
+    def counted(self) -> tuple[float, float]:
+        """Numbers of positives and negatives that a variance is estimated from: totals, rows with weights, clusters."""
+        if self.steps is not None or (self.group is None and (self.weight is None or self.weight_kind == "frequency")):
+            return self.totals
+        classes = self.positive, ~self.positive
+        if self.group is not None:
+            n_pos, n_neg = (len(np.unique(self.group[rows])) for rows in classes)
+        else:
+            n_pos, n_neg = (int(np.count_nonzero(self.weight[rows])) for rows in classes)  # type: ignore[index]
         return n_pos, n_neg
 
     @property
@@ -305,14 +321,11 @@ def has_variance(count: float) -> bool:
     return count > 1.0 + 1e-9
 
 
-def require_two(n_pos: float, n_neg: float) -> None:
+def require_two(n_pos: float, n_neg: float, advice: str = "") -> None:
     """Check that both classes have two samples, which a variance needs."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
         if not has_variance(count):
-            raise ValueError(
-                f"y_true has {count:g} {name} sample: a variance needs two (infer has intervals of one, by"
-                " method='score' or 'newcombe')" + no_counts(count)
-            )
+            raise ValueError(f"y_true has {count:g} {name} sample: a variance needs two{advice}" + no_counts(count))
 
 
 def no_counts(count: float) -> str:

@@ -26,7 +26,7 @@ from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
-from rocmax.metrics.variances._components import variance_parts
+from rocmax.metrics.variances._components import most_freedom, variance_parts
 from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
@@ -233,7 +233,8 @@ def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         of_class = [float(part[0]) for part in parts]
-        return welch_satterthwaite(of_class, sizes), of_class
+        found = welch_satterthwaite(of_class, [float(np.ravel(size)[0]) for size in sizes])
+        return min(found, most_freedom(sample)), of_class
     return max(fewest - 1, 1.0), [0.0, 0.0]
 
 

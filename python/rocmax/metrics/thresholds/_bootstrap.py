@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -12,10 +11,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64
 from rocmax._runtime.memory import require_memory
-from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.samples._sample import Sample, call, explain
@@ -33,10 +30,12 @@ def resampled(
     level: float,
     bootstrap: Bootstrap,
     random_state: Any,
+    sizes: Sizes,
 ) -> dict[str, Ends]:
     """Return percentiles over resamples on which every rule chooses its threshold anew.
 
-    With clusters, only thresholds have percentiles; the others have :func:`intervals` for effective numbers of samples.
+    Where all replicates of a quantity are the same, it has its interval for a fixed threshold, with `sizes`. With
+    clusters, only thresholds have percentiles; the others have :func:`intervals` for effective numbers of samples.
     """
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
@@ -44,18 +43,26 @@ def resampled(
     threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
     ends = percentiles({"threshold": threshold}, level)
     if data.group is not None:
-        sizes = _cluster_sizes(data, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
-        return intervals(found, sizes, prevalence, critical(level)) | ends
+        of_clusters = _cluster_sizes(data, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
+        return intervals(found, of_clusters, prevalence, critical(level)) | ends
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     # The rates themselves: their way through the shares rounds.
-    ends |= percentiles(drawn | {"tpr": tpr, "fpr": fpr}, level)
-    _warn_of_no_width(ends, of_caller(thresholds, data.lower))
-    return ends
+    drawn |= {"tpr": tpr, "fpr": fpr}
+    return ends | _with_width(percentiles(drawn, level), intervals(found, sizes, prevalence, critical(level)))
+
+
+def _with_width(ends: dict[str, Ends], others: dict[str, Ends]) -> dict[str, Ends]:
+    """Return the ends of other intervals where all replicates are the same, as of a rate of 0 or 1."""
+    found = {}
+    for name, (low, high) in ends.items():
+        flat = low == high
+        found[name] = np.where(flat, others[name][0], low), np.where(flat, others[name][1], high)
+    return found
 
 
 def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
-    data = drawable(data, "method='wilson' has intervals for one sample")
+    data = drawable(data, "; method='wilson' has intervals for one sample")
     rules_of_core = [rule.core for rule in rules]
     how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
@@ -68,7 +75,7 @@ def _is_own(rule: Rule) -> bool:
 
 def _own_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return the same for rules that the core does not have."""
-    data = drawable(data, "method='wilson' has intervals for one sample")
+    data = drawable(data, "; method='wilson' has intervals for one sample")
     of = data.positive.astype(np.intp)
     draws = masses(of, data.weight, bootstrap.stratified, seed, data.weight_kind)
     return np.stack([_chosen(data, drawn, rules) for drawn in islice(draws, bootstrap.n_resamples)])
@@ -80,16 +87,6 @@ def _chosen(data: Sample, weight: F64, rules: Sequence[Rule]) -> F64:
     part = data._replace(y=data.positive[kept], score=data.score[kept], weight=weight[kept])
     cuts, (tp, fp, fn, tn) = Calls.of_rules(part.curve(), rules)
     return np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1)
-
-
-def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
-    """Warn of rates that are 1 and 0 in all replicates."""
-    (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
-    apart = (tpr >= 1) & (fpr <= 0)
-    if apart.any():
-        fact = f"the threshold {thresholds[apart][0]:g} separates the classes in all replicates, so rates do not vary"
-        message = f"{fact}; method='wilson' gives intervals with a width"
-        warnings.warn(CoverageWarning(message, fact, "wilson"), stacklevel=4)
 
 
 def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:

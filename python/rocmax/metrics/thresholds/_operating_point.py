@@ -104,8 +104,8 @@ def operating_point(
         interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
         "bootstrap", or :class:`Bootstrap` with options: percentiles over resamples, in each of which the rule chooses
         the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for "alerts",
-        "precision" and "f1", which depend on the share of positives. A rate of 0 or 1 at a given threshold does not
-        vary between resamples: use "wilson" there.
+        "precision" and "f1", which depend on the share of positives. A rate of 0 or 1 does not vary between resamples:
+        it has Wilson's interval.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     weight_kind : {"frequency", "sampling"} or None, default=None
@@ -195,10 +195,11 @@ def operating_point(
         used, reached = guaranteed(data, rules, guarantee)
     found, calls = Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = values(calls, prevalence)
+    sizes = _sizes(data, found, calls)
     if bootstrap is None:
-        ends = intervals(shares, _sizes(data, found, calls), prevalence, critical(level))
+        ends = intervals(shares, sizes, prevalence, critical(level))
     else:
-        ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state)
+        ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state, sizes)
     if data.lower and "threshold" in ends:
         ends["threshold"] = tuple(of_caller(end, True) for end in ends["threshold"][::-1])
     warn_unless_counts(weight_kind, data.weight)

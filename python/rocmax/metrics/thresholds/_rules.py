@@ -237,7 +237,7 @@ def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
 
 def check_budget(rule: Rule, total: float) -> None:
     """Refuse a number of alerts above the number of samples."""
-    if rule.name == "alerts" and rule.number > total * (1 + 1e-9):
+    if rule.counts and rule.number > total * (1 + 1e-9):
         raise ValueError(f"threshold: {rule.short} is above the number of samples, {total:,.6g}")
 
 

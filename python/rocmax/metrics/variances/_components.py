@@ -11,23 +11,36 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, has_variance, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
+from rocmax.metrics.variances._effective import sizes_of_models
 
 
 def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return estimates, the parts of either class in their variances, and the size of each part.
 
-    With sampling weights the size is the effective number of samples, with clusters it is their number.
+    With sampling weights the sizes are effective numbers of samples, with clusters they are numbers of these.
     """
     if sample.of_pairs:
         estimate, covariance, deciding = dyadic_covariance(sample, measure)
         return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [deciding, deciding]
     if sample.group is not None:
-        estimate, covariance = clustered_covariance(sample, measure)
-        n_groups = float(sample.group.max() + 1)
-        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [n_groups, n_groups]
+        return _cluster_parts(sample, measure)
     found = [_one_model(one, measure) for one in sample.models()]
     estimate, pos, neg = (np.array(column) for column in zip(*found, strict=True))
-    return estimate, [pos, neg], list(sample.effective)
+    return estimate, [pos, neg], list(sizes_of_models(sample, measure))
+
+
+def _cluster_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
+    """Return the same for clusters: the variance is shared out as if no cluster held both classes."""
+    estimate, sums, held = _cluster_sums(sample, measure)
+    total = np.diagonal(_of_sums(sums, held, sample.n_groups))
+    pos, neg = (count / (count - 1) * (rows**2).sum(axis=1) for rows, count in zip(sums, held, strict=True))
+    share = np.divide(pos, pos + neg, out=np.zeros_like(pos), where=pos + neg > 0)
+    return estimate, [share * total, (1 - share) * total], list(map(float, held))
+
+
+def most_freedom(sample: Sample) -> float:
+    """Return the greatest number of degrees of freedom of a variance: the clusters less one."""
+    return np.inf if sample.group is None or sample.of_pairs else (sample.n_groups or 0) - 1.0
 
 
 def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
@@ -37,7 +50,7 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
         return float(value), float(pos[0, 0]), float(neg[0, 0])
     value, squares = measure.squares(sample)
     sizes = sample.totals
-    require_two(*sizes)
+    require_two(*sizes, measure.of_one)
     return value, *parts_of(squares, sizes)
 
 
@@ -86,22 +99,33 @@ def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     """
     if sample.of_pairs:
         return dyadic_covariance(sample, measure)[:2]
+    estimate, sums, held = _cluster_sums(sample, measure)
+    return estimate, _of_sums(sums, held, sample.n_groups)
+
+
+def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[int]]:
+    """Return estimates, and by class the sums of ``A / m`` over clusters and the number of clusters with samples."""
     group = sample.group
     assert group is not None
     n_groups = int(group.max()) + 1
     estimate, components = measure.influences(sample)
-    positive = sample.positive
-    # Each class's factor is at least that of all, so the variance is a sum of squares.
-    of_all = n_groups / max(n_groups - 1, 1)
-    total = np.zeros((len(estimate), len(estimate)))
-    sums = []
-    for rows in (positive, ~positive):
+    sums, counts = [], []
+    for rows in (sample.positive, ~sample.positive):
         size, held = np.count_nonzero(rows), len(np.unique(group[rows]))
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         centred = centre(components[:, rows])
-        of_group = np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / size
-        total += (held / (held - 1) - of_all) * of_group @ of_group.T
-        sums.append(of_group)
+        sums.append(np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / size)
+        counts.append(held)
+    return estimate, sums, counts
+
+
+def _of_sums(sums: list[F64], counts: list[int], n_groups: int | None) -> F64:
+    """Return the covariance of models by the sums over clusters."""
+    # Each class's factor is at least that of all, so the variance is a sum of squares.
+    of_all = (n_groups or 0) / max((n_groups or 0) - 1, 1)
     both = sums[0] + sums[1]
-    return estimate, total + of_all * both @ both.T
+    total = of_all * both @ both.T
+    for of_group, held in zip(sums, counts, strict=True):
+        total += (held / (held - 1) - of_all) * of_group @ of_group.T
+    return np.asarray(total)

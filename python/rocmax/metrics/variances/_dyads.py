@@ -17,13 +17,13 @@ those of Satterthwaite (1946), by the fourth powers of S_i.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.results import _words as words
@@ -99,7 +99,7 @@ def _check_shared(share: float, kind: str) -> None:
         )
     if share > _MOST:
         fact = f"one subject is in {words.percent(share)} of the {kind} pairs: the interval undercovers"
-        warnings.warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact), stacklevel=9)
+        warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
 
 
 def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
@@ -109,7 +109,7 @@ def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]
     count = float(_deciding(of_subject).min())
     if count < _FEW:
         fact = f"only about {count:.0f} of {of_subject.shape[1]:,} subjects decide the {held}: the interval undercovers"
-        warnings.warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact), stacklevel=8)
+        warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
 
 
 def _deciding(of_subject: F64) -> F64:

@@ -64,8 +64,8 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     if not (isinstance(measure, CoreMeasure) and measure.draws):
         measure.estimates(data)  # errors come before any resample
-        return _own(drawable(data), measure, stratified, n_resamples, seed)
-    data = drawable(data)
+        return _own(drawable(data, measure.of_one), measure, stratified, n_resamples, seed)
+    data = drawable(data, measure.of_one)
     how = (data.weight_kind == "sampling", measure.key, stratified, n_resamples, seed)
     return call(_core.bootstrap, data, *how, data.threads).reshape(n_resamples, -1)
 
@@ -112,7 +112,7 @@ def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | N
     return rows, drawn[rows]
 
 
-def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
+def drawable(data: Sample, advice: str) -> Sample:
     """Return the samples of weight above 0, after a check that either class has two."""
     data = without_zero_weights(data)
     repeated = data.weight_kind == "frequency"
@@ -125,6 +125,6 @@ def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an inte
             explain(data)
             raise ValueError(
                 f"{data.names[0]} has {count:g} {name} sample: a variance needs two, and a bootstrap of"
-                f" one would be too optimistic; {advice}" + no_counts(count)
+                f" one would be too optimistic{advice}" + no_counts(count)
             )
     return data
