@@ -15,6 +15,7 @@ from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
 from rocmax._cli._numbers import Form
+from rocmax._cli._text import say
 from rocmax._tables._forms import CODES, MISSING, NO_LABEL, is_number
 from rocmax._tables._notes import Note, of_rows
 from rocmax.metrics.results import _words as words
@@ -57,11 +58,14 @@ class Classes:
     def tell(self, form: Form) -> None:
         """Report the negative values if there are several."""
         if len(self.negatives) > 1:
-            shown = list(self.negatives.items())[:12]
-            said = ", ".join(f"{short(value)!r} {n:,}" for value, n in shown) + (
-                ", ..." if len(self.negatives) > 12 else ""
-            )
-            form.notes.add(Note("negatives", f"negatives: {said}", self.name, tuple(self.negatives)))
+            text = f"negatives: {_counted(self.negatives)}"
+            form.notes.add(Note("negatives", text, self.name, tuple(self.negatives)))
+
+
+def _counted(found: Mapping[Any, int]) -> str:
+    """Return the first labels with their numbers of rows."""
+    listed = ", ".join(f"{short(value)!r} {n:,}" for value, n in list(found.items())[:12])
+    return listed + (", ..." if len(found) > 12 else "")
 
 
 def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
@@ -155,7 +159,12 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
         if positive in negative:
             raise Failure(f"--negative {positive}: that is the positive class")
     else:
-        _refuse_doubtful(name, positive, others)
+        try:
+            _refuse_doubtful(name, positive, others)
+        except Failure:
+            if not asked.json:  # all labels at a glance: there may be more to mend than the first that is refused
+                say(f"labels in column {name!r}: {_counted(n_rows)}")
+            raise
     return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
 
 
