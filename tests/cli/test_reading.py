@@ -304,3 +304,18 @@ def test_parquet_on_stdin(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
     code, out, err = run("evaluate", "-", "--label", "y", "--score", "a", "--json")
     assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, A), err
+
+
+def test_names_that_only_look_alike_are_shown_with_escapes(tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "n.csv", text(y=Y, **{"score\u00a0a": A}))
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "score a")
+    assert code == 1 and "did you mean 'score\\xa0a'?" in err
+
+
+def test_subgroups_of_whole_numbers_are_in_their_order(tmp_path: Path, run: Run) -> None:
+    group = np.arange(N) // 7
+    path = put(tmp_path / "g.csv", text(y=Y, a=A, g=group))
+    code, out, err = run("evaluate", path, "--label", "y", "--score", "a", "--by", "g", "--json")
+    assert code == 0, err
+    found = list(json.loads(out)["models"][0]["by"][0]["subgroups"])
+    assert found == sorted(found, key=int) and len(found) > 10

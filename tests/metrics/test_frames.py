@@ -124,3 +124,14 @@ def test_subgroups_of_two_columns_say_how_to_join_them():
     with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(60, 2\); join its columns into one"):
         infer(Y, S, by=table)
     infer(np.arange(60) // 2 % 2, S, by=table[["site"]].astype(str).agg(" / ".join, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("strange", "why"), [("sick ", "but for case"), ("SICK", "but for case"), ("unknown", "reads as missing")]
+)
+def test_a_negative_label_that_may_be_none_is_refused(strange, why):
+    y = ["sick", "well", strange, "well", "sick", strange]
+    with pytest.raises(ValueError, match=rf"y_true holds '{strange}' \(2 samples\), which .*{why}"):
+        infer(y, range(6), pos_label="sick")
+    found = infer([one == "sick" for one in y], range(6))
+    assert found.estimate == infer([one if one == "sick" else "well" for one in y], range(6), pos_label="sick").estimate

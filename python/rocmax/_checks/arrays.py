@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
+from rocmax._tables._forms import NO_LABEL, alike
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -65,3 +66,22 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
     """Copy strided and misaligned arrays, which the core cannot read."""
     readable = values.flags.c_contiguous and values.flags.aligned
     return values if readable else np.require(values, requirements=["C", "A"])
+
+
+def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: str) -> NDArray[np.bool_]:
+    """Return which labels are positive; refuse a negative text that differs from `pos_label` only to a computer.
+
+    The others are negative because the caller names one label; one that reads as missing is refused too.
+    """
+    if isinstance(pos_label, str) and y.dtype.kind in "OUT":
+        of = alike(pos_label)
+        for label in sorted({one for one in y[~positive].tolist() if isinstance(one, str)}):
+            what = "reads as missing" if label.strip().lower() in NO_LABEL - {""} else ""
+            what = "equals pos_label but for case, blanks or the form of letters" if alike(label) == of else what
+            if what:
+                n = int(np.count_nonzero(y == label))
+                raise ValueError(
+                    f"{name} holds {shown(label)} ({n:,} samples), which {what}: correct it, leave those samples out, "
+                    f"or pass {name} == {shown(pos_label)} if they are negative"
+                )
+    return positive

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.arrays import plain, unmasked
+from rocmax._checks.arrays import clear, plain, unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join
 from rocmax._parameters import as_float, shown
@@ -67,7 +67,7 @@ def labels(
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
-        return positive, pos_label
+        return clear(y, positive, pos_label, name), pos_label
     order = declared_order(y_true)
     if order:
         require_labels(y, name, remedy)

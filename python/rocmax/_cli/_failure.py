@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from rocmax._tables._forms import alike
+
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
 
@@ -49,9 +51,11 @@ def reading(path: str) -> Iterator[None]:
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
     """Return the failure for a name that is not among the known ones, with the nearest of them."""
     names = list(islice(known, _TRIED))
-    near = get_close_matches(name, names, n=1) or [n for n in names if n.lower() == name.lower()]
+    near = [n for n in names if alike(n) == alike(name)] or get_close_matches(name, names, n=1)
     if near:
-        return Failure(f"{what} {name!r} not found; did you mean {short(near[0])!r}?")
+        same = alike(near[0]) == alike(name) and near[0].casefold() != name.casefold()  # such as a no-break space
+        found = ascii(near[0]) if same else repr(short(near[0]))
+        return Failure(f"{what} {ascii(name) if same else repr(name)} not found; did you mean {found}?")
     shown = ", ".join(short(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
     return Failure(f"{what} {name!r} not found; known are: {shown}")
 

@@ -16,7 +16,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
 from rocmax._cli._numbers import Form
 from rocmax._cli._text import say
-from rocmax._tables._forms import CODES, MISSING, NO_LABEL, is_number
+from rocmax._tables._forms import CODES, MISSING, NO_LABEL, alike, is_number
 from rocmax._tables._notes import Note, of_rows
 from rocmax.metrics.results import _words as words
 
@@ -192,7 +192,7 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> Non
     """Fail if a label is the positive one but for case, blanks or Unicode form, or reads as missing."""
     for value, n in others.items():
         text = str(value)
-        if isinstance(value, str) and _alike(text) == _alike(str(positive)):
+        if isinstance(value, str) and alike(text) == alike(str(positive)):
             shown, of = (text, str(positive)) if text.isprintable() and text.split() == [text] else (text, positive)
             what = f"{_exact(shown)} ({of_rows(n)}), which is {_exact(of)} but for case, blanks or the form of letters"
             how = f"make them the same, or give --negative {quote(text)} if they differ"
@@ -211,12 +211,6 @@ def _reads_as_missing(value: Any, positive: Any, others: Mapping[Any, int]) -> b
     alone = all(abs(float(value) - other) > 4 for other in rest)  # not one of ten digits
     code = float(value) in CODES or (float(value) == 9 and len(others) > 1)
     return not isinstance(value, bool) and alone and code
-
-
-def _alike(text: str) -> str:
-    """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
 
 
 def _exact(text: Any) -> str:

@@ -1,6 +1,7 @@
 """The forms of values in texts: missing codes, numbers as people write them, dates, ranges."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from shlex import quote
 from typing import NamedTuple
@@ -125,3 +126,9 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
         found.append("for decimal commas, give --decimal ,")
     return "; ".join(found)
+
+
+def alike(text: str) -> str:
+    """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
