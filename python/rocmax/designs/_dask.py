@@ -7,7 +7,7 @@ import numpy as np
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._chunks import Chunks
-from rocmax.designs._linear import DenseDesign
+from rocmax.designs._linear import DenseDesign, row_scores
 
 
 class DaskDesign(Design):
@@ -33,12 +33,20 @@ class DaskDesign(Design):
         found = self._chunks.total(_moments, (weight[rows] for rows in self._chunks.parts()), shift)
         return found[:-1], found[-1]
 
+    def row_scores(self, coefs: F64) -> F64:
+        """Return scores that depend on their own row alone, for each vector: shape (n_samples, k)."""
+        return np.concatenate(self._chunks.each(_row_scores, self._chunks.parts(), coefs))
+
     def rows(self, index: Rows, /) -> DenseDesign:
         return DenseDesign(self._chunks.take(index))
 
 
 def _scores(block: AnyArray, _: slice, vector: F64) -> F64:
     return DenseDesign(block).scores(vector)
+
+
+def _row_scores(block: AnyArray, _: slice, coefs: F64) -> F64:
+    return row_scores(block, coefs)
 
 
 def _adjoint(block: AnyArray, coefs: Coefs) -> F64:

@@ -107,6 +107,19 @@ class SparseDesign(_LinearDesign):
         return np.asarray(self._X.toarray())
 
 
+def row_scores(X: AnyArray, coefs: F64) -> F64:
+    """Return the products of the rows of an array with each vector: shape (n_samples, k); O(n_samples dim k).
+
+    A score depends on its own row alone, to the last bit: equal rows tie, in whatever batches they are scored. The sum
+    of BLAS depends on the place of a row among the others; that of einsum does not, up to its buffer of 8192 columns.
+    """
+    scores = np.zeros((len(X), len(coefs)))
+    for rows, columns, block in tiles(X):
+        for k, coef in enumerate(coefs[:, columns].astype(block.dtype, copy=False)):
+            scores[rows, k] += np.einsum("ij,j->i", block, coef)
+    return scores
+
+
 def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:
     """Return the coefficients of some samples, one vector a row, in a dtype."""
     return np.array([coef[rows] for coef in coefs], dtype=dtype)

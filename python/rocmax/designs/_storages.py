@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rocmax._typing import F64
 from rocmax.designs._base import Design
 from rocmax.designs._chunks import is_dask
 from rocmax.designs._dask import DaskDesign
-from rocmax.designs._linear import DenseDesign, SparseDesign
+from rocmax.designs._linear import DenseDesign, SparseDesign, row_scores
 from rocmax.designs._memmap import MemmapDesign
 
 
@@ -38,3 +39,12 @@ def as_design(X: Any) -> Design:
         if fits(X):
             return design(X)
     raise TypeError(f"X must be an ndarray, scipy sparse, memmap or dask array, got {type(X).__name__}")
+
+
+def linear_scores(X: Any, coefs: F64) -> F64:
+    """Return the scores of new samples by each vector: shape (n_samples, k). A score depends on its own row alone."""
+    if is_dask(X):
+        return DaskDesign(X).row_scores(coefs)
+    if is_sparse(X):
+        return np.asarray(X @ coefs.T.astype(X.dtype, copy=False), dtype=np.float64)
+    return row_scores(X, coefs)

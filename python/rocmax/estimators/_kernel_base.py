@@ -14,6 +14,7 @@ from rocmax.designs import (
     StructuredDesign,
     as_design,
     is_dask,
+    linear_scores,
     plain_coefficients,
     structured_gram,
 )
@@ -49,7 +50,7 @@ class KernelRanker(Ranker):
 
     def _scores(self, X: Any) -> F64:
         if hasattr(self, "coef_"):
-            return as_design(X).scores(self.coef_[0])
+            return linear_scores(X, self.coef_)[:, 0]
         return self._kernel.scores(X, self._samples, self.dual_coef_[0][self._support])
 
     def __sklearn_tags__(self) -> Tags:

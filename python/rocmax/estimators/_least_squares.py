@@ -14,8 +14,8 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design, is_dask, is_sparse, is_stored
-from rocmax.designs._blocks import in_rows, tiles
+from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
+from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.solvers.least_squares import (
@@ -62,14 +62,7 @@ class LeastSquares(KernelRanker):
         """Return the scores before the intercept: shape (n_samples, n_labels)."""
         if not hasattr(self, "coef_"):
             return self._kernel.scores(X, self._samples, self.dual_coef_[:, self._support].T)
-        if is_dask(X):
-            return np.column_stack([as_design(X).scores(coef) for coef in self.coef_])
-        if is_sparse(X):
-            return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
-        scores = np.zeros((len(X), len(self.coef_)))
-        for rows, columns, block in tiles(X):
-            scores[rows] += block @ self.coef_[:, columns].T.astype(block.dtype, copy=False)
-        return scores
+        return linear_scores(X, self.coef_)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
         """Check the data; set classes_ and the kernel. With `stored`, a memmap or dask array stays where it is."""

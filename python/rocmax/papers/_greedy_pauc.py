@@ -9,7 +9,7 @@ from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.designs import as_design
+from rocmax.designs import linear_scores
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics import partial_auc_score
@@ -102,7 +102,7 @@ class GreedyPAUC(PaperRanker):
 
     def _scores(self, X: Any) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _require_finite(as_design(X).scores(self.coef_[0]))
+            return _require_finite(linear_scores(X, self.coef_)[:, 0])
 
 
 class _Areas:

@@ -8,7 +8,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._parameters import as_float, check_count, check_positive, shown
 from rocmax._typing import F64, Bool
-from rocmax.designs import as_design
+from rocmax.designs import as_design, linear_scores
 from rocmax.estimators._base import Data, warn_unconverged
 from rocmax.estimators._thresholds import Threshold
 from rocmax.papers._columns import PaperRanker
@@ -97,7 +97,7 @@ class TauFPL(PaperRanker):
         warn_unconverged(self)
 
     def _scores(self, X: Any) -> F64:
-        return as_design(X).scores(self.coef_[0])
+        return linear_scores(X, self.coef_)[:, 0]
 
 
 class TopMean(OwnOracle):
