@@ -60,6 +60,7 @@ class Counted(Scored):
 
     columns: dict[str, ROCAccumulator]
     wanted: source.Wanted
+    n_weighted: int = 0  # rows of weight above 0
 
     @property
     def summary(self) -> str:
@@ -74,9 +75,14 @@ class Counted(Scored):
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
         sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
         warn_below_chance(measure, [sample], found.confidence_interval)
-        rows = {"weight_kind": "frequency"} if self.weight_kind else {"n_samples": self.n_rows}
         cut = None if found.threshold is None else of_caller(found.threshold, low)
-        return replace(found, higher_is_better=not low, threshold=cut, **rows)
+        return replace(found, higher_is_better=not low, threshold=cut, **self._rows())
+
+    def _rows(self) -> dict[str, Any]:
+        """Return the numbers of rows as a result for the whole table has them."""
+        if self.weight_kind:
+            return {"weight_kind": "frequency", "n_samples": self.n_weighted}
+        return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive}
 
     def compare(self, measures: Sequence[Measure]) -> list[Comparison]:
         """Compare the columns by each measure: the rows are read again, for the products of their components."""
@@ -93,9 +99,8 @@ class Counted(Scored):
                     confidence_level=asked.confidence,
                     adjust=asked.adjust,
                     lower=low,
-                    n_samples=self.n_rows,
                 )
-            results.append(replace(one, pos_label=self.labels.value))
+            results.append(replace(one, pos_label=self.labels.value, **self._rows()))
         self._warn_of_pooled(results)
         return results
 
@@ -155,6 +160,7 @@ def read(arguments: Namespace) -> Counted:
         found.n_rows += len(part.positive)
         found.n_positive += int(np.count_nonzero(part.positive))
         found.n_dropped += part.n_dropped
+        found.n_weighted += len(part.positive) if part.weight is None else int(np.count_nonzero(part.weight))
         counts.update(part.labels)
         for name, scores in part.columns.items():
             columns[name].update(part.positive, scores, sample_weight=part.weight)
@@ -171,12 +177,14 @@ def read(arguments: Namespace) -> Counted:
 def _labels(arguments: Namespace, form: Form) -> classes.Classes:
     """Return the classes among the distinct labels of the file."""
     name, wanted = arguments.label, source.Wanted([arguments.label], form=form)
-    counts: Counter[Any] = Counter()
+    counts, codes = Counter[Any](), Counter[Any]()
     kind: Any = None
     for frame, _ in source.batches(arguments.data, wanted):
-        kind = frame[name].dtype
-        counts.update(classes.counts(frame[name].filter(~classes.missing(frame[name], arguments, form))))
+        kind, gone = frame[name].dtype, classes.missing(frame[name], arguments, form)
+        counts.update(classes.counts(frame[name].filter(~gone)))
+        codes.update(classes.counts(frame[name].filter(gone).cast(pl.String)))
         if len(counts) > _LABELS:
             break
+    classes.note_missing(name, codes, form)  # of all rows; those of a batch are not noted again
     order = list(kind.categories) if isinstance(kind, pl.Enum) else None
     return classes.decide(name, dict(counts), arguments, form, order)

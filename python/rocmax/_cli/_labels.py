@@ -107,17 +107,27 @@ def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: 
     if not gone.any():
         return frame
     codes = counts(series.filter(gone).cast(pl.String))
-    code, n = next(((code, n) for code, n in codes.items() if code.strip()), ("", 0))
-    how = f"--negative {quote(code)} counts them as negative"
     if getattr(asked, "missing", "drop") == "raise":
+        code, _, how = _code(codes)
         row, which = before + int(gone.arg_max() or 0) + 1, f"{code!r}; " if code else ""
         what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all)"
         raise Failure(f"{what}; --missing drop drops such rows" + (f", {how}" if code else ""))
-    if code:
-        form.notes.add(
-            Note("missing label", f"column {name!r}: {code!r} ({of_rows(n)}) reads as missing; {how}", name, (code,), n)
-        )
+    note_missing(name, codes, form)
     return frame.with_columns(series.set(gone, None))
+
+
+def note_missing(name: str, codes: Counts, form: Form) -> None:
+    """Note the first code among the missing labels of a table."""
+    code, n, how = _code(codes)
+    if code:
+        text = f"column {name!r}: {code!r} ({of_rows(n)}) reads as missing; {how}"
+        form.notes.add(Note("missing label", text, name, (code,), n))
+
+
+def _code(codes: Counts) -> tuple[str, int, str]:
+    """Return the first code among missing labels, the number of its rows, and how they would be kept."""
+    code, n = next(((code, n) for code, n in codes.items() if code.strip()), ("", 0))
+    return code, n, f"--negative {quote(code)} counts them as negative"
 
 
 def _named(asked: Namespace) -> list[str]:

@@ -87,7 +87,7 @@ class SecondPass:
 
 
 def compare_counted(
-    passed: SecondPass, number: int, *, confidence_level: float, adjust: str | None, lower: Any, n_samples: int
+    passed: SecondPass, number: int, *, confidence_level: float, adjust: str | None, lower: Any
 ) -> Comparison:
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
@@ -106,4 +106,4 @@ def compare_counted(
     made = result_of(asked, found, [data])
     if passed.weighted:
         warn_of_parts(None, np.concatenate([counted.masses.ravel() for counted in passed.counted.values()]))
-    return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)
+    return replace(made, n_samples=None, weight_kind="frequency" if passed.weighted else None)
