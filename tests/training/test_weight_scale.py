@@ -68,6 +68,22 @@ def test_the_scale_of_weights_means_nothing_to_other_estimators(model: Any) -> N
         )
 
 
+@pytest.mark.parametrize("surrogate", ["tight", "hinge", "ramp"])
+@pytest.mark.parametrize(("n_neg", "whole"), [(50, True), (53, False)])
+def test_weights_of_two_are_rows_twice(n_neg: int, whole: bool, surrogate: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(20 + n_neg) < 20
+    X = rng.normal(size=(len(y), 4)) + 0.7 * y[:, None]
+    model = PartialAUCSVC((0.0, 0.1), surrogate=surrogate, C=10, tol=1e-9)
+    plain, once = model.fit(X, y).decision_function(X), model.objective_
+    twice = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).objective_
+    for weight in (2.0, 4.0) if whole else (2.0,):
+        scores = model.fit(X, y, sample_weight=np.full(len(y), weight)).decision_function(X)
+        assert model.objective_ == pytest.approx(twice, rel=1e-6)
+        assert not whole or np.array_equal(scores, plain)
+    assert (twice == pytest.approx(once, rel=1e-9)) == whole  # [0, 5.3] ends at 6 of 53 negatives, at 11 of 106
+
+
 def test_relative_weights() -> None:
     assert relative(np.full(5, 0.1)) is None
     np.testing.assert_array_equal(relative(np.array([0.0, 3.0, 3.0])), [0.0, 1.0, 1.0])
