@@ -63,6 +63,10 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         - "extra_trees": 200 trees of scikit-learn's ``ExtraTreesClassifier``; the folds select leaves of at least one
           or four rows. Skipped if the trees do not fit in memory.
         - "landmarks": :class:`rocmax.PartialAUCSVC` with 500 landmarks, up to 50,000 rows and 500 features.
+
+        A scipy sparse X can keep other families than the same numbers in an array: linear models scale its columns by
+        their largest absolute value instead of the standard deviation, and "extra_trees" is skipped if it has more
+        than 500 features. Pass ``X.toarray()`` where few numbers are 0.
     cv : int, cross-validation generator or iterable, default=5
         A number means random stratified folds; below 1,000 rows they are repeated up to four times, and the scores of
         a row are averaged. With ``fit(..., groups=)``, folds keep groups whole. Otherwise a splitter
