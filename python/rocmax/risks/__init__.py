@@ -1,7 +1,7 @@
 """Risks: parameters of a surrogate, bound to labels they become oracles over scores."""
 
 from rocmax._core import Problem
-from rocmax.risks._base import Difference, Evaluation, Oracle, Proximal, Risk
+from rocmax.risks._base import Difference, Evaluation, Oracle, Proximal, Risk, Trimmed
 from rocmax.risks._logistic import Logistic
 from rocmax.risks._own import Own, RiskFunction
 from rocmax.risks._pair_loss import PAIR_LOSSES, Derivatives, PairLoss
@@ -30,4 +30,5 @@ __all__ = [
     "RiskFunction",
     "Smoothed",
     "Tight",
+    "Trimmed",
 ]

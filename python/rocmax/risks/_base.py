@@ -1,5 +1,6 @@
 """The interface between solvers and risks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -121,11 +122,30 @@ class OwnOracle(Oracle):
 
 @dataclass(frozen=True)
 class Difference:
-    """A risk R = convex - concave >= 0, both convex and non-negative; `whole` evaluates R itself."""
+    """A risk R <= convex - concave, both convex and non-negative (None is 0); `whole` evaluates R itself."""
 
     convex: Oracle
-    concave: Oracle
+    concave: Oracle | None
     whole: Oracle
+
+
+@dataclass(frozen=True)
+class Trimmed(Difference):
+    """A risk of the negatives below the `above` highest ones: of the range's pairs, R = convex - concave."""
+
+    above: float
+    without: Callable[[F64], Difference]
+
+    def weights_below(self, scores: F64) -> F64:
+        """Return the weights of all samples, less those of the highest negatives."""
+        negatives = np.flatnonzero(~self.whole.labels)
+        weight = self.whole.sample_weight
+        own = np.ones(len(scores)) if weight is None else weight
+        order = negatives[np.argsort(-scores[negatives], kind="stable")]
+        sums = np.cumsum(own[order])
+        below = own.copy()
+        below[order] = np.clip(sums - self.above, 0.0, own[order])
+        return below
 
 
 class Risk(Protocol):

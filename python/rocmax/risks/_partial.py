@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from rocmax import _core
-from rocmax.risks._base import Difference, Oracle
+from rocmax._typing import F64
+from rocmax.risks._base import Difference, Oracle, Trimmed
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,22 @@ def _difference(
     problem: _core.Problem, fpr_range: tuple[float, float], convex: _Terms, concave: _Terms, n_threads: int
 ) -> Oracle | Difference:
     """Return convex - concave, or only the convex part if the concave one sums over no negatives."""
-    negated = [(-weight, high, margin) for weight, high, margin in concave]
-    f, g, whole = (
-        Oracle(_core.Oracle.top_hinge(problem, *fpr_range, terms), n_threads)
-        for terms in (convex, concave, convex + negated)
-    )
-    j_a, _ = problem.ranks(*fpr_range)
-    return f if j_a == 0 and not any(high for _, high, _ in concave) else Difference(f, g, whole)
+
+    def oracle(terms: _Terms, of: _core.Problem = problem, span: tuple[float, float] = fpr_range) -> Oracle:
+        return Oracle(_core.Oracle.top_hinge(of, *span, terms), n_threads)
+
+    j_a, j_b = problem.ranks(*fpr_range)
+    f, g = oracle(convex), oracle(concave)
+    if j_a == 0 and not any(high for _, high, _ in concave):
+        return f
+    whole = oracle(convex + [(-weight, high, margin) for weight, high, margin in concave])
+    if j_a == 0:
+        return Difference(f, g, whole)
+    convex, concave = ([term for term in terms if term[1]] for terms in (convex, concave))
+
+    def without(above: F64) -> Difference:
+        rest = float(above[~problem.labels].sum())
+        of = _core.Problem(problem.labels, above), (0.0, min((j_b - j_a) / rest, 1.0))
+        return Difference(oracle(convex, *of), oracle(concave, *of) if concave else None, whole)
+
+    return Trimmed(f, g, whole, j_a, without)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from rocmax.designs import Design
-from rocmax.risks import Difference
+from rocmax.risks import Difference, Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._newton import sampled_step, smoothed
 from rocmax.solvers._objective import Model, Objective, Tilt
@@ -60,12 +60,19 @@ def minimise_difference(
         model, value, history = descend(
             risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback
         )
+    part, below = risk, None
     while True:
         before, base = value, model.vector
-        concave = risk.concave(model.scores)
-        tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
-        # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
-        share = _ENOUGH if concave.value > 0 else 1.0
+        if isinstance(risk, Trimmed):
+            now = risk.weights_below(model.scores)
+            if below is None or not np.array_equal(now, below):
+                part, below, bundle = risk.without(now), now, Bundle(design)
+        tilt, share = Tilt(design), 1.0
+        if part.concave is not None:
+            concave = part.concave(model.scores)
+            tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
+            # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
+            share = _ENOUGH if concave.value > 0 else 1.0
 
         def enough(now: float, bound: float, before: float = before, share: float = share) -> bool:
             left = before - bound
@@ -73,7 +80,7 @@ def minimise_difference(
 
         left = max_iter - len(history)
         step = minimise_convex(
-            risk.convex, design, C, tol=tol, max_iter=left, start=model, bundle=bundle, tilt=tilt,
+            part.convex, design, C, tol=tol, max_iter=left, start=model, bundle=bundle, tilt=tilt,
             enough=enough, callback=callback,
         )  # fmt: skip
         history += step.history
