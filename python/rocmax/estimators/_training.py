@@ -12,7 +12,7 @@ from rocmax._parameters import check_choice
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
-from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
+from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight, Trimmed
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -21,8 +21,8 @@ from rocmax.solvers import (
     SolverResult,
     leave_zero,
     minimise_convex,
-    minimise_difference,
     minimise_smooth,
+    minimise_trimmed,
     suits_newton,
 )
 
@@ -93,7 +93,7 @@ class Training:
         self.design, self.problem = design, problem
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the last full-range model
-        self._known: dict[Surrogate, tuple[Oracle | Difference, Bundle]] = {}
+        self._known: dict[Surrogate, tuple[Oracle | Trimmed, Bundle]] = {}
 
     def path(
         self, surrogate: Surrogate, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
@@ -107,7 +107,7 @@ class Training:
             last = kept or self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
             yield last
 
-    def _kept(self, risk: Difference, C: float, found: SolverResult, tol: float) -> SolverResult | None:
+    def _kept(self, risk: Trimmed, C: float, found: SolverResult, tol: float) -> SolverResult | None:
         """Return the result of a lower C if it costs at most `tol` more at this C; for a risk that is not convex.
 
         Then the risk of the model, or of a slightly longer one, is nearly 0. As the objective grows with C, no minimum
@@ -167,7 +167,7 @@ class Training:
             # Only the direction of a start matters.
             start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
             while True:
-                found = minimise_difference(
+                found = minimise_trimmed(
                     risk, design, C, tol=tol, max_iter=max_iter, start=start, bundle=bundle, callback=callback
                 )
                 result = leave_zero(found, objective, self.problem, tol)
@@ -251,7 +251,7 @@ class Training:
         low, high = self._fpr_range
         return Training(design, problem, (longer * low, longer * high), self._n_threads)
 
-    def bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
+    def bound(self, surrogate: Surrogate) -> tuple[Oracle | Trimmed, Bundle]:
         """Return the oracle of a surrogate and its cuts so far."""
         if surrogate not in self._known:
             risk: Risk

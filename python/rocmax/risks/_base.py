@@ -122,35 +122,54 @@ class OwnOracle(Oracle):
 
 @dataclass(frozen=True)
 class Difference:
-    """A risk R <= convex - concave, both convex and non-negative (None is 0); `whole` evaluates R itself."""
+    """A risk convex - concave >= 0, both convex and non-negative; the concave part None is 0.
+
+    `below` has the weights of the negatives that it counts, 0 elsewhere; None if it counts all.
+    """
 
     convex: Oracle
     concave: Oracle | None
-    whole: Oracle
+    below: F64 | None = None
 
 
 @dataclass(frozen=True)
-class Trimmed(Difference):
-    """A risk of the negatives below the `above` highest ones: of the range's pairs, R = convex - concave."""
+class Trimmed:
+    """A risk R of the negatives below the `above` highest ones, evaluated by `whole`; not convex.
 
+    R is the minimum of R_S over all sets S of negatives of that number (or weight), where R_S leaves out S and counts the
+    highest of the others: R_S is a :class:`Difference`, made by `part` from the weights of the others. So R_S is at
+    least R, and equal to it wherever S are the highest negatives.
+    """
+
+    whole: Oracle
     above: float
-    without: Callable[[F64], Difference]
+    part: Callable[[F64 | None], Difference]
 
-    def weights_below(self, scores: F64) -> F64:
-        """Return the weights of all samples, less those of the highest negatives."""
+    def at(self, scores: F64, last: Difference | None = None) -> Difference:
+        """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
+        below = self._below(scores) if self.above else None
+        if last is not None and (below is None or np.array_equal(below, last.below)):  # type: ignore[arg-type]
+            return last
+        return self.part(below)
+
+    def _below(self, scores: F64) -> F64:
+        """Return the weights of the negatives without the highest ones; O(n), O(n log n) with weights."""
         negatives = np.flatnonzero(~self.whole.labels)
-        weight = self.whole.sample_weight
-        own = np.ones(len(scores)) if weight is None else weight
-        order = negatives[np.argsort(-scores[negatives], kind="stable")]
-        sums = np.cumsum(own[order])
-        below = own.copy()
-        below[order] = np.clip(sums - self.above, 0.0, own[order])
+        weight, falling = self.whole.sample_weight, -scores[negatives]
+        below = np.zeros(len(scores))
+        if weight is None:
+            below[negatives] = 1.0
+            below[negatives[np.argpartition(falling, int(self.above))[: int(self.above)]]] = 0.0
+        else:
+            order = negatives[np.argsort(falling, kind="stable")]
+            own = weight[order]
+            below[order] = np.clip(np.cumsum(own) - self.above, 0.0, own)
         return below
 
 
 class Risk(Protocol):
     """A surrogate and its parameters."""
 
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Trimmed:
         """Return the oracle of this risk for labels."""
         ...

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rocmax import _core
 from rocmax._typing import F64
 from rocmax.risks._base import Difference, Oracle, Trimmed
@@ -44,55 +46,50 @@ class Naive:
 class Hinge:
     """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if the range starts at zero.
 
-    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a)
-    (Narasimhan and Agarwal, 2016, section 6 and Algorithm 4).
+    Otherwise it is the minimum, over all sets S of j_a negatives, of the convex hinge without S (see `Trimmed`).
     """
 
     fpr_range: tuple[float, float]
 
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
-        return _difference(problem, self.fpr_range, [(1.0, True, 1.0)], [(1.0, False, 1.0)], n_threads)
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Trimmed:
+        found = _trimmed(problem, self.fpr_range, [1.0], n_threads)
+        return found if found.above else found.part(None).convex
 
 
 @dataclass(frozen=True)
 class Ramp:
     """The mean of min(1, (1 - s + t)_+) over the pairs of the range: each pair costs at most 1; not convex.
 
-    With h(j, k) = 1/M sum_i sum_{r<=j} (k - s_i + t_(r))_+, a convex function,
-    R = [h(j_b, 1) + h(j_a, 0)] - [h(j_b, 0) + h(j_a, 1)].
+    With h(k) = 1/M sum_i sum_r (k - s_i + t_(r))_+ over the range, R = h(1) - h(0). If the range starts at zero, both
+    are convex; otherwise they are if the negatives above the range are left out (see `Trimmed`).
     """
 
     fpr_range: tuple[float, float]
 
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
-        convex = [(1.0, True, 1.0), (1.0, False, 0.0)]
-        concave = [(1.0, True, 0.0), (1.0, False, 1.0)]
-        return _difference(problem, self.fpr_range, convex, concave, n_threads)
+    def bind(self, problem: _core.Problem, n_threads: int) -> Trimmed:
+        return _trimmed(problem, self.fpr_range, [1.0, 0.0], n_threads)
 
 
-_Terms = list[tuple[float, bool, float]]  # weight, whether the sum ends at j_b (else at j_a), margin
+def _trimmed(problem: _core.Problem, fpr_range: tuple[float, float], margins: list[float], n_threads: int) -> Trimmed:
+    """Return the hinge of the first margin over the pairs of the range, less that of the second margin, if any."""
+    (j_a, j_b), n = problem.ranks(*fpr_range), problem.ranks(0.0, 1.0)[1]
+    labels, weight = problem.labels, problem.sample_weight
 
-
-def _difference(
-    problem: _core.Problem, fpr_range: tuple[float, float], convex: _Terms, concave: _Terms, n_threads: int
-) -> Oracle | Difference:
-    """Return convex - concave, or only the convex part if the concave one sums over no negatives."""
-
-    def oracle(terms: _Terms, of: _core.Problem = problem, span: tuple[float, float] = fpr_range) -> Oracle:
+    def oracle(terms: list[tuple[float, bool, float]], of: _core.Problem, span: tuple[float, float]) -> Oracle:
         return Oracle(_core.Oracle.top_hinge(of, *span, terms), n_threads)
 
-    j_a, j_b = problem.ranks(*fpr_range)
-    f, g = oracle(convex), oracle(concave)
-    if j_a == 0 and not any(high for _, high, _ in concave):
-        return f
-    whole = oracle(convex + [(-weight, high, margin) for weight, high, margin in concave])
-    if j_a == 0:
-        return Difference(f, g, whole)
-    convex, concave = ([term for term in terms if term[1]] for terms in (convex, concave))
+    def part(below: F64 | None) -> Difference:
+        if below is None:
+            rest, span = problem, fpr_range
+        else:
+            # Negatives that happen to have whole weights must not turn shares of them into ranks.
+            unit = n - j_a if weight is not None and np.any(weight % 1.0) else 1.0
+            own = np.ones(len(labels)) if weight is None else weight
+            rest = _core.Problem(labels, np.where(labels, own, below / unit))
+            span = 0.0, min((j_b - j_a) / (n - j_a), 1.0)
+        convex, *concave = (oracle([(1.0, True, margin)], rest, span) for margin in margins)
+        return Difference(convex, concave[0] if concave else None, below)
 
-    def without(above: F64) -> Difference:
-        rest = float(above[~problem.labels].sum())
-        of = _core.Problem(problem.labels, above), (0.0, min((j_b - j_a) / rest, 1.0))
-        return Difference(oracle(convex, *of), oracle(concave, *of) if concave else None, whole)
-
-    return Trimmed(f, g, whole, j_a, without)
+    signs = zip((1.0, -1.0), margins)
+    terms = [(sign * own, high, margin) for sign, margin in signs for own, high in ((1.0, True), (-1.0, False))]
+    return Trimmed(oracle(terms, problem, fpr_range), j_a, part)

@@ -8,7 +8,7 @@ A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``
 """
 
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._convex_concave import minimise_difference
+from rocmax.solvers._convex_concave import minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
@@ -26,8 +26,8 @@ __all__ = [
     "Tilt",
     "leave_zero",
     "minimise_convex",
-    "minimise_difference",
     "minimise_pairs",
     "minimise_smooth",
+    "minimise_trimmed",
     "suits_newton",
 ]

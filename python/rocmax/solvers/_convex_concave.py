@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from rocmax.designs import Design
-from rocmax.risks import Difference, Trimmed
+from rocmax.risks import Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._newton import sampled_step, smoothed
 from rocmax.solvers._objective import Model, Objective, Tilt
@@ -30,8 +30,8 @@ _CALLS, _FLAT = 8, 0.3
 _MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
 
 
-def minimise_difference(
-    risk: Difference,
+def minimise_trimmed(
+    risk: Trimmed,
     design: Design,
     C: float,
     *,
@@ -41,38 +41,40 @@ def minimise_difference(
     bundle: Bundle | None = None,
     callback: Callback | None = None,
 ) -> SolverResult:
-    """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
+    """Find a stationary point of J(w) = 1/2|w|^2 + C R(w), R = min_S R_S, R_S = f - g with f and g convex.
 
-    Newton steps on a smoothed f lower J first, unless g counts no pair at the start. Each further step replaces g by
-    its linearisation at the current model, which gives a convex majorant of J, and lowers the majorant by at least half
-    of the possible gain (Narasimhan and Agarwal, 2016, Algorithm 4). J never increases, and the cuts of f serve all
-    steps. The procedure ends at a model within `tol` of the certified minimum of its own majorant.
+    Newton steps on a smoothed f lower J first, unless g counts no pair at the start. Each further step takes the R_S
+    that equals R at the current model, replaces its g by a linearisation there, which gives a convex majorant of J, and
+    lowers the majorant by at least half of the possible gain. J never increases. The procedure ends at a model within
+    `tol` of the certified minimum of its own majorant.
+
+    Narasimhan and Agarwal (2016, Algorithm 4) also linearise the sum over the negatives above the range. Their majorant
+    has a kink where such a negative meets a margin, although J has none, and the procedure may end there.
 
     `start` must not be the zero model, whose ties make g useless. `tol` is for the last convex step, `max_iter` for all
     steps together. In the result, `objective` is J and `bound` that of the last convex step; in `history` the bound is
     0 during the descent.
     """
     whole = Objective(risk.whole, design, C)
-    bundle = bundle or Bundle(design)
+    cuts = bundle if bundle is not None and not risk.above else Bundle(design)  # those of one R_S only
     model, value = start, whole(start)[0]
+    part = risk.at(model.scores)
     history: list[Progress] = []
-    if risk.concave(start.scores).value > 0:
-        model, value, history = descend(
-            risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback
-        )
-    part, below = risk, None
+    if part.concave is None or part.concave(start.scores).value > 0:
+        model, value, history = descend(risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, callback=callback)
     while True:
         before, base = value, model.vector
-        if isinstance(risk, Trimmed):
-            now = risk.weights_below(model.scores)
-            if below is None or not np.array_equal(now, below):
-                part, below, bundle = risk.without(now), now, Bundle(design)
-        tilt, share = Tilt(design), 1.0
+        last, part = part, risk.at(model.scores, part)
+        if part is not last:  # its cuts are those of another risk; its multipliers are a start
+            kept, cuts = cuts.multipliers, Bundle(design)
+            cuts.multipliers = kept
+        tilt = Tilt(design)
+        # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
+        share = _ENOUGH if risk.above else 1.0
         if part.concave is not None:
             concave = part.concave(model.scores)
             tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
-            # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
-            share = _ENOUGH if concave.value > 0 else 1.0
+            share = _ENOUGH if concave.value > 0 else share
 
         def enough(now: float, bound: float, before: float = before, share: float = share) -> bool:
             left = before - bound
@@ -80,7 +82,7 @@ def minimise_difference(
 
         left = max_iter - len(history)
         step = minimise_convex(
-            part.convex, design, C, tol=tol, max_iter=left, start=model, bundle=bundle, tilt=tilt,
+            part.convex, design, C, tol=tol, max_iter=left, start=model, bundle=cuts, tilt=tilt,
             enough=enough, callback=callback,
         )  # fmt: skip
         history += step.history
@@ -107,39 +109,38 @@ def minimise_difference(
 
 
 def descend(
-    risk: Difference,
+    risk: Trimmed,
     design: Design,
     C: float,
     *,
     tol: float,
     max_iter: int,
     start: Model,
-    bundle: Bundle,
     callback: Callback | None = None,
 ) -> tuple[Model, float, list[Progress]]:
-    """Lower J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
+    """Lower J(w) = 1/2|w|^2 + C R(w) for as long as the steps gain.
 
-    Each step linearises g and smooths f over a width that shrinks with the gains. J is searched along the ray to the
-    minimiser of the second-order model, with the curvature of a sample. The smoothed cuts of f join the bundle. A step
-    is a product with X and one of two rows with its transpose.
+    Each step linearises the g of the current R_S = f - g and smooths its f over a width that shrinks with the gains. J
+    is searched along the ray to the minimiser of the second-order model, with the curvature of a sample. A step is a
+    product with X and one of a row with its transpose.
 
     Returns the best model, its J and the history; `start` if f has no smoothed cuts or the design offers no samples.
     """
-    whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
-    model, (value, found) = start, whole(start)
+    whole = Objective(risk.whole, design, C)
+    model, (value, found), part = start, whole(start), None
     partial_auc = found.partial_auc
     rng = np.random.default_rng(0)
     history: list[Progress] = []
     remaining, stalled = _LEFT * value, 0
     most = _MOST_WIDE if _SAMPLES * design.dim > design.n_samples else _MOST
     while len(history) < min(max_iter, most):
+        part = risk.at(model.scores, part)
+        convex = Objective(part.convex, design, C)
         cut = smoothed(convex, model, remaining)
         if cut is None:
             break
-        vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
-        bundle.add(np.array([cut.offset]), vectors[:1], [cut.coef])
-        tilted = Objective(risk.convex, design, C, Tilt(design, vectors[1]))
-        step = sampled_step(tilted, model, cut.curvature, vectors[0], rng)
+        coef = cut.coef if part.concave is None else cut.coef - part.concave(model.scores).coef
+        step = sampled_step(convex, model, cut.curvature, design.adjoint([coef])[0], rng)
         if step is None:
             break
         ray = Ray(whole, model, model.vector + step[0])

@@ -1,0 +1,125 @@
+"""Whether fits of a range that starts above 0 end at a stationary point: is there a lower model nearby?
+
+Random separable problems of 5 to 3,000 negatives with surrogates "hinge" and "ramp": features with and without ties,
+some with sample weights. A fit fails if the objective falls by 0.5 % at 0.9 to 1.1 times its model, or at a random step
+of 5 % of its length. The objective is computed from its definition. Printed: the failures by their kind, and the
+passes over the features.
+
+Run: python benches/python/stationary.py [--fits 2000] [--largest 3000] [--seed 0]
+"""
+
+import argparse
+import time
+import warnings
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax import PartialAUCSVC
+
+FALL, FACTORS, STEP, STEPS = 0.005, (0.9, 0.95, 0.98, 1.02, 1.05, 1.1), 0.05, 40
+
+
+class Fit(NamedTuple):
+    """A separable problem and the options of a fit."""
+
+    X: Any
+    y: Any
+    weight: Any
+    fpr_range: tuple[float, float]
+    surrogate: str
+    C: float
+
+    def objective(self, w: Any) -> float:
+        """Return 1/2 |w|^2 + C R, from the definition: a negative counts by its share of the range."""
+        scores, positive = self.X @ w, self.y == 1
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        order = np.argsort(-scores[~positive], kind="stable")
+        t, u = scores[~positive][order], weight[~positive][order]
+        low, high = (end * u.sum() for end in self.fpr_range)
+        if np.all(weight % 1 == 0):
+            low, high = np.floor(low + 1e-9), np.ceil(high - 1e-9)
+        sums = np.cumsum(u)
+        share = np.clip(sums, low, high) - np.clip(sums - u, low, high)
+        counted = share > 0
+        loss = np.maximum(1.0 - scores[positive][:, None] + t[counted], 0.0)
+        loss = np.minimum(loss, 1.0) if self.surrogate == "ramp" else loss
+        mean = weight[positive] @ loss @ share[counted] / (weight[positive].sum() * (high - low))
+        return float(0.5 * w @ w + self.C * mean)
+
+
+def problem(rng: np.random.Generator, largest: int) -> Fit:
+    """Return a random problem of 5 to `largest` negatives, separable by a margin along one direction."""
+    n = int(np.exp(rng.uniform(np.log(5), np.log(largest + 1))))
+    m = int(1 + rng.integers(max(1, min(n // 2, 100))))
+    d = int(rng.choice([1, 2, 3, 5, 10, 30]))
+    X = rng.standard_normal((n + m, d)) * rng.choice([1.0, 2.0, 5.0])
+    if rng.random() < 0.3:
+        X = rng.standard_t(2, size=(n + m, d))
+    y = (np.arange(n + m) < m).astype(int)
+    along = rng.standard_normal(d)
+    along /= np.linalg.norm(along)
+    reach = X @ along
+    X += np.outer(y * (reach[m:].max() - reach[:m].min() + np.exp(rng.uniform(-3.0, 1.5))), along)
+    if rng.random() < 0.5:
+        X = np.round(X, 1)
+    weight = (None, None, rng.integers(1, 4, n + m).astype(float), rng.random(n + m) + 0.1)[rng.integers(4)]
+    low = float(rng.choice([0.02, 0.05, 0.1, 0.2, 0.3, 0.5]))
+    high = float(min(1.0, low + rng.choice([0.05, 0.2, 0.5, 1.0])))
+    return Fit(X, y, weight, (low, high), str(rng.choice(["hinge", "ramp"])), float(10.0 ** rng.integers(-1, 4)))
+
+
+def lower(fit: Fit, w: Any, value: float, rng: np.random.Generator) -> str:
+    """Return how a lower model nearby was found, "" if none was."""
+    if min(fit.objective(factor * w) for factor in FACTORS) < (1.0 - FALL) * value:
+        return "shorter" if fit.objective(0.98 * w) < value else "longer"
+    steps = rng.standard_normal((STEPS, len(w)))
+    steps *= STEP * np.linalg.norm(w) / np.linalg.norm(steps, axis=1, keepdims=True)
+    return "random" if min(fit.objective(w + step) for step in steps) < (1.0 - FALL) * value else ""
+
+
+def failures(fits: int, largest: int, seed: int = 0, say: bool = False) -> Counter[str]:
+    """Return the number of fits that fail, by kind of failure."""
+    found: Counter[str] = Counter()
+    for number in range(fits):
+        rng = np.random.default_rng([seed, number])
+        fit = problem(rng, largest)
+        model = PartialAUCSVC(fit.fpr_range, surrogate=fit.surrogate, C=fit.C)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(fit.X, fit.y, fit.weight)
+        value = fit.objective(model.coef_[0])
+        if abs(value - model.objective_) > 1e-6 * value:
+            found["wrong objective"] += 1
+        kind = lower(fit, model.coef_[0], value, rng)
+        found[kind] += kind != ""
+        if kind and say:
+            print(
+                number,
+                kind,
+                fit.X.shape,
+                fit.fpr_range,
+                fit.surrogate,
+                fit.C,
+                fit.weight is not None,
+                value,
+                flush=True,
+            )
+    return +found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fits", type=int, default=2000)
+    parser.add_argument("--largest", type=int, default=3000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--verbose", action="store_true")
+    arguments = parser.parse_args()
+    began = time.process_time()
+    found = failures(arguments.fits, arguments.largest, arguments.seed, arguments.verbose)
+    print(f"{sum(found.values())} of {arguments.fits} fits fail: {dict(found)}; {time.process_time() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
