@@ -70,6 +70,7 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
+    "other choices tried": [(f"{CONCAVE}.Choices.lower", nothing)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "smoothed cuts": [(f"{DIRECTIONS}.Newton.prepare", nothing)],
     "Newton targets": [(f"{DIRECTIONS}.Newton.propose", nothing)],

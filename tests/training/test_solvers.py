@@ -15,7 +15,7 @@ from rocmax._core import minimise_on_simplex
 from rocmax._runtime.settings import using
 from rocmax.designs import as_design
 from rocmax.risks import Logistic, Naive, Ramp, Tight
-from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth
+from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_trimmed, minimise_smooth
 from rocmax.solvers._convex_concave import descend
 from rocmax.solvers._envelope import Envelope
 from rocmax.solvers._objective import Objective
@@ -91,11 +91,11 @@ def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
         return 0.5 * model.vector @ model.vector + C * reference.ramp(y, X @ model.vector, fpr_range)
 
     ramp = Ramp(fpr_range).bind(problem, 1)
-    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=start)
+    found = minimise_trimmed(ramp, design, C, tol=1e-4, max_iter=3000, start=start)
     assert found.gap <= 1e-4
     assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
     assert found.objective <= objective(start)
-    again = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=found.model)
+    again = minimise_trimmed(ramp, design, C, tol=1e-4, max_iter=3000, start=found.model)
     assert again.objective <= objective(found.model) * (1 + 1e-12)
 
 
@@ -182,7 +182,7 @@ def test_the_ramp_of_wide_data_is_certified(fpr_range):
     ramp, design, C = Ramp(fpr_range).bind(_core.Problem(y), 1), as_design(X), 1e3
     bundle = Bundle(design)
     start = minimise_convex(ramp.convex, design, 1.0, tol=1e-2, max_iter=2000).model
-    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=500, start=start, bundle=bundle)
+    found = minimise_trimmed(ramp, design, C, tol=1e-4, max_iter=500, start=start, bundle=bundle)
     w = found.model.vector
     assert found.gap <= 1e-4 and bundle.multipliers is not None
     assert found.objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)

@@ -136,8 +136,8 @@ class Difference:
 class Trimmed:
     """A risk R of the negatives below the `above` highest ones, evaluated by `whole`; not convex.
 
-    R is the minimum of R_S over all sets S of negatives of that number (or weight), where R_S leaves out S and counts the
-    highest of the others: R_S is a :class:`Difference`, made by `part` from the weights of the others. So R_S is at
+    R is the minimum of R_S over all sets S of negatives of that number (or weight). R_S leaves out S and counts the
+    highest of the others; it is a :class:`Difference`, made by `part` from the weights of the others. So R_S is at
     least R, and equal to it wherever S are the highest negatives.
     """
 

@@ -90,6 +90,9 @@ def _trimmed(problem: _core.Problem, fpr_range: tuple[float, float], margins: li
         convex, *concave = (oracle([(1.0, True, margin)], rest, span) for margin in margins)
         return Difference(convex, concave[0] if concave else None, below)
 
-    signs = zip((1.0, -1.0), margins)
-    terms = [(sign * own, high, margin) for sign, margin in signs for own, high in ((1.0, True), (-1.0, False))]
+    terms = [
+        (sign * own, high, margin)
+        for sign, margin in zip((1.0, -1.0), margins, strict=False)
+        for own, high in ((1.0, True), (-1.0, False))
+    ]
     return Trimmed(oracle(terms, problem, fpr_range), j_a, part)
