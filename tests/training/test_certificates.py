@@ -66,7 +66,8 @@ def bind(name, y, weight, low_high, tilted_at):
     bound = risk.bind(_core.Problem(y, weight), 1)
     if isinstance(bound, Oracle):
         return bound, None
-    return bound.convex, bound.concave(tilted_at)
+    part = bound.at(tilted_at)
+    return part.convex, None if part.concave is None else part.concave(tilted_at)
 
 
 def solve(name, X, y, weight, low_high, C, vector, bundle=None):

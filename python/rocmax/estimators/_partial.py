@@ -26,9 +26,9 @@ class PartialAUCSVC(Machine):
         - "naive": convex; the same over orderings of all negatives (reference [1]_, eq. 11), so that pairs beyond the
           range cost too. It is at least "tight", and equal to it if the range ends at 1.
         - "hinge": the mean of (1 - s_i + t_j)_+ over the pairs of the range. Equals "tight" if the range starts at 0;
-          otherwise not convex, minimised by the convex-concave procedure (reference [1]_, Algorithm 4).
+          otherwise not convex, minimised to a stationary point (see Notes).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), so that hopeless pairs cannot dominate. Not convex:
-          minimised to a stationary point by the convex-concave procedure, from the full-range model.
+          minimised to a stationary point from the full-range model (see Notes).
         - "auto": "tight" on the full range, "ramp" on any other.
         - A convex, non-negative function ``surrogate(scores, positive, sample_weight)`` of the scores of all samples, a
           boolean array, and the weights (None if all are 1). It returns its value and a subgradient (one number per
@@ -85,6 +85,13 @@ class PartialAUCSVC(Machine):
     Scale the features to one unit, as by ``StandardScaler``. The guide explains both, and the landmarks (reference
     [3]_), under "What is minimised".
 
+    "ramp", and "hinge" on ranges above 0, may have many local minima. The returned model minimises a convex majorant of
+    the objective, to the accuracy `dual_gap_`. The majorant leaves out the negatives above the range, and equals the
+    objective at every multiple of the model: no multiple is better by more than the gap. For "hinge", no model is that
+    leaves the same negatives above the range. With up to 20 features, the fit also tries eight random choices of these
+    negatives if most of the objective is 1/2 |w|^2, as on separable data (reference [4]_); `n_iter_` and `history_` do
+    not count these tries.
+
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
     125 bytes per sample, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2)
     per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per step and 4 N L bytes (8 N L up to 2^24 numbers). If
@@ -97,6 +104,8 @@ class PartialAUCSVC(Machine):
     .. [2] Y. Wang, S. Chen and H. Xue, "Structure-embedded AUC-SVM", International Journal of Pattern Recognition and
        Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
     .. [3] C. Williams and M. Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 13, 2001.
+    .. [4] J.-S. Pang, M. Razaviyayn and A. Alvarado, "Computing B-stationary points of nonsmooth DC programs",
+       Mathematics of Operations Research, 2017. arXiv 1511.01796.
 
     Examples
     --------

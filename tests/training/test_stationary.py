@@ -1,0 +1,52 @@
+"""Fits of ranges that start above 0 end at a model that no multiple and no random step improves."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from profiles import cases
+from rocmax import PartialAUCSVC, partial_auc_path
+
+sys.path.append(str(Path(__file__).parents[2] / "benches" / "python"))
+
+# Fits that stopped at a kink of both parts of a difference: features, range, surrogate, C, largest objective.
+KINKS = [
+    ([5.4, -1.1, -2.6, -3.2, 1.1], (0.5, 1.0), "hinge", 1.0, 0.00782),
+    ([3.9, 1.7, -0.1, -1.1, -1.5, -0.5], (0.2, 0.6), "ramp", 100.0, 0.03126),
+]
+
+
+@pytest.mark.parametrize(("x", "fpr_range", "surrogate", "C", "largest"), KINKS)
+def test_a_kink_above_the_range_does_not_hold_a_fit(x, fpr_range, surrogate, C, largest):
+    X, y = np.array(x)[:, None], np.arange(len(x)) == 0
+    model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C).fit(X, y)
+    assert model.objective_ <= largest
+    # Other ways to the same fit: a kernel, the end of a path, a warm start.
+    kernel = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, kernel="precomputed").fit(X @ X.T, y)
+    path = partial_auc_path(X, y, fpr_range, surrogate=surrogate, Cs=[C / 10, C])
+    again = model.set_params(warm_start=True).fit(X, y)
+    assert max(kernel.objective_, path.objectives[-1], again.objective_) <= largest
+
+
+def test_separable_fits_have_no_lower_model_nearby():
+    from stationary import failures
+
+    assert not failures(cases(100, 2000), 150)[0]
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_multiples_are_certified():
+    from stationary import problem
+
+    for seed in range(cases(40, 2000)):
+        fit = problem(np.random.default_rng([7, seed]), 100)
+        model = PartialAUCSVC(fit.fpr_range, surrogate=fit.surrogate, C=fit.C)
+        y = fit.y.copy()
+        y[:: 1 + len(y) // 3] ^= 1  # no longer separable
+        if 0 < y.sum() < len(y):
+            fit = fit._replace(y=y)
+            model.fit(fit.X, y, fit.weight)
+            least = min(fit.objective(factor * model.coef_[0]) for factor in (*np.linspace(0.5, 1.5, 21), 0.999, 1.001))
+            assert least >= model.objective_ * (1.0 - 2.0 * model.tol) - 1e-12
