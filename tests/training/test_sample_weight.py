@@ -91,7 +91,10 @@ def test_weight_zero_leaves_out(data, surrogate, fpr_range):
     y = y.copy()
     y[0] = 7  # no class of this sample's
     left, removed = fit(fpr_range, surrogate, X, y, weight), fit(fpr_range, surrogate, X[kept], y[kept], weight[kept])
-    assert_same(left, removed, X)
+    if is_convex(surrogate, fpr_range) or fpr_range[0] == 0:
+        assert_same(left, removed, X)
+    else:  # rounding decides between stationary points
+        assert left.objective_ == pytest.approx(removed.objective_, rel=0.01)
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)

@@ -11,6 +11,9 @@ from rocmax import _core
 from rocmax._typing import F64, Bool, Rows
 from rocmax.risks._smoothed import Curvature, Smoothed
 
+# The relative rounding of a sum of weights.
+_ROUNDING = 1e-9
+
 
 class Evaluation(NamedTuple):
     """The result of an oracle at scores s: R(s), a subgradient, and the ranked partial AUC, where ties count 0.
@@ -148,7 +151,8 @@ class Trimmed:
     def at(self, scores: F64, last: Difference | None = None) -> Difference:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
-        if last is not None and (below is None or np.array_equal(below, last.below)):  # type: ignore[arg-type]
+        # The weight of a negative that is left out in part has the rounding of a sum.
+        if last is not None and (below is None or np.allclose(below, last.below, rtol=_ROUNDING)):  # type: ignore[arg-type]
             return last
         return self.part(below)
 
