@@ -5,6 +5,10 @@ class ZeroModelWarning(UserWarning):
     """The model gives all samples the same score, or a model that does is within tol of optimal."""
 
 
+class LeakageWarning(UserWarning):
+    """A column alone ranks the training samples almost perfectly, or its values repeat and never disagree on labels."""
+
+
 class PositiveClassWarning(UserWarning):
     """The labels do not say which class is the positive one: the greater in sorted order is taken."""
 

@@ -45,6 +45,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @parametrize_with_checks([model(n_estimators=10, library_params=None)], expected_failed_checks=lambda _: EXPECTED)
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.LeakageWarning")
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

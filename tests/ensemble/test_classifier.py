@@ -57,6 +57,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 )
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.LeakageWarning")
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

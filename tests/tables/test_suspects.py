@@ -13,8 +13,11 @@ Y = RNG.random(N) < 0.3
 NAN = np.nan
 
 
+ROW = Encoded("row", RNG.normal(size=N))
+
+
 def found(values, positive=Y, *, is_category=False, **options):
-    return suspects([Encoded("c", np.asarray(values, dtype=float), is_category)], positive, **options)
+    return suspects([Encoded("c", np.asarray(values, dtype=float), is_category), ROW], positive, **options)
 
 
 def either(positive, of_positive, of_others):
@@ -132,10 +135,12 @@ def test_a_measured_integer_agrees_as_its_neighbours_do():
 
 def test_rows_that_are_repeated_tell_nothing():
     rng = np.random.default_rng(2)
-    values, y = rng.permutation(10 * 400)[:400], rng.random(400) < 0.2
+    X, y = rng.permutation(8000).reshape(400, 20), rng.random(400) < 0.2
     rows = np.r_[np.arange(400), rng.choice(np.flatnonzero(y), 240)]  # positives copied until classes are equal
-    repeated = np.bincount(rows)[rows] > 1
-    assert not found(values[rows], y[rows], repeated=repeated)
+    assert suspects([Encoded(k, values.astype(float)) for k, values in enumerate(X[rows].T)], y[rows]) == []
+    visit = rng.normal(size=len(rows))  # the same patients at several visits
+    columns = [Encoded("patient", rows.astype(float), True), Encoded("visit", visit)]
+    assert [one.column for one in suspects(columns, y[rows])] == ["patient"]
 
 
 def test_groups_that_leak_are_still_suspects():

@@ -5,12 +5,13 @@ Both are found from the rows and the positives of each value of a column, after 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
+from rocmax._tables._digests import digests, repeated
 from rocmax._typing import F64, AnyArray, Bool
 
 # A column is a suspect if its AUC is at least 1 - _ERROR, with fewer than _MANY rows in a class nearer to 1 in
@@ -31,7 +32,7 @@ _BY = {"value": "its values", "category": "its categories", "missing": "where it
 class Encoded(NamedTuple):
     """A column of a table: numbers, or the numbers of its categories; NaN where missing."""
 
-    name: str
+    name: Any
     values: F64
     is_category: bool = False
 
@@ -54,7 +55,7 @@ class Suspect(NamedTuple):
         How often consecutive rows of one of these values disagree.
     """
 
-    column: str
+    column: Any
     by: str | None
     auc: float | None
     only: str | None
@@ -79,17 +80,10 @@ class Suspect(NamedTuple):
         return f"{'; '.join(said)}: {'; '.join(remedies)}"
 
 
-def suspects(
-    columns: Iterable[Encoded], positive: Bool, *, groups: AnyArray | None = None, repeated: Bool | None = None
-) -> list[Suspect]:
+def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
     """Return the columns that alone rank almost perfectly, or whose values repeat and never disagree about the label.
 
-    Parameters
-    ----------
-    groups : array of shape (n_samples,), default=None
-        Groups of dependent rows. With them, repeated values are not reported.
-    repeated : array of bool, default=None
-        Which rows equal another one in all columns. They tell nothing about the values of one column.
+    With `groups` of dependent rows, repeated values are not reported.
 
     Notes
     -----
@@ -97,23 +91,30 @@ def suspects(
     the share of positives among their rows in the other folds, so that many distinct values do not look perfect.
     *Repeated values*: if two rows of one value disagreed as often as two rows of different values (of numbers:
     neighbouring values), the number of disagreeing consecutive rows would be binomial; its probability must be below
-    1e-6. *Cost*: a sort of each column, of at most 50,000 rows of each class. *False alarms*: 2 of 6,045 columns of 128
-    honest tables, petal length and width of Iris setosa.
+    1e-6. Rows that equal another one in all columns are not looked at there. *Cost*: a sort of each column, of at most
+    50,000 rows of each class. *False alarms*: 2 of 6,045 columns of 128 honest tables, petal length and width of Iris
+    setosa.
     """
-    rows = _sampled(positive)
+    rows = sampled(positive)
     if rows is not None:
-        positive = positive[rows]
-        groups, repeated = (None if one is None else one[rows] for one in (groups, repeated))
+        columns = [Encoded(name, values[rows], is_category) for name, values, is_category in columns]
+        positive, groups = positive[rows], None if groups is None else groups[rows]
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < _FEWEST:
         return []
     place = np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
     fold = np.random.default_rng(0).integers(_FOLDS, size=len(positive))[place]
+    repeat: Bool | None = None
     found = []
     for name, values, is_category in columns:
-        counted = _Counted(values if rows is None else values[rows], positive, is_category=is_category)
+        counted = _Counted(values, positive, is_category=is_category)
         by, auc = counted.ranking(fold)
         only = counted.only_class() if by is None else None
-        names = counted.names(repeated, near=not is_category and by is None) if groups is None else (0, 0, 0)
+        names = (0, 0, 0)
+        near = not is_category and by is None
+        if groups is None and counted.names(None, near=near)[0]:
+            if repeat is None:
+                repeat = repeated(digests(np.column_stack([one.values for one in columns])))
+            names = counted.names(repeat, near=near)
         if by is not None or only is not None or names[0]:
             found.append(Suspect(name, by, auc, only, *names))
     return found
@@ -126,7 +127,7 @@ def messages(found: Sequence[Suspect], drop: str, group: str) -> list[str]:
     return [one.message(drop, group) for one in found[:_SHOWN]] + last
 
 
-def _sampled(positive: Bool) -> AnyArray | None:
+def sampled(positive: Bool) -> AnyArray | None:
     """Return some rows of each class, in their order; None for all."""
     rng, parts = np.random.default_rng(0), []
     for part in (np.flatnonzero(positive), np.flatnonzero(~positive)):
@@ -202,14 +203,14 @@ class _Counted:
                 return name
         return None
 
-    def names(self, repeated: Bool | None, *, near: bool) -> tuple[int, int, int]:
+    def names(self, repeat: Bool | None, *, near: bool) -> tuple[int, int, int]:
         """Return rows, number and disagreements of values that agree about the label too often for chance, or zeros.
 
-        With `near`, chance is the disagreement of neighbouring values.
+        With `near`, chance is the disagreement of neighbouring values. Rows of `repeat` are not looked at.
         """
         codes, labels = self.codes, self.labels
-        if repeated is not None and repeated.any():
-            apart = ~repeated[self.order]
+        if repeat is not None and repeat.any():
+            apart = ~repeat[self.order]
             codes, labels = codes[apart], labels[apart]
         same, other = codes[1:] == codes[:-1], labels[1:] != labels[:-1]
         counts = np.bincount(codes, minlength=1)
@@ -218,7 +219,7 @@ class _Counted:
             return 0, 0, 0
         n, n_disagree, share = np.count_nonzero(same), np.count_nonzero(same & other), labels.mean()
         expected = other[~same].mean() if near else 2.0 * share * (1.0 - share)
-        never = n_disagree <= _SELDOM * expected * n and binom.cdf(n_disagree, n, expected) < _CHANCE
+        never = n_disagree <= _SELDOM * expected * n and bdtr(n_disagree, n, expected) < _CHANCE
         return (int(counts.sum()), len(counts), int(n_disagree)) if never else (0, 0, 0)
 
 

@@ -23,6 +23,7 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
+from rocmax._tables._leaks import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._categories import aligned, categories_of
 from rocmax.boosting._choice import Candidate, Rounds
@@ -202,6 +203,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         split = None if self.validation is None else given(self.validation, data.X, data.positive, there, groups)
         groups = None if groups is None else groups[there]
         data = data if there.all() else data.take(np.flatnonzero(there))
+        warn_of_leaks(data.X, data.positive, groups)
         share = float(self.validation_fraction)
         train, held = split or drawn(data.positive, share, np.random.default_rng(library.seed), data.X, groups)
         if len(data.positive) < settings().boosting_pair_rows:

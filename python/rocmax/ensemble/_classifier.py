@@ -17,6 +17,7 @@ from rocmax._parameters import check_callback, check_nonnegative, check_positive
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._runtime.warn import warn
 from rocmax._tables._coder import TableCoder
+from rocmax._tables._leaks import warn_of_leaks
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
@@ -195,6 +196,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         run.share = _FOLDS
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         data, rows = self._data(X, y, sample_weight, groups, fpr_range, seed, lead)
+        if self._schema is None:
+            warn_of_leaks(data.X, data.positive, data.groups)
         with blas_threads(1):  # so that nothing depends on their number
             found, board = self._cross_fitted(data, families, run)
             self._keep(data, found, board, run, rows)
