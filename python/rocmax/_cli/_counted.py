@@ -70,6 +70,10 @@ class Counted(Scored):
     def plain(self) -> dict[str, Any]:
         return {**super().plain(), "error_bounds": {name: one.error_bound for name, one in self.columns.items()}}
 
+    @staticmethod
+    def _are_equal(scores: Any) -> bool:
+        return bool(scores.n_bins == 1)
+
     def infer(self, name: str, measure: Measure) -> Inference:
         low = name in self.lower
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
@@ -170,6 +174,7 @@ def read(arguments: Namespace) -> Counted:
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     found.labels = labels.counted(counts)
     found.labels.tell(form)
+    found.tell_of_equal()
     form.tell()
     return found
 

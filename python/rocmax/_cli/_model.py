@@ -30,6 +30,7 @@ from rocmax._cli._failure import Failure, reading, short
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import written
 from rocmax._cli._source import Table
+from rocmax._cli._trained import Later, Trained
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._notes import Note, of_rows, some
 from rocmax._tables._schema import Schema
@@ -61,6 +62,7 @@ class Model:
     positive: str
     negative: str
     fpr_range: tuple[float, float]
+    trained: Trained
 
     def check(self) -> None:
         """Raise TypeError unless the parts have the types of a trained model."""
@@ -98,11 +100,13 @@ class Model:
             found.append(Note("unseen", text, name, tuple(values[:_NAMED]), n))
         return found
 
-    def scores(self, rows: Table, form: Form, before: int = 0, seen: Unseen | None = None) -> NDArray[np.float64]:
+    def scores(
+        self, rows: Table, form: Form, before: int = 0, seen: Unseen | None = None, later: Later | None = None
+    ) -> NDArray[np.float64]:
         """Return a finite score for each row, above 0 where the positive class is predicted.
 
         `before` is the number of rows before those of the table, for messages; in `seen` are the categories that
-        training has not seen.
+        training has not seen, in `later` other news.
         """
         X = features(rows, self.schema, form, before)
         if seen is not None:
@@ -126,6 +130,8 @@ class Model:
                 f"the score is not finite in row {before + bad[0] + 1} ({bad.size} such): the model is damaged, "
                 "or the data lie far beyond those it was trained on"
             )
+        if later is not None:
+            later.add(X, found)
         return found
 
 
@@ -138,6 +144,7 @@ def stored(model: Model) -> dict[str, Any]:
         "format": _FORMAT,
         "schema": np.frombuffer(schema, dtype=np.uint8),
         "coder": None if model.coder is None else model.coder.plain(),
+        "trained": model.trained.plain(),
         "classifier": classifier if model.kind == "linear" else {model.kind: _PLAIN[model.kind].stored(classifier)},
     }
 
@@ -167,6 +174,7 @@ def load(path: str) -> Model:
         low, high = content["fpr_range"]
         content["fpr_range"] = (low, high)
         schema = content["schema"] = Schema.of_plain(json.loads(content["schema"].tobytes()))
+        content["trained"] = Trained.restored(content["trained"], schema)
         if content["coder"] is not None:
             content["coder"] = TableCoder.of_plain(content["coder"], schema)
         if isinstance(content["classifier"], dict):

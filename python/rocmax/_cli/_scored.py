@@ -1,8 +1,9 @@
 """Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._text import log
+from rocmax._cli._trained import suspects
+from rocmax._tables._notes import Note
 from rocmax.metrics import Bootstrap, Measure, Venkatraman, compare, infer
 from rocmax.metrics.samples._weights import not_counts
 
@@ -61,6 +64,16 @@ class Scored:
 
     def _clusters(self) -> str:
         return ""
+
+    def tell_of_equal(self) -> None:
+        """Report the columns whose scores are all equal."""
+        for name, scores in self.columns.items():
+            if self._are_equal(scores):
+                self.notes.add(Note("equal scores", f"warning: all scores in column {name!r} are equal", name))
+
+    @staticmethod
+    def _are_equal(scores: Any) -> bool:
+        return bool((scores == scores[0]).all())
 
     def plain(self) -> dict[str, Any]:
         """Return what --json holds about the rows."""
@@ -203,9 +216,27 @@ def read(arguments: Namespace) -> Whole:
     )
     for name in named if is_text else ():
         numbers.tell_of_names(name, table.column(frame, name), form)
+    found.tell_of_equal()
+    if not groups and weight is None:
+        _tell_of_groups(found, needed, form)
     form.tell()
     _warn_unless_counts(arguments, found.weight)
     return found
+
+
+def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -> None:
+    """Report other columns whose values repeat and never disagree about the label, in the first rows of the file."""
+    path = found.arguments.data
+    if not Path(path).is_file():
+        return
+    frame, is_text = next(source.batches(path, source.Wanted(form=replace(form, notes=numbers.Notes()))))
+    if len(frame) != min(found.n_rows, source.ROWS):
+        return  # rows were left out
+    others = [series for series in frame if series.name not in needed]
+    others = [*numbers.typed(pl.DataFrame(others), form, ())] if is_text and others else others
+    for note in suspects(pl.DataFrame(others), found.positive[: len(frame)]):
+        if note.rows:
+            found.notes.add(note)
 
 
 def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None) -> None:

@@ -1,5 +1,6 @@
 """Choose and fit a model: an ensemble of families, a linear model or boosted trees."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
 from rocmax.ensemble._run import EnsembleStep
 from rocmax.estimators._folds import folds_of
+from rocmax.exceptions import LeakageWarning
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None
@@ -140,5 +142,6 @@ def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> C
     validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     with report.warned(), report.progress("boosted trees") as tell:
+        warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
     return Choice(coder, model, "boosted trees (--model boosting)")

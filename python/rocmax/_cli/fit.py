@@ -10,6 +10,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _select as select
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
+from rocmax._cli import _trained as trained
 from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, is_stdout
 from rocmax._cli._text import log, say
@@ -47,6 +48,8 @@ def run(arguments: Namespace) -> None:
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
         )
+        for note in trained.suspects(data.X, positive, data.groups, in_time=data.in_time):
+            form.notes.add(note)
     form.tell()
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
@@ -57,6 +60,7 @@ def run(arguments: Namespace) -> None:
         positive=str(labels.value),
         negative=labels.other,
         fpr_range=arguments.fpr,
+        trained=trained.Trained.of(data.X, schema),
     )
     _model.save(model, arguments.out)
     result = {
