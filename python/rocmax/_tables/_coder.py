@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rocmax._runtime.warn import warn
+from rocmax._tables._changes import Changes, messages, trained_columns
 from rocmax._tables._decide import decide
 from rocmax._tables._frame import columns_of, is_frame, numbers, texts
 from rocmax._tables._notes import of_rows, some
@@ -56,6 +57,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The number of encoded categorical columns, which come last, of "trees".
     """
 
+    trained_: F64 | None = None  # what the columns were in training
+
     def __init__(self, kind: str = "trees", schema: Schema | None = None) -> None:
         self.kind = kind
         self.schema = schema
@@ -88,6 +91,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for note in notes:
                 warn(note.text.removeprefix("warning: "), UserWarning)
         values, codes = self._read(X)
+        self.trained_ = None if _is_sparse(values) else trained_columns(self._together(values, codes))
         self._learn(values, codes)
         self.n_categorical_ = len(codes)
         return self._coded(values, codes)
@@ -97,13 +101,20 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.coded(X)
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
-        """Return the encoding of other rows; warn of categories not seen in training."""
+        """Return the encoding of other rows; warn of categories not seen in training and of columns that changed."""
         by_name = self.categorical_ + self.left_out_
         if by_name and not is_frame(X):
             raise ValueError(
                 f"X must be a frame with the columns of training, of which {by_name[0]!r} is not numeric, got an array"
             )
-        return self._coded(*self._read(X, tell=tell))
+        values, codes = self._read(X, tell=tell)
+        if tell and self.trained_ is not None and not _is_sparse(values):
+            names = range(values.shape[1]) if self.schema_ is None else self.schema_.used
+            changes = Changes(names, self.trained_, values.shape[1])
+            changes.add(self._together(values, codes))
+            if said := messages(changes.found()):
+                warn("; ".join(said), UserWarning)
+        return self._coded(values, codes)
 
     def _read(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
         """Return the numbers of a table, which must not be too large, and the codes of each column of categories."""
@@ -129,6 +140,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if tell:
             _warn(schema.categorical, held, codes)
         return values, codes
+
+    def _together(self, values: Any, codes: list[AnyArray]) -> AnyArray:
+        """Return numbers and codes in one array: NaN where missing, -1 where unseen."""
+        names = [np.where(of == _n(column), np.nan, of) for of, column in self._pairs(codes)]
+        return np.column_stack([values, *names]) if names else np.asarray(values)
 
     def _learn(self, values: Any, codes: list[AnyArray]) -> None:
         """Learn medians and scales of numbers, and the column of each category."""
