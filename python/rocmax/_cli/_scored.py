@@ -1,7 +1,9 @@
 """Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Failure, Misuse
 from rocmax._cli._text import log
 from rocmax._cli._trained import suspects
 from rocmax._tables._notes import Note
@@ -226,17 +228,18 @@ def read(arguments: Namespace) -> Whole:
 
 def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -> None:
     """Report other columns whose values repeat and never disagree about the label, in the first rows of the file."""
-    path = found.arguments.data
+    path, apart = found.arguments.data, replace(form, notes=numbers.Notes(), codes=Counter())
     if not Path(path).is_file():
         return
-    frame, is_text = next(source.batches(path, source.Wanted(form=replace(form, notes=numbers.Notes()))))
-    if len(frame) != min(found.n_rows, source.ROWS):
-        return  # rows were left out
-    others = [series for series in frame if series.name not in needed]
-    others = [*numbers.typed(pl.DataFrame(others), form, ())] if is_text and others else others
-    for note in suspects(pl.DataFrame(others), found.positive[: len(frame)]):
-        if note.rows:
-            found.notes.add(note)
+    with suppress(Failure):  # what is wrong with other columns is no news
+        frame, is_text = next(source.batches(path, source.Wanted(form=apart)))
+        if len(frame) != min(found.n_rows, source.ROWS):
+            return  # rows were left out
+        others = [series for series in frame if series.name not in needed]
+        others = [*numbers.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
+        for note in suspects(pl.DataFrame(others), found.positive[: len(frame)]):
+            if note.rows:
+                found.notes.add(note)
 
 
 def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None) -> None:
