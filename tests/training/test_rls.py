@@ -29,6 +29,7 @@ CASES = json.loads((Path(__file__).parents[1] / "cases" / "auc_rls.json").read_t
 )
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
+@pytest.mark.filterwarnings("ignore:up to .* rows of a fold also occur:UserWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

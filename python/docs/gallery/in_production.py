@@ -73,9 +73,9 @@ print(str(caught[0].message).splitlines()[0])
 # %%
 # Columns that changed
 # --------------------
-# A feed that changes its unit, or stops filling a column, breaks a model without an error. The model remembers the range
-# and the share of missing values of each column, and ``decision_function`` warns where rows differ: here amounts in
-# cents, and hours that are missing. ``rocmax score`` reports the same: :doc:`/tables` has the rules.
+# A feed that changes its unit, or stops filling a column, breaks a model without an error. The model remembers the
+# range and the share of missing values of each column, and ``decision_function`` warns where rows differ: here amounts
+# in cents, and hours that are missing. ``rocmax score`` reports the same: :doc:`/tables` has the rules.
 broken = payments.loc[later, columns].assign(amount=lambda t: 100 * t["amount"], hour=np.nan)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
