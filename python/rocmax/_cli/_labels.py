@@ -173,7 +173,7 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
             _refuse_doubtful(name, positive, others)
         except Failure:
             if not asked.json:  # all labels at a glance: there may be more to mend than the first that is refused
-                say(f"labels in column {name!r}: {_counted(n_rows)}")
+                say(f"labels in column {name!r}: {_counted({value: n_rows[value] for value in values})}")
             raise
     return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
 
