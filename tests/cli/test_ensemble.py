@@ -45,13 +45,14 @@ def fitted() -> Any:
     """Return the model of an ensemble that has kept every family."""
     pytest.importorskip("lightgbm")
     from rocmax._cli import _model
+    from rocmax._cli._trained import Trained
     from rocmax._tables._decide import decide
 
     classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)
     classifier.fit(features(table(400)), table(400)["y"].to_numpy() == 1)
     assert set(classifier.families_) == set(NAMES)
     schema, _ = decide(features(table(400)))
-    return _model.Model(schema, None, classifier, "y", "1", "0", (0.0, 0.2))
+    return _model.Model(schema, None, classifier, "y", "1", "0", (0.0, 0.2), Trained.of(features(table(400)), schema))
 
 
 @pytest.fixture(scope="module")
