@@ -137,7 +137,8 @@ def test_models_of_many_names_are_read(tmp_path: Path, run: Run) -> None:
     y = np.arange(n) % 2
     columns = {"y": y, "x": np.random.default_rng(0).normal(size=n) + y, "name": [f"{k:05}a" for k in range(n)]}
     pl.DataFrame(columns).write_csv(tmp_path / "d.csv")
-    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
+    how = ["--categorical", "name", "--C", 1, "--out", tmp_path / "m"]
+    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", *how)
     assert code == 0, err
     code, out, err = run("score", tmp_path / "m", tmp_path / "d.csv")
     assert code == 0 and out.count("\n") == n + 1, err
