@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 
 # The features of the tests are small: more threads in the BLAS only spin.
@@ -39,6 +40,14 @@ def few_trees():
 
     with using(forest_trees=(30, 20)):
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_figures_are_left():
+    """Close the figures of a test: pyplot keeps them, and warns of more than 20."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from scipy.special import expit  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 from rocmax.display import DecisionCurveDisplay, PrecisionRecallDisplay  # noqa: E402
-from rocmax.exceptions import BelowChanceWarning  # noqa: E402
+from rocmax.exceptions import BelowChanceWarning, CoverageWarning  # noqa: E402
 from rocmax.metrics import AveragePrecision, FPRAtTPR, NetBenefit, infer, precision_recall_curve  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -77,8 +77,9 @@ def test_weights_and_estimators_of_precision_and_recall() -> None:
     scores = np.where(np.arange(80) < 40, np.arange(80), 20.5)  # all positives are tied
     tied = PrecisionRecallDisplay.from_predictions(np.arange(80) >= 40, scores, confidence_level=0.95)
     assert tied.curves[0].band is None  # no recall between 0 and 1 is reached
-    with pytest.raises(ValueError, match="a variance needs two"):
-        PrecisionRecallDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.3], confidence_level=0.95)
+    with pytest.warns(CoverageWarning, match="a class has 1 sample: the curve is drawn without intervals"):
+        bare = PrecisionRecallDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.3], confidence_level=0.95)
+    assert bare.curves[0].band is None
 
 
 def test_decision_curves() -> None:

@@ -69,7 +69,7 @@ def test_what_is_missing_is_named(measure):
 
 def test_missing_scores_of_several_models_are_placed():
     frame = pd.DataFrame({"a": NUMBERS["Float64"](holed(S)), "b": -S})
-    with pytest.raises(ValueError, match=r"^y_score must be finite, got <NA> at index \(3, 0\); pass missing='drop'"):
+    with pytest.raises(ValueError, match=r"^y_score\['a'\] must be finite, got nan at index 3; pass missing='drop'"):
         metrics.compare(Y, frame)
 
 

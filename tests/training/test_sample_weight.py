@@ -167,8 +167,9 @@ def test_metadata_is_routed(data, counts):
         return roc_auc_score(y_true, y_score, sample_weight=sample_weight)
 
     options = {"Cs": [1.0], "cv": GroupKFold(3), "surrogate": "tight"}
-    with pytest.raises(TypeError, match=r"'groups'.*enable_metadata_routing"):
-        PartialAUCSVCCV((0.0, 0.3), **options).fit(X, y, groups=groups)
+    PartialAUCSVCCV((0.0, 0.3), **options).fit(X, y, groups=groups)
+    with pytest.raises(TypeError, match=r"'other'.*enable_metadata_routing"):
+        PartialAUCSVCCV((0.0, 0.3), **options).fit(X, y, other=groups)
     with sklearn.config_context(enable_metadata_routing=True):
         own = PartialAUCSVCCV((0.0, 0.3), **options).fit(X, y, counts, groups=groups)
         for (train, test), found in zip(GroupKFold(3).split(X, y, groups), own.scores_["tight"], strict=True):

@@ -26,8 +26,6 @@ def names(frame: pl.DataFrame, name: str) -> pl.Series:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_MOST} subgroups")
     local = series.dtype == pl.Datetime and getattr(series.dtype, "time_zone", None) is None
     kept = series.dtype.is_numeric() or local or series.dtype == pl.Enum
-    if series.dtype == pl.String and series.str.contains(r"^(?:0|-?[1-9]\d{0,17})$").all():
-        series, kept = series.cast(pl.Int64), True  # the same text, in the order of numbers
     return (series if kept else series.cast(pl.String)).alias(name)
 
 

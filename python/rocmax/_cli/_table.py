@@ -85,7 +85,10 @@ def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
     series = nameless(column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
-    return without_holes(series, name, what)
+    series = without_holes(series, name, what)
+    if series.dtype == pl.String and series.str.contains(r"^(?:0|-?[1-9]\d{0,17})$").all():
+        return series.cast(pl.Int64)  # the same names, in the order of numbers
+    return series
 
 
 def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "group") -> NDArray[np.int64]:

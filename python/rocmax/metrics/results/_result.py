@@ -355,6 +355,8 @@ def _key(value: Any) -> Any:
     """Return a hashable value that is equal if values are."""
     if isinstance(value, np.ndarray):
         return value.shape, _key(value.ravel().tolist())
+    if hasattr(value, "tocsr"):
+        return value.shape, *(_key(part) for part in (value.indptr, value.indices, value.data))
     if isinstance(value, Mapping):
         return tuple((name, _key(part)) for name, part in value.items())
     if isinstance(value, (tuple, list)):

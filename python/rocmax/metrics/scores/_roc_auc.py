@@ -110,7 +110,7 @@ def roc_auc_score(
             except _UnusualError:
                 pass  # the general way finds the error
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
-    if multi_class in ("ovr", "ovo") and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
+    if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
         y_score = _by_name(y_true, y_score, labels)
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
@@ -187,7 +187,7 @@ def _general(
         raise _UnusualError from error
     if len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
         raise _UnusualError
-    if kind == "binary" and not (s.ndim == 2 and multi_class != "raise" and s.shape[1] > 1):
+    if kind == "binary" and not (s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")) and s.shape[1] > 1):
         classes = np.unique(y)
         if y.ndim == 2:
             y = y[:, 0]
