@@ -30,7 +30,7 @@ class Bootstrap(Method):
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
     are drawn with their weights. Models of the same samples share the draws. Samples are drawn by their rank in the
     first model, so the order of the rows does not matter. Where all resamples have the same value, as with separated
-    classes, a measure with two bounds has the interval of :class:`LogitDeLong` for a variance of 0.
+    classes, a measure with two bounds has the interval of ``method="logit-delong"`` for a variance of 0.
 
     Parameters
     ----------
