@@ -89,8 +89,8 @@ class PartialAUCSVC(Machine):
     the objective, to the accuracy `dual_gap_`. The majorant leaves out the negatives above the range, and equals the
     objective at every multiple of the model: no multiple is better by more than the gap. For "hinge", no model is that
     leaves the same negatives above the range. With up to 20 features, the fit also tries eight random choices of these
-    negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and `history_` do
-    not count these tries.
+    negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and `history_`
+    do not count these tries.
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
     125 bytes per sample, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2)
