@@ -16,12 +16,7 @@ from sklearn.base import BaseEstimator
 import rocmax
 from result_cases import ATTACK, CASES, FRAME, NAMED, N, S, Y
 from rocmax import metrics
-from rocmax.metrics import (
-    Measure,
-    compare,
-    infer,
-    reader_study,
-)
+from rocmax.metrics import FPRAtTPR, Measure, compare, infer, operating_point, reader_study
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS, REFERENCES
 from rocmax.metrics.results._result import Result
@@ -177,3 +172,23 @@ def test_every_method_has_words_and_sources() -> None:
     for key, reference in REFERENCES.items():
         year = reference.short[-4:]
         assert re.search(rf"\b{year}\b", reference.full), key
+
+
+def test_results_of_many_models_and_thresholds_are_printed_in_a_page():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 3 == 0
+    scores = rng.standard_normal((400, 80)) + y[:, None] * np.linspace(0.5, 1.5, 80)
+    found = compare(y, scores, "auc")
+    lines, best = str(found).splitlines(), max(found.estimates, key=found.estimates.get)
+    assert len(lines) < 30 and len(str(found)) < 4_000 and len(found.summary()) < 1_000
+    assert sum(best in line for line in lines[3:23]) == 20 and "and 3,140 more pairs: to_frame() has all" in lines
+    assert lines[0].startswith(f"AUC: {best} = ") and lines[0].endswith(", and 60 more")
+    assert len(found.to_frame()) == 3_160
+    alone = infer(y, scores, "auc")
+    assert len(str(alone).splitlines()) < 70 and "and 20 more rows: to_frame() has all" in str(alone)
+    assert "and 60 more" in alone.summary()
+    points = operating_point(y, scores[:, 0], threshold=scores[:, 0])
+    assert len(str(points).splitlines()) < 30 and "380 more thresholds" in str(points)
+    lower = compare(y, np.round(scores, 1) ** 2, FPRAtTPR(0.8))
+    worst = max(lower.estimates.values())
+    assert f" = {worst:.3f}" not in str(lower).splitlines()[0]

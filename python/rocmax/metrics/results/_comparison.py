@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -158,7 +158,10 @@ class Comparison(Measured):
         return {**super()._also(), **own}
 
     def rows(self) -> list[dict[str, Any]]:
-        of = {name: [getattr(pair, name) for pair in self.pairs] for name in PairComparison._fields}
+        return self._rows_of(self.pairs)
+
+    def _rows_of(self, pairs: Sequence[PairComparison]) -> list[dict[str, Any]]:
+        of = {name: [getattr(pair, name) for pair in pairs] for name in PairComparison._fields}
         limits = zip(*(both or (np.nan, np.nan) for both in of["confidence_interval"]), strict=True)
         columns = {
             "model_a": of["model_a"],
@@ -172,7 +175,18 @@ class Comparison(Measured):
             **{name: of[name] for name in ("statistic", "df", "pvalue", "pvalue_adjusted")},
             "weight_kind": self.weight_kind,
         }
-        return table(len(self.pairs), columns)
+        return table(len(pairs), columns)
+
+    def _best_first(self) -> list[str]:
+        """Return the models, the best first."""
+        return sorted(self.estimates, key=self.estimates.__getitem__, reverse=not self.measure.lower_is_better)
+
+    def _of_best(self) -> list[PairComparison]:
+        """Return the pairs of the best model with others, the best of these first."""
+        best, *others = self._best_first()
+        place = {name: k for k, name in enumerate(others)}
+        found = [pair for pair in self.pairs if best in (pair.model_a, pair.model_b)]
+        return sorted(found, key=lambda pair: place[pair.model_b if pair.model_a == best else pair.model_a])
 
     @property
     def joint_test(self) -> str:
@@ -186,9 +200,13 @@ class Comparison(Measured):
     def _estimates(self, error: float | None = None) -> str:
         """Return the estimates in words, with the digits of their own standard errors or of one that is given."""
         errors = self.standard_errors.tolist() if error is None else [error] * len(self.estimates)
-        return ", ".join(
-            f"{words.label_text(name)} = {words.digits(value, self._places(own))}"
-            for (name, value), own in zip(self.estimates.items(), errors, strict=True)
+        own = dict(zip(self.estimates, errors, strict=True))
+        names = self._best_first() if len(own) > words.MOST_NAMED else own
+        return words.listing(
+            [
+                f"{words.label_text(name)} = {words.digits(self.estimates[name], self._places(own[name]))}"
+                for name in names
+            ]
         )
 
     def _lines(self) -> list[str]:
@@ -203,11 +221,14 @@ class Comparison(Measured):
             ]
         hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
         hidden += ([] if self.adjust else ["pvalue_adjusted"]) + (["df"] if self.paired else [])
-        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
+        pairs = self.pairs if len(self.pairs) <= words.MOST_ROWS else self._of_best()[: words.MOST_NAMED]
+        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self._rows_of(pairs)]
+        others = len(self.pairs) - len(pairs)
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             f"all equal: {self.joint_test}",
             *words.text_table(rows, self._bounded),
+            *([f"and {others:,} more pairs: to_frame() has all"] if others else []),
             f"{words.level(self.confidence_level)} one by one; p of a {self._test()}",
         ]
 

@@ -166,7 +166,7 @@ class Inference(Measured):
             pvalue = f", {words.p_value(row['pvalue'])}" if self._against else ""
             each.append(f"{words.label_text(name)} = {found}{pvalue}")
         test = f"; p of a {self._against}" if self._against else ""
-        return [f"{self.measure_in_words} ({level}{test}; {basis}): {'; '.join(each)}"]
+        return [f"{self.measure_in_words} ({level}{test}; {basis}): {words.listing(each, '; ')}"]
 
     def _said(self, name: str, basis: str) -> str:
         """Return the estimate of one model with its interval, in words."""

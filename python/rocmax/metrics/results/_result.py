@@ -24,7 +24,6 @@ from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
 _AUC = AUC()
-_MOST_ROWS = 60  # of a table in a notebook
 _SHORT = 6  # elements that a repr lists
 _OTHERS = {"ovr": "the rest", "ovo": "one"}
 _SCALARS = (str, int, float, type(None))
@@ -134,9 +133,13 @@ class Result:
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row, self._bounded).values())}</tr>"
-            for row in rows[:_MOST_ROWS]
+            for row in rows[: words.MOST_ROWS]
         )
-        more = f"<p>and {len(rows) - _MOST_ROWS} rows more</p>" if len(rows) > _MOST_ROWS else ""
+        more = (
+            f"<p>and {len(rows) - words.MOST_ROWS:,} more rows: to_frame() has all</p>"
+            if len(rows) > words.MOST_ROWS
+            else ""
+        )
         return (
             f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
             f"<p>{escape(self.summary())}</p></div>"

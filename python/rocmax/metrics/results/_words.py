@@ -18,6 +18,8 @@ _IN_ERRORS = 4.0  # the width of a 95 % interval, nearly
 _NOISE = 1e-12  # what rounding leaves of 0 and of 1
 _MOST_ZEROS = 5  # of 0 itself
 _LEAST_FIXED = 1e-4  # smaller numbers are written with an exponent
+MOST_ROWS = 60  # of a table that is printed
+MOST_NAMED = 20  # things that a sentence lists
 _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
 
 
@@ -43,8 +45,14 @@ def exceptions(of: Any) -> str:
         text = "; low scores are for positives"
     elif higher is not True:
         listed = [label_text(names[k]) if names else f"model {k + 1}" for k, high in enumerate(higher) if not high]
-        text = f"; low scores of {', '.join(listed)} are for positives"
+        text = f"; low scores of {listing(listed)} are for positives"
     return text + (f"; {count(of.n_dropped)} dropped with missing values" if of.n_dropped else "")
+
+
+def listing(texts: Sequence[str], between: str = ", ") -> str:
+    """Return texts side by side; of many the first, and the number of the others."""
+    others = len(texts) - MOST_NAMED
+    return between.join([*texts[:MOST_NAMED], f"and {others:,} more"] if others > 0 else texts)
 
 
 def percent(share: float) -> str:
@@ -216,9 +224,9 @@ def _cell(name: str, value: Any, places: int | None) -> str:
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[str]:
-    """Return a table as lines of plain text: names to the left, numbers to the right."""
+    """Return the first rows of a table as lines of plain text: names to the left, numbers to the right."""
     names = list(rows[0])
-    shown_rows = [cells(row, bounded) for row in rows]
+    shown_rows = [cells(row, bounded) for row in rows[:MOST_ROWS]]
     left = {name for name in names if isinstance(rows[0][name], str)}
     width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
 
@@ -227,4 +235,5 @@ def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[
             f"{texts[name]:<{width[name]}}" if name in left else f"{texts[name]:>{width[name]}}" for name in names
         ).rstrip()
 
-    return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows)]
+    more = [f"and {len(rows) - MOST_ROWS:,} more rows: to_frame() has all"] if len(rows) > MOST_ROWS else []
+    return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows), *more]

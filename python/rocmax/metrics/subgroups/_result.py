@@ -218,7 +218,7 @@ class SubgroupInference(BySubgroup, Inference):
             places = self._places(one.standard_error, one.confidence_interval)
             value, between = words.digits(one.estimate, places), words.ends(one.confidence_interval, places)
             each.append(f"{words.label_text(name)} {value} ({between}; {words.samples(one.n_pos, one.n_neg)})")
-        found = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {'; '.join(each)}"]
+        found = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {words.listing(each, '; ')}"]
         found += [*self._lacking(), f"Equality of subgroups: {self.equality_test}"]
         listed = []
         for pair in self.differences:

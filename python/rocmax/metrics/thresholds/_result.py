@@ -110,6 +110,10 @@ class OperatingPoint(Unpacked):
         return self.tpr_interval
 
     def rows(self) -> list[dict[str, Any]]:
+        return self._rows()
+
+    def _rows(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Return the rows of the first thresholds."""
         columns: dict[str, Any] = {"threshold": self.threshold}
         for name in ("threshold", *QUANTITIES):
             both = getattr(self, f"{name}_interval")
@@ -117,10 +121,10 @@ class OperatingPoint(Unpacked):
             columns |= {} if both is None else {f"{name}_low": both.low, f"{name}_high": both.high}
         columns |= {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
         columns |= {} if self.guarantee is None else {"guarantee": self.guarantee}
-        held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
+        held = {name: np.atleast_1d(column)[:most].tolist() for name, column in columns.items()}
         of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
-        cells = zip((rule.cell for rule in self._rules), *held.values(), strict=True)
+        cells = zip((rule.cell for rule in self._rules[:most]), *held.values(), strict=True)
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
 
     def _journal(self) -> list[dict[str, str]]:
@@ -192,7 +196,7 @@ class OperatingPoint(Unpacked):
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
             n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
-            rows = [self._row(row, names) for row in self.rows()[:_LISTED]]
+            rows = [self._row(row, names) for row in self._rows(_LISTED)]
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
             if self.guarantee is not None:
@@ -213,7 +217,7 @@ class OperatingPoint(Unpacked):
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
-        n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED])
+        n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self._rows(_LISTED))
         each = [f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in rows]
         each += ["..."] if n > _LISTED else []
         return [f"At {n:,} thresholds ({words.level(self.confidence_level)} in brackets; {basis}): {'; '.join(each)}"]
