@@ -32,6 +32,8 @@ def _call(function: Callable[..., Any], **given: Any) -> Call:
     names = [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if getattr(function, "__name__", "") == "from_predictions":  # options that displays share
         names += [name for name in function.__self__._reads if name not in names]
+    if function in (metrics.mrmc_analysis, display.ROCDisplay.from_reader_study):  # those of reading
+        names += [*inspect.signature(metrics.Readings).parameters][2:]
     return Call(function, names, given)
 
 
@@ -175,6 +177,7 @@ def _metric_calls() -> dict[str, Call]:
     of_curve = {name: _marks()[name] for name in ("rating", "case", "lesion", "n_lesions")}
     calls["froc_curve"] = _call(metrics.froc_curve, **of_curve)
     calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
+    calls["Readings"] = _call(metrics.Readings, **_readings())
     pilot = metrics.mrmc_analysis(**_readings())
     calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)
     calls["mrmc_sample_size"] = _call(metrics.mrmc_sample_size, pilot=pilot, difference=0.5)

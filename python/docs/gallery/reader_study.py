@@ -26,22 +26,29 @@ print(table.head(8).to_string(index=False))
 # %%
 # The columns
 # -----------
-# ``mrmc_analysis`` takes a mapping or a data frame whose columns are pairs (modality, reader). It does not guess the
-# pairs from names. If you pass the table as it is, the error message shows the line of Python that makes the pairs:
-from rocmax.metrics import mrmc_analysis
+# ``Readings`` takes a mapping or a data frame whose columns are pairs (modality, reader). It does not guess the pairs
+# from names. If you pass the table as it is, the error message shows the line of Python that makes the pairs:
+from rocmax.metrics import Readings
 
 try:
-    mrmc_analysis(table["truth"], table)
+    Readings(table["truth"], table)
 except ValueError as error:
     print(error)
+
+# %%
+# The readings are read and checked once, for all that is asked of them below.
+ratings = {tuple(column.split("_", 1)): table[column] for column in table.columns if "_" in column}
+readings = Readings(table["truth"], ratings, case=table["patient"])
+print(readings)
 
 # %%
 # The analysis
 # ------------
 # Readers and cases are random: the test and the intervals hold for all readers and patients like these (Obuchowski and
 # Rockette's analysis with Hillis's degrees of freedom). Missing readings are left out, counted and listed.
-ratings = {tuple(column.split("_", 1)): table[column] for column in table.columns if "_" in column}
-found = mrmc_analysis(table["truth"], ratings, case=table["patient"], reference="CT")
+from rocmax.metrics import mrmc_analysis
+
+found = mrmc_analysis(readings, reference="CT")
 print(found, end="\n\n")
 print(found.summary())
 
@@ -55,7 +62,7 @@ print(pd.DataFrame(found.estimates, index=found.modalities, columns=found.reader
 # A thick curve for the mean of each modality, a thin one for each reader.
 from rocmax.display import ROCDisplay
 
-ROCDisplay.from_reader_study(table["truth"], ratings)
+ROCDisplay.from_reader_study(readings)
 
 # %%
 # Only these readers, other measures
@@ -68,7 +75,7 @@ for name, measure, readers in (
     ("AUC, fixed readers", "auc", "fixed"),
     ("partial AUC, random readers", PartialAUC((0, 0.2)), "random"),
 ):
-    (pair,) = mrmc_analysis(table["truth"], ratings, measure, reference="CT", readers=readers).differences
+    (pair,) = mrmc_analysis(readings, measure, reference="CT", readers=readers).differences
     low, high = pair.confidence_interval
     print(f"{name:28} difference {pair.difference:.3f} [{low:.3f}, {high:.3f}], p = {pair.pvalue:.3f}")
 
@@ -101,8 +108,8 @@ for modality, skill in (("CT", 0.8), ("MRI", 1.6)):
             rows += [(reader, modality, k, i + 1, rating[i]) for i in range(count) if rating[i] > 0]
 marks = pd.DataFrame(rows, columns=["reader", "modality", "case", "lesion", "rating"])
 print(marks.head(5).round(2).to_string(index=False), end="\n\n")
-readings = froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC")
-print(mrmc_analysis(**readings, reference="CT"))
+of_marks = Readings(**froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC"))
+print(mrmc_analysis(of_marks, reference="CT"))
 
 # %%
 # The lesion localisation fraction (LLF) at a non-lesion localisation fraction (NLF) of 0.5, one false mark in two
@@ -115,7 +122,7 @@ for reader, rows in marks[marks["modality"] == "MRI"].groupby("reader"):
 
 # %%
 # The AFROC curves: the share of the lesions that are marked against the share of the cases with a mark on no lesion.
-display = ROCDisplay.from_reader_study(**readings)
+display = ROCDisplay.from_reader_study(of_marks)
 
 # %%
 # The next study

@@ -17,6 +17,7 @@ from rocmax._parameters import check_flag, shown
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Models, Scores, estimator_scores, is_positive, models
 from rocmax.metrics import OperatingPoint, operating_point
+from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ class Display(Picture):
         """Check that the method that makes the display, or `plot`, takes these options."""
         own = [name for name, one in signature(getattr(cls, maker)).parameters.items() if one.kind is one.KEYWORD_ONLY]
         drawn = [name for name in signature(cls.plot).parameters if name != "self"]
-        known = dict.fromkeys([*own, *(cls._reads if maker == "from_predictions" else ()), *drawn])
+        reads = {"from_predictions": cls._reads, "from_reader_study": [*StudyReading.__annotations__]}.get(maker, ())
+        known = dict.fromkeys([*own, *reads, *drawn])
         for name in options:
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")

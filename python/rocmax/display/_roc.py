@@ -15,8 +15,10 @@ from rocmax.display._curves import Curve, points_from, resamples_of
 from rocmax.display._many_classes import class_curves
 from rocmax.display._read import Scores, class_scores, models
 from rocmax.display._roc_curves import held_out_curves, model_curves, reader_curves
-from rocmax.metrics import PartialAUC, SmoothedAUC
+from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
+from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._value import value_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,50 +206,37 @@ class ROCDisplay(CurveDisplay):
     @classmethod
     def from_reader_study(
         cls,
-        y_true: ArrayLike,
-        y_score: Any,
+        y_true: ArrayLike | Readings,
+        y_score: Any = None,
         *,
-        reader: ArrayLike | None = None,
-        modality: ArrayLike | None = None,
-        case: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        algorithm: Any = None,
         fpr_range: tuple[float, float] | None = None,
-        pos_label: Any = None,
-        figure_of_merit: str | None = None,
         **options: Any,
     ) -> Self:
         """Draw the mean curve of each modality and a thin curve for each reader.
 
         Parameters
         ----------
-        y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
-            One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
-        groups, sample_weight : array-like of shape (n_readings,), default=None
-            As in :func:`rocmax.metrics.mrmc_analysis`. Readings of :func:`rocmax.metrics.froc_readings` give AFROC
-            curves: the share of marked lesions against the share of cases with a mark on no lesion.
-        algorithm : label, default=None
-            The reader that is a stand-alone algorithm: it has a curve of its own.
-        fpr_range, pos_label : optional
+        y_true, y_score
+            The readings: a :class:`rocmax.metrics.Readings` in the place of both, or what it takes. Those of marks
+            (:func:`rocmax.metrics.froc_readings`) give AFROC curves: the share of marked lesions against the share of
+            cases with a mark on no lesion.
+        fpr_range : tuple of float, optional
             As in `from_predictions`.
-        figure_of_merit : str, default=None
-            As :func:`rocmax.metrics.froc_readings` returns it: the axes of AFROC curves are named for what they show.
         **options
-            Keyword arguments of `plot`.
+            With arrays, the options of :class:`rocmax.metrics.Readings`; and keyword arguments of `plot`.
 
         Returns
         -------
         display : ROCDisplay
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
+            A stand-alone algorithm has a curve of its own.
         """
         cls._check(options, "from_reader_study")
         fpr_range = _range(fpr_range)
-        names = {"reader": reader, "modality": modality, "case": case, "groups": groups}
-        reading = {**names, "sample_weight": sample_weight, "pos_label": pos_label}
-        curves, label = reader_curves(y_true, y_score, fpr_range, algorithm, **reading)
-        display = cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
-        if figure_of_merit not in (None, "HrAUC"):
+        reading = {name: options.pop(name) for name in StudyReading.__annotations__ if name in options}
+        study = value_of(Readings, cls.from_reader_study, y_true, y_score, reading)
+        display = cls(reader_curves(study, fpr_range), fpr_range=fpr_range, pos_label=study.pos_label).plot(**options)
+        if study.figure_of_merit not in (None, "HrAUC"):
             display.ax_.set(xlabel="Cases with a false mark", ylabel="Lesions found")
         return display
 

@@ -28,9 +28,8 @@ from rocmax.display._curves import (
     tpr_at,
 )
 from rocmax.display._read import Models, as_names, estimator_scores, is_positive
-from rocmax.metrics import Bootstrap, Measure, SmoothedAUC, infer
+from rocmax.metrics import Bootstrap, Measure, Readings, SmoothedAUC, infer
 from rocmax.metrics.curves._band import roc_band
-from rocmax.metrics.reader_study._study import read_study
 from rocmax.metrics.results._inference import ConfidenceInterval
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
@@ -108,19 +107,15 @@ def held_out_curves(
     return curves, label
 
 
-def reader_curves(
-    y_true: ArrayLike, y_score: Any, fpr_range: tuple[float, float] | None, algorithm: Any, **reading: Any
-) -> Found:
+def reader_curves(study: Readings, fpr_range: tuple[float, float] | None) -> list[Curve]:
     """Return the mean curve of the readers for every modality, and the curve of a stand-alone algorithm."""
-    study = read_study(y_true, y_score, algorithm=algorithm, **reading)
     names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
     parts = [
         curve_of(name, data.y, data.score, fpr_range, data.weight)
         for name, (_, data) in zip(names, study.tests(), strict=True)
     ]
-    if algorithm is not None:  # of one modality
+    if study.algorithm is not None:  # of one modality
         *parts, alone = parts
-        return [mean_curve(str(study.modalities[0]), parts), replace(alone, name=str(algorithm))], study.pos_label
+        return [mean_curve(str(study.modalities[0]), parts), replace(alone, name=str(study.algorithm))]
     rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
-    curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
-    return curves, study.pos_label
+    return [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]

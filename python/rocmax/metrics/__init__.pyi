@@ -33,6 +33,7 @@ from rocmax.metrics.power._detectable import detectable_auc as detectable_auc
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size
 from rocmax.metrics.reader_study import MRMCAnalysis as MRMCAnalysis
+from rocmax.metrics.reader_study import Readings as Readings
 from rocmax.metrics.reader_study import froc_curve as froc_curve
 from rocmax.metrics.reader_study import froc_readings as froc_readings
 from rocmax.metrics.reader_study import mrmc_analysis as mrmc_analysis

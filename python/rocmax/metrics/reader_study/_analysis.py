@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
-from rocmax._runtime.threads import n_threads
+from rocmax._runtime.warn import warn
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
@@ -25,9 +24,11 @@ from rocmax.metrics.reader_study._inference import (
     mean_of,
     mean_test,
 )
-from rocmax.metrics.reader_study._result import FIGURES, MRMCAnalysis
-from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
+from rocmax.metrics.reader_study._readings import Readings, StudyReading
+from rocmax.metrics.reader_study._result import MRMCAnalysis
+from rocmax.metrics.reader_study._rows import note_of, plain
 from rocmax.metrics.samples._sample import check_variance
+from rocmax.metrics.samples._value import value_and_measure
 from rocmax.metrics.variances._resample import check_resamples
 
 # What each needs of the measure, and whether it supports clusters and weights.
@@ -43,32 +44,22 @@ _CHANCE = 0.5
 
 
 def mrmc_analysis(
-    y_true: ArrayLike,
-    y_score: Any,
+    y_true: ArrayLike | Readings,
+    y_score: Any = None,
     measure: Measure | str = "auc",
     *,
-    reader: ArrayLike | None = None,
-    modality: ArrayLike | None = None,
-    case: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
     reference: Any = None,
-    algorithm: Any = None,
     null_difference: float = 0.0,
     null_value: float = _CHANCE,
     alternative: str = "two-sided",
     equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
-    pos_label: Any = None,
-    higher_is_better: bool = True,
-    missing: str = "raise",
-    figure_of_merit: str | None = None,
     random_state: Any = None,
-    n_jobs: int | None = None,
+    **reading: Unpack[StudyReading],
 ) -> MRMCAnalysis:
     """Compare modalities in a study with several readers and many cases (MRMC).
 
@@ -83,44 +74,28 @@ def mrmc_analysis(
     - fixed cases: ``F = MS(T) / MS(TR)`` with t - 1 and (t-1)(r-1) degrees of freedom.
 
     The interval of one modality, and the test of a study with one modality, use MS(R) of its readers instead of MS(TR),
-    and only the covariances of that modality.
+    and only the covariances of that modality. With a stand-alone algorithm (`algorithm` of :class:`Readings`), the
+    study is one modality of differences ``theta_j - theta_algorithm`` ([2]_, section 5.3; RJafroc's 1T-RRRC, and
+    1T-RRFC with fixed cases).
 
     Parameters
     ----------
-    y_true : array-like of shape (n_readings,) or (n_cases,)
-        True class of the case of each reading; in a wide table, of each row. See :func:`infer` for labels.
-    y_score : array-like of shape (n_readings,), mapping or data frame
-        Ratings, one row per reading; ties count one half. Readings may be missing: leave out their rows. Or a wide
-        table with one row per case: a mapping ``{(modality, reader): ratings}`` or a data frame whose columns are such
-        pairs, NaN where a reading is missing.
+    y_true, y_score
+        The readings: a :class:`Readings` in the place of both, ``mrmc_analysis(readings, measure)``, or what
+        :class:`Readings` takes. Read once what you ask more than one question of.
     measure : Measure or str, default="auc"
         The measure, as in :func:`infer`. Every measure works with covariance "jackknife" or "bootstrap".
-    reader, modality, case : array-like of shape (n_readings,), default=None
-        Reader, modality and case of each reading. Every reader reads in every modality. Cases with the same name are
-        the same case, so if readers or modalities have their own cases (nested, split-plot), give these different
-        names. Readers and modalities are sorted by name, or in the order of an ordered categorical. A wide table
-        needs no `reader` and no `modality`; `case` may name its rows.
-    groups : array-like of shape (n_readings,), default=None
-        Clusters of cases that depend on each other, such as the patient of a lesion: variances come from sums over
-        clusters. "unbiased" and "obuchowski" do not support clusters and weights. :func:`froc_readings` makes `groups`
-        and `sample_weight` from the marks of a free-response study.
-    sample_weight : array-like of shape (n_readings,), default=None
-        Sampling weights, the same in all readings of a case.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
         How to estimate the covariances: "delong" from the components of the measure; "jackknife" by leaving out one
         case at a time; "unbiased" from pairs of kernels that share no case (Gallas, 2006) [3]_, only for means over
-        pairs; "bootstrap" from `n_resamples` resamples of the cases; "obuchowski" from binormal curves.
+        pairs; "bootstrap" from `n_resamples` resamples of the cases; "obuchowski" from binormal curves. "unbiased" and
+        "obuchowski" do not support clusters and weights.
     readers, cases : {"random", "fixed"}, default="random"
         "random" generalises the results to similar readers or cases, "fixed" limits them to those in the study. At
         least one must be "random".
     reference : label, default=None
         The modality that is subtracted from the others. Required if the test depends on the order of the modalities
         and their names are text, unless `modality` is an ordered categorical.
-    algorithm : label, default=None
-        The name in `reader` of a stand-alone algorithm, for a study of one modality: the test compares the mean of the
-        readers with the algorithm on the same cases. It is the analysis of one modality above for the differences
-        ``theta_j - theta_algorithm`` of the readers and their covariances ([2]_, section 5.3; RJafroc's 1T-RRRC, and
-        1T-RRFC with fixed cases).
     null_difference : float, default=0.0
         The difference under the null hypothesis. For non-inferiority to `reference`, give minus the margin and
         alternative "greater".
@@ -137,11 +112,10 @@ def mrmc_analysis(
         Nominal coverage of the two-sided intervals. They are cut at the bounds of the measure.
     n_resamples : int, default=2000
         Number of bootstrap resamples.
-    pos_label, higher_is_better, missing, random_state, n_jobs : optional
-        As in :func:`infer`, with one row per reading; the ratings of all readers have one direction. In a wide table
-        "raise" and "drop" are for `y_true`, `case`, `groups` and `sample_weight`: an empty rating is a missing reading.
-    figure_of_merit : {"wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"}, default=None
-        The figure of merit of the readings of :func:`froc_readings`, which returns it: results name it.
+    random_state : optional
+        As in :func:`infer`.
+    **reading
+        With arrays: `reader`, `modality`, `case` and the other options of :class:`Readings`.
 
     Returns
     -------
@@ -152,11 +126,10 @@ def mrmc_analysis(
     Raises
     ------
     ValueError
-        If a case has two true classes, if a reading occurs twice, if a reader has fewer than two cases of a class in a
-        modality, if there is one reader and readers are random, if a one-sided test has no order of the modalities, if
-        the columns of a wide table are not pairs (the message has the line that makes them), or if options conflict.
-    MemoryError
-        If the table of readers, modalities and cases does not fit into memory; raised before it is allocated.
+        If there is one reader and readers are random, if a one-sided test has no order of the modalities, if options
+        conflict; and as :class:`Readings`.
+    TypeError
+        For options that do not exist, and for those of :class:`Readings` beside one.
 
     References
     ----------
@@ -182,55 +155,34 @@ def mrmc_analysis(
     ... )
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
-
-    The same study as a wide table, one column per modality and reader:
-
-    >>> table = {
-    ...     ("CT", "Ann"): [1, 2, 3, 2, 4, 5],
-    ...     ("CT", "Bea"): [1, 1, 2, 3, 4, 4],
-    ...     ("MR", "Ann"): [2, 1, 3, 1, 5, 4],
-    ...     ("MR", "Bea"): [1, 3, 2, 2, 4, 3],
-    ... }
-    >>> round(mrmc_analysis([0, 0, 0, 1, 1, 1], table).pvalue, 3)
-    0.101
     """
+    study, measure = value_and_measure(Readings, mrmc_analysis, y_true, y_score, measure, reading)
     measure = as_measure(measure)
-    _check_covariance(covariance, measure, groups is None and sample_weight is None)
+    _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
-    level = check_level(confidence_level)
-    if figure_of_merit is not None:
-        choice(figure_of_merit, FIGURES, "figure_of_merit")
-    names = reader, modality, case, pos_label, reference, algorithm, groups, sample_weight
-    study = read_study(y_true, y_score, *names, higher_is_better, missing)
-    if figure_of_merit is not None and study.lower:
-        raise ValueError(
-            "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all others;"
-            " pass the negated ratings to froc_readings"
-        )
+    options = Options(random, hypothesis, check_level(confidence_level), measure.bounds)
+    if reference is not None:
+        study = study.compared_with(reference)
     _require_order(study, hypothesis)
-    alone = algorithm is not None
-    if null != _CHANCE and (alone or len(study.modalities) > 1):
+    alone = study.algorithm is not None
+    if null != _CHANCE and (alone or study.n_modalities > 1):
         raise ValueError(
             f"null_value={null:g} is for the mean of one modality; differences are tested against null_difference"
         )
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
-    spread = covariances.estimated(covariance, study, measure, (n_resamples, random_state, n_threads(n_jobs)))
+    spread = covariances.estimated(covariance, study, measure, n_resamples, random_state)
     check_variance(spread)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
     table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
-    unread = study.missing()
-    notes = _notes(table, error, random_cases)
-    if unread:
-        notes = (note_of(unread, study.scores.size), *notes)
-    options = Options(random, hypothesis, level, measure.bounds)
+    notes = _notes(study, table, error, random_cases)
     if alone:
         own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
         theta, spread = theta[:, :-1], spread[:-1, :-1]
@@ -240,47 +192,24 @@ def mrmc_analysis(
         of_algorithm, pair = against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
     of_one = hypothesis._replace(null=null + hypothesis.null)
-    distribution, statistic, df, pvalue = (
-        difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
-    )
+    test = difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
     return MRMCAnalysis(
-        modalities=study.modalities,
-        readers=study.readers[:-1] if alone else study.readers,
         estimates=theta,
         means=theta.mean(axis=1),
-        statistic=statistic,
-        distribution=distribution,
-        df=df,
-        pvalue=pvalue,
         differences=differences,
         mean_inference=of_means,
         components=table.components,
         covariance_matrix=spread_of_tested,
         one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
         equivalence_intervals=deciding_intervals(differences or of_means, options),
-        missing=unread,
-        readings=study.readings,
         notes=notes,
         measure=measure,
-        n_samples=int(study.readings.sum()),
-        n_groups=None if study.group is None else int(study.group.max()) + 1,
-        weight_kind=None if study.weight is None else "sampling",
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
-        random_readers=random_readers,
-        random_cases=random_cases,
-        confidence_level=level,
-        alternative=hypothesis.alternative,
-        null_difference=hypothesis.null,
-        equivalence_margin=hypothesis.margin,
-        n_pos=int(np.count_nonzero(study.truth)),
-        n_neg=int(np.count_nonzero(~study.truth)),
-        pos_label=study.pos_label,
         null_value=None if differences else null,
-        algorithm=study.readers[-1] if alone else None,
-        higher_is_better=not study.lower,
-        n_dropped=study.n_dropped,
-        figure_of_merit=figure_of_merit,
+        **test._asdict(),
+        **options.described(),
+        **study.described(),
     )
 
 
@@ -289,7 +218,7 @@ def _minus_last(spread: F64) -> F64:
     return np.asarray(spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1])
 
 
-def _require_order(study: Study, hypothesis: Hypothesis) -> None:
+def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
     """Check that the user gave the order of the modalities if the test depends on it: the alphabet must not decide."""
     sided = hypothesis.alternative in ("less", "greater") or hypothesis.null != 0
     if sided and study.n_modalities > 1 and not study.ordered:
@@ -327,9 +256,10 @@ def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
         )
 
 
-def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
-    """Note negative variance estimates; warn if no test is possible."""
-    notes = []
+def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
+    """Note missing readings and negative variance estimates; warn if no test is possible."""
+    missing = study.missing_readings
+    notes = [note_of(missing, study.scores.size)] if missing else []
     excess = np.nan_to_num(table.cov2) - np.nan_to_num(table.cov3)
     if random_cases and table.n_modalities > 1 and excess < 0:
         notes.append(f"cov2 - cov3 is estimated at {excess:.3g}, below 0; the tests use 0 instead")
@@ -337,11 +267,11 @@ def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...
         notes.append(
             f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"
         )
-        warnings.warn(notes[-1], stacklevel=3)
+        warn(notes[-1])
     elif error.square <= NO_VARIANCE:
         notes.append(
             "the variance is estimated at 0, for example because no reading is wrong: p-values and intervals are too"
             " optimistic"
         )
-        warnings.warn(notes[-1], stacklevel=3)
+        warn(notes[-1])
     return tuple(notes)

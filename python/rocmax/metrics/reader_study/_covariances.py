@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
-from rocmax.metrics.reader_study._study import Study
+from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._binormal import fitted_covariance
 from rocmax.metrics.variances._components import correction, influence_of
@@ -24,13 +24,13 @@ from rocmax.metrics.variances._resample import replicate, seed_of
 _HELD = 1 << 22
 
 
-def estimates(study: Study, measure: Measure) -> F64:
+def estimates(study: Readings, measure: Measure) -> F64:
     """Return the estimate of every test, of shape (n_modalities, n_readers)."""
     found = [measure.estimates(data)[0] for _, data in study.tests()]
     return np.array(found).reshape(study.n_modalities, study.n_readers)
 
 
-def delong(study: Study, measure: Measure) -> F64:
+def delong(study: Readings, measure: Measure) -> F64:
     """Return ``sum_k u_ak u_bk`` over the cases k; u is the centred component divided by ``sqrt(m (m - 1))``.
 
     m is the size of the class of the case. If all tests have the same cases, this is DeLong's covariance.
@@ -43,7 +43,7 @@ def delong(study: Study, measure: Measure) -> F64:
     return found @ found.T
 
 
-def _clustered(study: Study, measure: Measure) -> F64:
+def _clustered(study: Readings, measure: Measure) -> F64:
     """Return the covariance by sums of the centred components over clusters (Obuchowski, 1997).
 
     With A and B the sums over the positives and the negatives of each cluster, scaled to add up to the measure, and
@@ -70,7 +70,7 @@ def _factor(group: NDArray[np.intp]) -> float:
     return n_held / (n_held - 1)
 
 
-def jackknife(study: Study, measure: Measure) -> F64:
+def jackknife(study: Readings, measure: Measure) -> F64:
     """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case or cluster k."""
     units = study.units
     n_units = int(units.max()) + 1
@@ -97,7 +97,7 @@ def _rows(data: Sample, rows: Any) -> Sample:
     return data._replace(y=data.y[rows], score=data.score[rows], weight=weight)
 
 
-def unbiased(study: Study, measure: Measure) -> F64:
+def unbiased(study: Readings, measure: Measure) -> F64:
     """Return ``theta_a theta_b - M``, M the mean product of two kernels that share no case.
 
     M is an unbiased estimate of the product of the expectations (Gallas, 2006). The kernels are computed for a few
@@ -134,14 +134,14 @@ def unbiased(study: Study, measure: Measure) -> F64:
     return np.asarray(np.multiply.outer(theta, theta) - products / counted)
 
 
-def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: Any, threads: int) -> F64:
+def bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
     """Return the covariance over resamples of the cases, stratified by class and the same for all tests.
 
     Clusters are drawn whole, stratified by whether they have a positive case.
     """
     seed = seed_of(random_state)
     if study.independent and study.complete and isinstance(measure, CoreMeasure) and measure.draws:
-        return np.atleast_2d(np.cov(replicate(study.all_tests(threads), measure, True, n_resamples, seed).T))
+        return np.atleast_2d(np.cov(replicate(study.all_tests(), measure, True, n_resamples, seed).T))
     rng = np.random.default_rng(seed)
     units = study.units
     with_positives = np.bincount(units, study.truth) > 0
@@ -166,7 +166,7 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
     return _rows(data, rows)
 
 
-def fitted(study: Study, measure: Measure, threads: int) -> F64:
+def fitted(study: Readings, measure: Measure) -> F64:
     """Return the covariance under binormal curves fitted to the tests.
 
     The AUC uses the formula of the partial area over all rates. pROC's formula for the AUC exchanges the classes, which
@@ -175,13 +175,12 @@ def fitted(study: Study, measure: Measure, threads: int) -> F64:
     if not study.complete:
         raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
     assert isinstance(measure, CurveMeasure)
-    return fitted_covariance(study.all_tests(threads), measure, as_proc=False)
+    return fitted_covariance(study.all_tests(), measure, as_proc=False)
 
 
-def estimated(how: str, study: Study, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
-    """Return the covariance by its name; `resampling` is the number of resamples, the seed and the threads."""
+def estimated(how: str, study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
+    """Return the covariance by its name."""
     if how == "bootstrap":
-        return bootstrap(study, measure, *resampling)
-    if how == "obuchowski":
-        return fitted(study, measure, resampling[-1])
-    return {"jackknife": jackknife, "unbiased": unbiased, "delong": delong}[how](study, measure)
+        return bootstrap(study, measure, n_resamples, random_state)
+    by_name = {"jackknife": jackknife, "unbiased": unbiased, "delong": delong, "obuchowski": fitted}
+    return by_name[how](study, measure)

@@ -11,12 +11,19 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Hypothesis
 from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
 from rocmax.metrics.reader_study._anova import Anova, ErrorTerm, anova, joint_test
+from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
-from rocmax.metrics.reader_study._study import Study, plain
+from rocmax.metrics.reader_study._rows import plain
 from rocmax.metrics.results._inference import ConfidenceInterval
 
-# The name of the statistic, the statistic, its degrees of freedom and the p-value.
-Test = tuple[str, float, tuple[float, float], float]
+
+class Test(NamedTuple):
+    """The name of the statistic, the statistic, its degrees of freedom and the p-value."""
+
+    distribution: str
+    statistic: float
+    df: tuple[float, float]
+    pvalue: float
 
 
 class Options(NamedTuple):
@@ -32,6 +39,17 @@ class Options(NamedTuple):
         """The bounds of a difference of two values of the measure."""
         least, most = self.bounds
         return least - most, most - least
+
+    def described(self) -> dict[str, Any]:
+        """Return what a result says of them."""
+        return {
+            "random_readers": self.random[0],
+            "random_cases": self.random[1],
+            "confidence_level": self.level,
+            "alternative": self.hypothesis.alternative,
+            "null_difference": self.hypothesis.null,
+            "equivalence_margin": self.hypothesis.margin,
+        }
 
 
 def _standard_error(square: float, n_readers: int, times: int) -> float:
@@ -59,7 +77,7 @@ def mean_of(name: Any, theta: F64, covariance: F64, i: int, options: Options) ->
     return _mean(name, float(theta.mean()), standard_error, error.df, options)
 
 
-def differences_of(study: Study, theta: F64, error: ErrorTerm, options: Options) -> list[ModalityDifference]:
+def differences_of(study: Readings, theta: F64, error: ErrorTerm, options: Options) -> list[ModalityDifference]:
     """Return the difference of every pair of modalities, tested with one error term."""
     means, standard_error = theta.mean(axis=1), _standard_error(error.square, study.n_readers, 2)
     return [
@@ -69,7 +87,7 @@ def differences_of(study: Study, theta: F64, error: ErrorTerm, options: Options)
 
 
 def against_algorithm(
-    study: Study, theta: F64, of_algorithm: tuple[float, float], error: ErrorTerm, options: Options
+    study: Readings, theta: F64, of_algorithm: tuple[float, float], error: ErrorTerm, options: Options
 ) -> tuple[ModalityMean, ModalityDifference]:
     """Return the value of a stand-alone algorithm, and the mean of the readers minus it."""
     value, standard_error = of_algorithm
@@ -113,8 +131,8 @@ def _of_one(statistic: float, df: float, pvalue: float, hypothesis: Hypothesis) 
     """Return the test of one number: the square of the statistic for a two-sided test, else with its sign."""
     normal = bool(np.isinf(df))
     if hypothesis.alternative == "two-sided":
-        return "chi-square" if normal else "F", statistic**2, (1.0, df), pvalue
-    return "normal" if normal else "t", statistic, (1.0, df), pvalue
+        return Test("chi-square" if normal else "F", statistic**2, (1.0, df), pvalue)
+    return Test("normal" if normal else "t", statistic, (1.0, df), pvalue)
 
 
 def difference_test(
@@ -123,6 +141,6 @@ def difference_test(
     """Return the joint test of equal means; with two modalities, the test of their difference."""
     if len(differences) > 1:
         statistic, df, pvalue = joint_test(table, error)
-        return "chi-square" if np.isinf(df[1]) else "F", statistic, df, pvalue
+        return Test("chi-square" if np.isinf(df[1]) else "F", statistic, df, pvalue)
     (pair,) = differences
     return _of_one(pair.statistic, pair.df, pair.pvalue, hypothesis)

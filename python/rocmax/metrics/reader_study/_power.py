@@ -13,7 +13,9 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
+from rocmax.metrics.reader_study._analysis import mrmc_analysis
 from rocmax.metrics.reader_study._anova import NO_VARIANCE
+from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._size import StudySize
 
@@ -22,7 +24,7 @@ _FAR = 1e3  # standard errors beyond which a test always or never rejects: the n
 
 
 def mrmc_power(
-    pilot: MRMCAnalysis,
+    pilot: MRMCAnalysis | Readings,
     *,
     difference: float,
     n_readers: ArrayLike | None = None,
@@ -42,9 +44,9 @@ def mrmc_power(
 
     Parameters
     ----------
-    pilot : MRMCAnalysis
+    pilot : MRMCAnalysis or Readings
         The result of :func:`mrmc_analysis` for two or more modalities. The planned study has the same share of positive
-        cases, and random or fixed readers and cases as in the pilot.
+        cases, and random or fixed readers and cases as in the pilot. Readings stand for ``mrmc_analysis(pilot)``.
     difference : float
         The true difference between the modalities.
     n_readers, n_cases : int or array-like of int, default=None
@@ -81,16 +83,16 @@ def mrmc_power(
     array([0.09, 0.22])
     """
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
-    level = _checked(pilot, difference, significance_level)
-    least = 2 if pilot.random_readers else 1
-    readers = _counts(n_readers, len(pilot.readers), "n_readers", least)
-    cases = _counts(n_cases, pilot.n_units, "n_cases", 4)
-    found = _power(pilot, float(difference), readers, cases, level, hypothesis)
+    study, level = _checked(pilot, difference, significance_level)
+    least = 2 if study.random_readers else 1
+    readers = _counts(n_readers, len(study.readers), "n_readers", least)
+    cases = _counts(n_cases, study.n_units, "n_cases", 4)
+    found = _power(study, float(difference), readers, cases, level, hypothesis)
     return float(found) if found.ndim == 0 else found
 
 
 def mrmc_sample_size(
-    pilot: MRMCAnalysis,
+    pilot: MRMCAnalysis | Readings,
     *,
     difference: float,
     power: float = 0.8,
@@ -124,14 +126,14 @@ def mrmc_sample_size(
         If no number of cases reaches this power with so few readers; and as :func:`mrmc_power`.
     """
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
-    level = _checked(pilot, difference, significance_level)
+    study, level = _checked(pilot, difference, significance_level)
     number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    readers = _counts(n_readers, len(pilot.readers), "n_readers", 2 if pilot.random_readers else 1)
+    readers = _counts(n_readers, len(study.readers), "n_readers", 2 if study.random_readers else 1)
     if readers.ndim:
         raise ValueError(f"n_readers must be one number, got {shown(n_readers)}")
 
     def short(n: int) -> bool:
-        return bool(_power(pilot, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
+        return bool(_power(study, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
 
     low, high = 3, 4
     while short(high):
@@ -144,16 +146,19 @@ def mrmc_sample_size(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
-    n_pos = round(high * pilot.n_pos / (pilot.n_pos + pilot.n_neg))
+    n_pos = round(high * study.n_pos / (study.n_pos + study.n_neg))
     asked = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
     return StudySize(high, int(readers), n_pos, high - n_pos, *asked)
 
 
-def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
+def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMCAnalysis, float]:
+    if isinstance(pilot, Readings):
+        pilot = mrmc_analysis(pilot)
     if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
-        raise ValueError("pilot must be a result of mrmc_analysis for two or more modalities")
+        raise ValueError("pilot must be a result of mrmc_analysis, or Readings, for two or more modalities")
     difference_in_range(difference, "difference")
-    return number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
+    level = number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
+    return pilot, level
 
 
 def _counts(values: Any, usual: int, name: str, least: int) -> F64:

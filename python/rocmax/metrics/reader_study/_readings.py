@@ -1,0 +1,341 @@
+"""The readings of a study: read and checked once, by modality, reader and case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._checks.missing import complete
+from rocmax._checks.samples import DROP, F64, choice, labels, names_of, weights
+from rocmax._runtime.threads import n_threads
+from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
+from rocmax.metrics.reader_study._rows import (
+    arranged,
+    last,
+    names_in_order,
+    of_cases,
+    of_readers,
+    plain,
+    require_both_classes,
+    truth_of_cases,
+)
+from rocmax.metrics.reader_study._wide import from_wide
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample, explain, one_model, sample
+from rocmax.metrics.samples._value import Value
+
+_LISTED = 4  # readers and modalities that are named
+
+
+class StudyReading(TypedDict, total=False):
+    """The options of :class:`Readings`, for functions that take its arguments as well."""
+
+    reader: ArrayLike | None
+    modality: ArrayLike | None
+    case: ArrayLike | None
+    algorithm: Any
+    groups: ArrayLike | None
+    sample_weight: ArrayLike | None
+    pos_label: Any
+    higher_is_better: bool
+    missing: str
+    figure_of_merit: str | None
+    n_jobs: int | None
+
+
+class Readings(Value):
+    """The readings of a study with several readers and many cases: read and checked once, for any number of questions.
+
+    :func:`mrmc_analysis`, :func:`mrmc_power`, :func:`mrmc_sample_size` and
+    :meth:`rocmax.display.ROCDisplay.from_reader_study` take it in place of the arrays.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_readings,) or (n_cases,)
+        True class of the case of each reading; in a wide table, of each row. See :func:`infer` for labels.
+    y_score : array-like of shape (n_readings,), mapping or data frame
+        Ratings, one row per reading; ties count one half. Readings may be missing: leave out their rows. Or a wide
+        table with one row per case: a mapping ``{(modality, reader): ratings}`` or a data frame whose columns are such
+        pairs, NaN where a reading is missing. :func:`froc_readings` makes the arguments from the marks of a
+        free-response study.
+    reader, modality, case : array-like of shape (n_readings,), default=None
+        Reader, modality and case of each reading. Every reader reads in every modality. Cases with the same name are
+        the same case, so if readers or modalities have their own cases (nested, split-plot), give these different
+        names. Readers and modalities are sorted by name, or in the order of an ordered categorical. A wide table
+        needs no `reader` and no `modality`; `case` may name its rows.
+    algorithm : label, default=None
+        The name in `reader` of a stand-alone algorithm, for a study of one modality. It is no reader: tests compare the
+        mean of the readers with it on the same cases.
+    groups : array-like of shape (n_readings,), default=None
+        Clusters of cases that depend on each other, such as the patient of a lesion: variances come from sums over
+        clusters.
+    sample_weight : array-like of shape (n_readings,), default=None
+        Sampling weights, the same in all readings of a case.
+    pos_label, higher_is_better, missing : optional
+        As in :func:`infer`, with one row per reading; the ratings of all readers have one direction. In a wide table
+        "raise" and "drop" are for `y_true`, `case`, `groups` and `sample_weight`: an empty rating is a missing reading.
+    figure_of_merit : {"wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"}, default=None
+        The figure of merit of the readings of :func:`froc_readings`, which returns it: results name it.
+    n_jobs : int, default=None
+        Threads of the bootstrap; None uses all cores.
+
+    Attributes
+    ----------
+    modalities, readers, cases : ndarray
+        Their names; `algorithm` is the last reader.
+    truth : ndarray of bool of shape (n_cases,)
+        Which cases are positive.
+    scores : ndarray of shape (n_modalities, n_readers, n_cases)
+        Ratings, NaN where a case was not read; with ``higher_is_better=False`` their negatives.
+    n_pos, n_neg, n_dropped : int
+        Numbers of positive and negative cases, and of readings that were left out because a value was missing.
+    pos_label, algorithm, higher_is_better, figure_of_merit
+        The positive label, and what was given.
+
+    Raises
+    ------
+    ValueError
+        If a case has two true classes, if a reading occurs twice, if a reader has fewer than two cases of a class in a
+        modality, or if the columns of a wide table are not pairs (the message has the line that makes them).
+    MemoryError
+        If the table of readers, modalities and cases does not fit into memory; raised before it is allocated.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import Readings, mrmc_analysis
+    >>> table = {
+    ...     ("CT", "Ann"): [1, 2, 3, 2, 4, 5],
+    ...     ("CT", "Bea"): [1, 1, 2, 3, 4, 4],
+    ...     ("MR", "Ann"): [2, 1, 3, 1, 5, 4],
+    ...     ("MR", "Bea"): [1, 3, 2, 2, 4, 3],
+    ... }
+    >>> readings = Readings([0, 0, 0, 1, 1, 1], table)
+    >>> readings
+    Readings(2 readers (Ann, Bea), 2 modalities (CT, MR), 3 positive, 3 negative cases)
+    >>> [round(mrmc_analysis(readings, measure).pvalue, 3) for measure in ("auc", "average_precision")]
+    [0.101, 0.404]
+    """
+
+    modalities: NDArray[Any]
+    readers: NDArray[Any]
+    cases: NDArray[Any]
+    truth: NDArray[np.bool_]
+    scores: F64
+    pos_label: Any
+    algorithm: Any
+    higher_is_better: bool
+    figure_of_merit: str | None
+    n_dropped: int
+    ordered: bool  # whether the user gave the order of the modalities, or they are numbers
+    weight: F64 | None  # of each case
+    group: NDArray[np.intp] | None  # number of the cluster of each case
+    threads: int
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_score: Any,
+        *,
+        reader: ArrayLike | None = None,
+        modality: ArrayLike | None = None,
+        case: ArrayLike | None = None,
+        algorithm: Any = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        higher_is_better: bool = True,
+        missing: str = "raise",
+        figure_of_merit: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        choice(missing, ("raise", "drop"), "missing")
+        if figure_of_merit is not None:
+            choice(figure_of_merit, FIGURES, "figure_of_merit")
+        threads = n_threads(n_jobs)
+        per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
+        if reader is None and modality is None:
+            if missing == "raise":
+                labels(y_true, pos_label, remedy=DROP)  # an error names the row of the table
+            wide = from_wide(y_score, per_row)
+            per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
+        elif reader is None or modality is None or case is None:
+            given = {"reader": reader, "modality": modality, "case": case}
+            lacking = " and ".join(name for name, values in given.items() if values is None)
+            raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
+        kept, n_dropped = complete(missing, **per_row, y_score=y_score, reader=reader, modality=modality)
+        y_true, case, groups, sample_weight, y_score, reader, modality = kept
+        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
+        data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))
+        explain(data)
+        if figure_of_merit is not None and data.lower:
+            raise ValueError(
+                "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all"
+                " others; pass the negated ratings to froc_readings"
+            )
+        n = len(data.y)
+        readers, of_reader, _ = names_in_order(reader, n, "reader")
+        modalities, of_modality, ordered = names_in_order(modality, n, "modality")
+        if algorithm is not None:
+            order = last(readers, algorithm, "algorithm", "reader")
+            readers, of_reader = readers[order], np.argsort(order)[of_reader]
+            modalities, of_modality = of_readers(modalities, of_modality, of_reader < len(readers) - 1)
+        cases, of_case = names_of(case, n, "case", DROP)
+        require_both_classes(readers, of_reader, modalities, of_modality, data.positive, len(cases))
+        truth = truth_of_cases(data.positive, of_case, cases)
+        scores = arranged(data.score, (modalities, readers, cases), (of_modality, of_reader, of_case))
+        weight = None if sample_weight is None else weights(sample_weight, n, remedy=DROP)
+        explain(data._replace(weight=weight))
+        group = None if groups is None else names_of(groups, n, "groups", DROP)[1]
+        self._set(
+            modalities=modalities,
+            readers=readers,
+            cases=cases,
+            truth=truth,
+            scores=scores,
+            pos_label=data.pos_label,
+            algorithm=None if algorithm is None else plain(readers[-1]),
+            higher_is_better=not data.lower,
+            figure_of_merit=figure_of_merit,
+            n_dropped=n_dropped,
+            ordered=ordered,
+            weight=None if weight is None else of_cases(weight, of_case, cases, "sample_weight"),
+            group=None if group is None else of_cases(group, of_case, cases, "groups"),
+            threads=threads,
+        )
+        if group is not None:
+            self._require_groups()
+
+    def __repr__(self) -> str:
+        parts = [_named(self.readers, "reader", "readers"), _named(self.modalities, "modality", "modalities")]
+        parts.append(words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases"))
+        n_read, n_all = int(self.readings.sum()), self.scores.size
+        parts += [f"{n_all - n_read:,} of {n_all:,} readings missing"] if n_read < n_all else []
+        parts += [f"{self.n_dropped:,} dropped with missing values"] if self.n_dropped else []
+        parts += [f"{self.n_groups:,} clusters"] if self.n_groups else []
+        parts += ["sampling weights"] if self.weight is not None else []
+        parts += [] if self.algorithm is None else [f"algorithm={self.algorithm!r}"]
+        parts += [] if self.figure_of_merit is None else [f"figure_of_merit={self.figure_of_merit!r}"]
+        parts += [] if self.higher_is_better else ["higher_is_better=False"]
+        return f"Readings({', '.join(parts)})"
+
+    def compared_with(self, reference: Any) -> Readings:
+        """Return the same readings with the modality `reference` as the last one."""
+        order = last(self.modalities, reference, "reference", "modality")
+        found = copy(self)
+        found._set(modalities=self.modalities[order], scores=self.scores[order], ordered=True)
+        return found
+
+    def described(self) -> dict[str, Any]:
+        """Return what a result says of the readings."""
+        return {
+            "modalities": self.modalities,
+            "readers": self.readers if self.algorithm is None else self.readers[:-1],
+            "missing": self.missing_readings,
+            "readings": self.readings,
+            "n_samples": int(self.readings.sum()),
+            "n_groups": self.n_groups,
+            "weight_kind": None if self.weight is None else "sampling",
+            "n_pos": self.n_pos,
+            "n_neg": self.n_neg,
+            "pos_label": self.pos_label,
+            "algorithm": None if self.algorithm is None else self.readers[-1],
+            "higher_is_better": self.higher_is_better,
+            "n_dropped": self.n_dropped,
+            "figure_of_merit": self.figure_of_merit,
+        }
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive cases."""
+        return int(np.count_nonzero(self.truth))
+
+    @property
+    def n_neg(self) -> int:
+        """Number of negative cases."""
+        return len(self.truth) - self.n_pos
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of clusters of cases; None without clusters."""
+        return None if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def n_readers(self) -> int:
+        """Number of readers."""
+        return len(self.readers)
+
+    @property
+    def n_modalities(self) -> int:
+        """Number of modalities."""
+        return len(self.modalities)
+
+    @property
+    def n_tests(self) -> int:
+        """Number of tests; a test is a pair of a reader and a modality."""
+        return self.n_readers * self.n_modalities
+
+    @property
+    def complete(self) -> bool:
+        """Whether every reader read every case in every modality."""
+        return not bool(np.isnan(self.scores).any())
+
+    @property
+    def readings(self) -> NDArray[np.intp]:
+        """Number of cases that each reader read in each modality, of shape (n_modalities, n_readers)."""
+        return np.asarray(np.count_nonzero(~np.isnan(self.scores), axis=2))
+
+    @property
+    def units(self) -> NDArray[np.intp]:
+        """Number of the independent unit of each case: its cluster, or the case itself."""
+        return np.arange(len(self.cases)) if self.group is None else self.group
+
+    @property
+    def independent(self) -> bool:
+        """Whether all cases are independent and count the same."""
+        return self.group is None and self.weight is None
+
+    def tests(self) -> Iterator[tuple[NDArray[np.bool_], Sample]]:
+        """Yield which cases were read, and the readings, for each test; readers of the first modality come first."""
+        for row in self.scores.reshape(self.n_tests, -1):
+            read = ~np.isnan(row)
+            weight = None if self.weight is None else self.weight[read]
+            data = Sample(self.truth[read], np.ascontiguousarray(row[read]), weight, n_threads(1))
+            yield read, data._replace(weight_kind="sampling")
+
+    def all_tests(self) -> Sample:
+        """Return the readings of a complete study, one column per test."""
+        return Sample(self.truth, np.ascontiguousarray(self.scores.reshape(self.n_tests, -1).T), None, self.threads)
+
+    @property
+    def missing_readings(self) -> tuple[MissingReadings, ...]:
+        """The cases without a reading, for each modality and reader that has any."""
+        lacking = np.argwhere(self.readings < len(self.cases))
+        return tuple(
+            MissingReadings(
+                plain(self.modalities[i]),
+                plain(self.readers[j]),
+                tuple(plain(name) for name in self.cases[np.isnan(self.scores[i, j])]),
+            )
+            for i, j in lacking
+        )
+
+    def _require_groups(self) -> None:
+        """Check that both classes of every test are in two clusters or more, as a variance needs."""
+        for read, data in self.tests():
+            for rows in (data.y, ~data.y):
+                n_held = len(np.unique(self.units[read][rows]))
+                if n_held < 2:
+                    raise ValueError(
+                        "groups must spread each class over two or more clusters for every reader and modality, got"
+                        f" {n_held}"
+                    )
+
+
+def _named(names: NDArray[Any], one: str, many: str) -> str:
+    """Return the number of readers or modalities, and the names of the first."""
+    listed = ", ".join(map(words.label_text, names[:_LISTED])) + ", ..." * (len(names) > _LISTED)
+    return f"{len(names):,} {one if len(names) == 1 else many} ({listed})"

@@ -1,0 +1,162 @@
+"""Rows of readings: names of readers, modalities and cases, and what all readings of a case agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._checks.frames import declared_order
+from rocmax._checks.samples import DROP, F64, names_of
+from rocmax._parameters import shown
+from rocmax._runtime.memory import require_memory
+from rocmax.metrics.reader_study._result import MissingReadings
+
+_LISTED = 4  # a note names so many readers with missing readings, and so many cases of each
+
+
+def plain(name: Any) -> Any:
+    """Return a name as a plain Python value."""
+    return name.item() if hasattr(name, "item") else name
+
+
+def note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
+    """Return the sentence about missing readings, out of `n_readings` in a complete study."""
+    parts = []
+    for one in missing[:_LISTED]:
+        named = ", ".join(str(case) for case in one.cases[:_LISTED])
+        more = f" and {len(one.cases) - _LISTED:,} more" if len(one.cases) > _LISTED else ""
+        parts.append(
+            f"reader {one.reader} with {one.modality} has no reading of case{'s' * (len(one.cases) > 1)} {named}{more}"
+        )
+    others = len(missing) - _LISTED
+    rest = f"; {others:,} more pairs of reader and modality have missing readings" if others > 0 else ""
+    count = sum(len(one.cases) for one in missing)
+    return f"{count:,} of {n_readings:,} readings are missing: {'; '.join(parts)}{rest}"
+
+
+def of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return the value of each case, the same in all its readings."""
+    found = np.empty(len(cases), dtype=values.dtype)
+    found[of_case] = values
+    differs = found[of_case] != values
+    if differs.any():
+        raise ValueError(
+            f"{name} differs between readings of case {_shown(cases[of_case[np.argmax(differs)]])}; give all"
+            " readings of a case the same value"
+        )
+    return found
+
+
+def names_in_order(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
+    """Return the distinct names, the index of each row's name, and whether they have a natural order."""
+    found, place = names_of(values, n, name, DROP)
+    declared = {category: rank for rank, category in enumerate(declared_order(values))}
+    if not declared:
+        return found, place, not any(isinstance(one, (str, bytes)) for one in found)
+    order = np.argsort([declared[one] for one in found.tolist()])
+    return found[order], np.argsort(order)[place], True
+
+
+def of_readers(
+    modalities: NDArray[Any], of_modality: NDArray[np.intp], by_reader: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the modality of the readers for all rows: the algorithm has no modality of its own."""
+    found = np.unique(of_modality[by_reader])
+    if len(found) != 1:
+        raise ValueError(
+            f"algorithm is compared with readers in one modality, got {len(found)}; pass the readings of one modality"
+            " and of the algorithm"
+        )
+    return modalities[found], np.zeros_like(of_modality)
+
+
+def last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[np.intp]:
+    """Return the order that moves one name to the end."""
+    try:
+        same = [bool(each == name) for each in found]
+    except (TypeError, ValueError, ArithmeticError):  # arrays, NA
+        same = []
+    if not any(same):
+        held = ", ".join(_shown(each) for each in found[:5]) + ", ..." * (len(found) > 5)
+        raise ValueError(f"{option}={shown(name)} is not in {column}, which holds {held}")
+    return np.argsort(same, kind="stable")
+
+
+def truth_of_cases(positive: NDArray[np.bool_], of_case: NDArray[np.intp], cases: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which cases are positive, the same in all their readings."""
+    n_positive = np.bincount(of_case, positive, len(cases))
+    mixed = (n_positive > 0) & (n_positive < np.bincount(of_case, minlength=len(cases)))
+    if mixed.any():
+        name = _shown(cases[np.argmax(mixed)])
+        raise ValueError(
+            f"case {name} is positive in some rows of y_true and negative in others; give different cases different"
+            " names, also if they belong to different readers or modalities"
+        )
+    return np.asarray(n_positive > 0)
+
+
+def arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]) -> F64:
+    """Return scores by modality, reader and case, of which `names` and the `place` of each row are given."""
+    modalities, readers, cases = names
+    n_tests = len(modalities) * len(readers)
+    require_memory(
+        8 * n_tests * (3 * len(cases) + 4 * n_tests),
+        f"a study of {len(readers):,} readers (reader), {len(modalities):,} modalities (modality) and {len(cases):,}"
+        " cases (case)",
+        "check that these are the right columns, or analyse fewer readers",
+    )
+    table = np.full((len(modalities), len(readers), len(cases)), np.nan)
+    flat = np.ravel_multi_index(tuple(place), table.shape)
+    held, counts = np.unique(flat, return_counts=True)
+    if (counts > 1).any():
+        i, j, k = np.unravel_index(held[np.argmax(counts > 1)], table.shape)
+        raise ValueError(
+            f"reader {_shown(readers[j])} has {counts.max()} readings of case {_shown(cases[k])} in modality"
+            f" {_shown(modalities[i])}; keep one"
+        )
+    table.reshape(-1)[flat] = score
+    return table
+
+
+def require_both_classes(
+    readers: NDArray[Any],
+    of_reader: NDArray[np.intp],
+    modalities: NDArray[Any],
+    of_modality: NDArray[np.intp],
+    positive: NDArray[np.bool_],
+    n_cases: int,
+) -> None:
+    """Check that every reader read two positives and two negatives in every modality, as a variance needs.
+
+    This check comes before any array of readers times cases is allocated.
+    """
+    n_tests, n = len(readers) * len(modalities), len(positive)
+    if 4 * n_tests > n:
+        raise ValueError(
+            f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
+            " readings; every reader needs two or more positive and negative cases in every modality"
+            f"{_hint(len(readers), len(modalities), n_cases)}"
+        )
+    test = of_modality * len(readers) + of_reader
+    for kind, rows in (("positive", positive), ("negative", ~positive)):
+        counts = np.bincount(test[rows], minlength=n_tests)
+        if counts.min() < 2:
+            i, j = divmod(int(np.argmin(counts)), len(readers))
+            raise ValueError(
+                f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
+                f"{_hint(len(readers), len(modalities), n_cases)}"
+            )
+
+
+def _hint(n_readers: int, n_modalities: int, n_cases: int) -> str:
+    """Return a hint at a column with about as many names as there are cases."""
+    names = [name for name, count in (("reader", n_readers), ("modality", n_modalities)) if 2 * count >= n_cases]
+    return "".join(f"; check {name}, which has about as many names as case ({n_cases:,})" for name in names)
+
+
+def _shown(name: Any) -> str:
+    return repr(plain(name))
