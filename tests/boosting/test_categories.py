@@ -80,13 +80,37 @@ def test_texts_that_are_no_numbers_are_texts(table: Any) -> None:
 def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
     X, y = table
     model = fitted(library, X, y)
-    for other in (X.to_numpy(dtype=float), pl.DataFrame({"g": X["g"].to_list(), "x": X["x"].to_list()})):
-        with warnings.catch_warnings(), pytest.raises(ValueError, match=r"pandas frame .* 'g' is a category, got"):
-            warnings.simplefilter("ignore")  # scikit-learn's, about names
-            model.decision_function(other)
-    for kind in (pl.String, pl.Categorical):
-        texts = pl.DataFrame({"g": X["g"].astype(str).to_list()}).with_columns(pl.col("g").cast(kind))
-        with pytest.raises(TypeError, match=r"column 'g' has type .* pass X.to_pandas\(\)"):
-            fitted(library, texts, y)
+    with warnings.catch_warnings(), pytest.raises(ValueError, match=r"pandas frame .* 'g' is a category, got"):
+        warnings.simplefilter("ignore")  # scikit-learn's, about names
+        model.decision_function(X.to_numpy(dtype=float))
+    days = pd.date_range("2024-01-01", periods=len(X))
+    for frame in (X.assign(day=days.date), pl.DataFrame({"x": X["x"].to_list(), "day": days.to_list()})):
+        with pytest.raises(TypeError, match=r"column 'day' has type .*; pass numbers, such as the days since a date"):
+            fitted(library, frame, y)
     numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
     assert fitted(library, numbers, y).decision_function(numbers).shape == (500,)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_frames_of_all_libraries_are_read_alike(library: str, table: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    X, y = table
+    texts = np.array(["u", "v", "w", "x", "y", "z"])[X["g"].astype(int)]
+    columns = {"a,b[c]": X["x"].to_numpy(), 'k"': texts, "n": np.arange(500) % 7, "flag": np.arange(500) % 3 == 0}
+    coded = pd.DataFrame(columns).astype({'k"': "category"})
+    model = fitted(library, coded, y)
+    expected = model.decision_function(coded)
+    assert len(np.unique(expected)) > 50
+    frame = pl.DataFrame(columns)
+    for other in (
+        pd.DataFrame(columns),
+        pd.DataFrame(columns).astype({'k"': object}),
+        frame,
+        frame.with_columns(pl.col('k"').cast(pl.Categorical)),
+        pa.table(columns),
+        pa.table(columns | {'k"': pa.array(texts).dictionary_encode()}),
+    ):
+        np.testing.assert_array_equal(fitted(library, other, y).decision_function(other), expected)
+        np.testing.assert_array_equal(model.decision_function(other), expected)
+    with pytest.warns(UserWarning, match=r"'t' not seen in training \(1 row\)"):
+        model.decision_function(pa.table({name: values[:1] for name, values in columns.items()} | {'k"': ["t"]}))

@@ -8,24 +8,39 @@ import numpy as np
 
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
+from rocmax._tables._frame import columns_of, dtype_of, is_frame, numbers, texts, type_of
 
 #: The categories of each categorical column, in the order of their codes.
 Categories = dict[Any, list[Any]]
 
 
+def as_features(X: Any) -> Any:
+    """Return a frame as the libraries take it: numbers, or one of pandas with texts as categories; else X as it is."""
+    of_pandas = hasattr(X, "iloc")
+    if not is_frame(X) or (of_pandas and all(dtype.kind not in "OMm" for dtype in X.dtypes)):
+        return X
+    columns = columns_of(X)
+    kinds = {name: type_of(series) for name, series in columns.items()}
+    for name, kind in kinds.items():
+        if kind == "other":
+            dtype = dtype_of(columns[name])
+            raise TypeError(f"X: column {name!r} has type {dtype}; pass numbers, such as the days since a date")
+    coded = {name for name, kind in kinds.items() if kind == "text" or (kind == "category" and not of_pandas)}
+    if not coded:
+        return X if of_pandas else np.column_stack([numbers(series, name) for name, series in columns.items()])
+    from pandas import Categorical, DataFrame
+
+    made = {name: Categorical(texts(columns[name])) for name in coded}
+    if of_pandas:
+        return X.assign(**made)
+    return DataFrame({name: made[name] if name in made else numbers(columns[name], name) for name in columns})
+
+
 def categories_of(X: Any) -> Categories:
-    """Return the categories of a pandas frame; {} of anything else. Refuse columns that the libraries cannot take."""
-    if not hasattr(X, "columns"):
+    """Return the categories of a pandas frame; {} of anything else."""
+    if not hasattr(X, "iloc"):
         return {}
-    if hasattr(X, "iloc"):
-        return {name: column.cat.categories.tolist() for name, column in X.items() if hasattr(column, "cat")}
-    for name, dtype in getattr(X, "schema", {}).items() if hasattr(X, "to_pandas") else ():
-        if not (dtype.is_numeric() or str(dtype) in ("Boolean", "Null")):
-            raise TypeError(
-                f"X: column {name!r} has type {dtype}, which the libraries of trees take from pandas only; pass "
-                "X.to_pandas() with the column as a category, or use PartialAUCEnsembleClassifier"
-            )
-    return {}
+    return {name: column.cat.categories.tolist() for name, column in X.items() if hasattr(column, "cat")}
 
 
 def aligned(X: Any, known: Categories) -> Any:

@@ -25,7 +25,7 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
 from rocmax._tables._leaks import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import aligned, categories_of
+from rocmax.boosting._categories import aligned, as_features, categories_of
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -127,9 +127,10 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     Notes
     -----
-    *Features* are passed to the library unchanged, with missing values and the categories of pandas frames. Later
-    frames are read by the categories of training: others are treated as missing, with a warning; if those of
-    training are numbers, 1, 1.0 and "1" are equal. XGBoost treats all zeros of a sparse matrix as missing.
+    *Features* are passed to the library unchanged, with missing values; texts and categories of frames of pandas,
+    polars and pyarrow as categories. Later frames are read by the categories of training: others are treated as
+    missing, with a warning; if those of training are numbers, 1, 1.0 and "1" are equal. XGBoost treats all zeros of
+    a sparse matrix as missing.
     *Weights* count in the objective, the held-out partial AUC and the threshold, but not their scale: they are
     divided by their mean. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows
     before `refit`; ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops
@@ -273,11 +274,12 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         X, labels = super()._checked_training(X, y)
+        X = as_features(X)
         self._categories = categories_of(X)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
-        return aligned(super()._checked_features(X), getattr(self, "_categories", {}))
+        return aligned(as_features(super()._checked_features(X)), getattr(self, "_categories", {}))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))

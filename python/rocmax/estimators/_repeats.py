@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import marked_missing
 from rocmax._runtime.warn import warn
+from rocmax._tables._frame import columns_of, is_frame
 from rocmax._typing import AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
 
@@ -117,10 +118,10 @@ def held_whole(cluster: AnyArray, positive: Bool, share: float, rng: np.random.G
 
 def _hashes(X: Any) -> Hashes:
     """Return a hash of each row; those of equal rows are equal."""
-    if hasattr(X, "columns") and hasattr(X, "shape"):
+    if is_frame(X):
         found = np.zeros(X.shape[0], dtype=np.uint64)
-        for k, name in enumerate(X.columns):
-            found += _mixed(_bits(_numbers(X[name])), np.uint64(k))
+        for k, column in enumerate(_columns(X)):
+            found += _mixed(_bits(column), np.uint64(k))
         return found
     if is_sparse(X):
         X = X.tocsr()
@@ -175,8 +176,8 @@ def _expected(X: Any, n: int, enough: float) -> float:
 
 def _columns(X: Any) -> Iterator[AnyArray]:
     """Yield the columns; of a sparse matrix, what is stored in the columns that say most."""
-    if hasattr(X, "columns"):
-        yield from (_numbers(X[name]) for name in X.columns)
+    if is_frame(X):
+        yield from (_numbers(series.to_native()) for series in columns_of(X).values())
     elif is_sparse(X):
         X = X.tocsc()
         stored = np.diff(X.indptr)
