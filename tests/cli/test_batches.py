@@ -22,7 +22,7 @@ N = 1000
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "ROWS", 64)
+    monkeypatch.setattr(source, "ROWS", 256)
     monkeypatch.setattr(counted, "ROWS", 0)
 
 
@@ -66,7 +66,7 @@ def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> t
     asked = [command, path, "--label", "y", "--positive", "sick", "--json", *asked]
     whole = json.loads(run(*asked)[1])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "ROWS", 64)
+        patch.setattr(source, "ROWS", 256)
         patch.setattr(counted, "ROWS", 0)
         found = json.loads(run(*asked)[1])
         code, out, _ = run(*(one for one in asked if one != "--json"))
@@ -75,7 +75,7 @@ def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> t
     return found, whole
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("suffix", ["tsv", "parquet"])
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(map(str, asked)))
 def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
     frame = table(np.random.default_rng(0))

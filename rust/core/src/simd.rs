@@ -55,11 +55,23 @@ pub(crate) trait ByEight {
     fn call<E: Eight>(self, by: E) -> Self::Output;
 }
 
+/// Whether vector instructions may be used: not with the feature `plain`, nor in a test with ROCMAX_PLAIN set.
+#[inline(always)]
+pub(crate) fn vectors() -> bool {
+    #[cfg(test)]
+    static PLAIN: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| std::env::var_os("ROCMAX_PLAIN").is_some());
+    #[cfg(test)]
+    if *PLAIN {
+        return false;
+    }
+    !cfg!(feature = "plain")
+}
+
 /// Runs `work` with the best instructions of this machine.
 #[inline(always)]
 pub(crate) fn by_eight<W: ByEight>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if !cfg!(feature = "plain")
+    if vectors()
         && let Some(by) = V3::try_new()
     {
         return by.vectorize(

@@ -116,7 +116,7 @@ impl Seen {
     /// Of at most `TILE` ranks.
     fn of(counts: &[u8], classes: &[u8]) -> Self {
         #[cfg(target_arch = "x86_64")]
-        if !cfg!(feature = "plain") && counts.len() >= FEW {
+        if crate::simd::vectors() && counts.len() >= FEW {
             let ((counts, rest), (classes, last)) = (counts.as_chunks(), classes.as_chunks());
             if let Some([pos, neg, above]) = super::octets::seen(counts, classes) {
                 let mut seen = Self { pos, neg, above };
