@@ -17,9 +17,9 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -35,9 +35,7 @@ from rocmax.designs._memmap import MemmapDesign
 from rocmax.risks import Oracle
 
 TRAINING = "rocmax.estimators._training"
-PLANES = "rocmax.solvers._planes"
-STATE = "rocmax.solvers._state"
-DIRECTIONS = "rocmax.solvers._directions"
+CONVEX = "rocmax.solvers._convex"
 CONCAVE = "rocmax.solvers._convex_concave"
 
 
@@ -60,7 +58,7 @@ def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
 
 
 def only_lowest(*args: Any, **kwargs: Any) -> list[Any]:
-    return list(importlib.import_module("rocmax.solvers._ray").search(*args, **kwargs)[:1])
+    return list(importlib.import_module("rocmax.solvers._steps").search(*args, **kwargs)[:1])
 
 
 # What is replaced, and by what, for each mechanism.
@@ -72,18 +70,18 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
     "other choices tried": [(f"{CONCAVE}.Choices.lower", nothing)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
-    "smoothed cuts": [(f"{DIRECTIONS}.Newton.prepare", nothing)],
-    "Newton targets": [(f"{DIRECTIONS}.Newton.propose", nothing)],
-    "a plane after poor Newton": [(f"{DIRECTIONS}._POOR", -np.inf)],
-    "own length": [(f"{STATE}.lengthened", nothing)],
-    "two cuts a search": [(f"{STATE}.search", only_lowest)],
-    "augmented Lagrangian": [(f"{PLANES}.suits", no)],
+    "smoothed cuts": [(f"{CONVEX}.Newton.smoothed", nothing)],
+    "Newton targets": [(f"{CONVEX}.Newton.target", nothing)],
+    "a plane after poor Newton": [(f"{CONVEX}._POOR", -np.inf)],
+    "own length": [(f"{CONVEX}.lengthened", nothing)],
+    "two cuts a search": [(f"{CONVEX}.search", only_lowest)],
+    "augmented Lagrangian": [(f"{CONVEX}.suits_augmented", no)],
     "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
-    "rough master": [(f"{STATE}._MASTER_TOL", 1e-6)],
-    "penalty grows": [("rocmax.solvers._envelope._GROWTH", 1.0)],
-    "penalty falls": [("rocmax.solvers._envelope._RELIEF", 1.0)],
-    "tied samples copied": [("rocmax.solvers._newton._COPIED", 0), ("rocmax.solvers._newton._SHARE", 10**9)],
-    "exact springs": [("rocmax.solvers._newton.is_small", no)],
+    "rough master": [(f"{CONVEX}._MASTER_TOL", 1e-6)],
+    "penalty grows": [("rocmax.solvers._augmented._GROWTH", 1.0)],
+    "penalty falls": [("rocmax.solvers._augmented._RELIEF", 1.0)],
+    "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 10**9)],
+    "exact springs": [("rocmax.solvers._steps.is_small", no)],
 }
 
 
@@ -257,77 +255,53 @@ def table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(row.rstrip() for row in rows)
 
 
-def keep(found: str, page: Path, first: str) -> None:
-    """Put the table in place of the one that a page shows, whose heading begins with a word."""
-    text = page.read_text()
-    page.write_text(re.sub(rf"```text\n +{first}.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S))
-
-
-def options(of: str) -> argparse.ArgumentParser:
-    """Return a parser of the options that :func:`measured` reads, for a program described by a docstring."""
-    parser = argparse.ArgumentParser(description=of.splitlines()[0])
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument("--page", type=Path, help="put the table in place of the one that this page of the guide shows")
-    parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
-    return parser
-
-
-def measured(
-    arguments: argparse.Namespace,
-    fits: list[Any],
-    ways: list[str],
-    columns: Sequence[str],
-    fit: Callable[..., Any],
-    told: Callable[[dict[str, Any]], str],
-) -> list[dict[str, Any]]:
-    """Fit each in each of the ways, but for what the csv file has; return the lines of both.
-
-    `columns` begin with the name of the fit and of the way, `told` is what is printed of a line.
-    """
+def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Fit each with everything on and without each mechanism, but for what the csv file has; return all lines."""
     warnings.simplefilter("ignore")
     lines: list[dict[str, Any]] = []
     if arguments.csv and arguments.csv.exists():
         with arguments.csv.open() as file:
             lines = list(csv.DictReader(file))
-    done = {(line[columns[0]], line[columns[1]]) for line in lines}
+    done = {(line["fit"], line["without"]) for line in lines}
     last: tuple[str, Any] = ("", None)
     with threadpool_limits(1, user_api="blas"):
-        for set_name, surrogate, fpr_range, C in fits:
+        for (set_name, surrogate, fpr_range, C), without in product(FITS, ["", *arguments.without]):
             name = f"{set_name} {surrogate} [{fpr_range[0]:g}, {fpr_range[1]:g}] C={C:g}"
-            if set_name in FROM_FOLDER and arguments.data is None:
+            if (set_name in FROM_FOLDER and arguments.data is None) or (name, without) in done:
                 continue
             if arguments.fits and not any(part in name for part in arguments.fits):
                 continue
-            for way in ways:
-                if (name, way) in done:
-                    continue
-                if last[0] != set_name:
-                    last = set_name, SETS[set_name]() if set_name in SETS else FROM_FOLDER[set_name](arguments.data)
-                line = dict(zip(columns, [name, way, *fit(last[1], surrogate, fpr_range, C, way)], strict=True))
-                lines.append(line)
-                print(f"{name:<36}{told(line)}", flush=True)
-                if arguments.csv:
-                    with arguments.csv.open("w", newline="") as file:
-                        writer = csv.DictWriter(file, columns)
-                        writer.writeheader()
-                        writer.writerows(lines)
+            if last[0] != set_name:
+                last = set_name, SETS[set_name]() if set_name in SETS else FROM_FOLDER[set_name](arguments.data)
+            if not without:  # what is measured first would be slower: caches are cold
+                fit(last[1], surrogate, fpr_range, C, without)
+            values = [name, without, *fit(last[1], surrogate, fpr_range, C, without)]
+            lines.append(line := dict(zip(COLUMNS, values, strict=True)))
+            work = f"{name:<36}{without or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
+            found = f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}{line['partial_auc']:>8.4f}"
+            print(work + found, flush=True)
+            if arguments.csv:
+                with arguments.csv.open("w", newline="") as file:
+                    writer = csv.DictWriter(file, COLUMNS)
+                    writer.writeheader()
+                    writer.writerows(lines)
     return lines
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of letter, Reuters earn and hiva")
+    parser.add_argument("--csv", type=Path, help="file of the lines so far; fits that it holds are not run again")
+    parser.add_argument("--page", type=Path, help="put the table in place of the one that this page of the guide shows")
+    parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
     parser.add_argument("--without", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS))
     arguments = parser.parse_args()
-
-    def told(line: dict[str, Any]) -> str:
-        work = f"{line['without'] or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
-        return f"{work}{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}{line['partial_auc']:>8.4f}"
-
-    found = table(measured(arguments, FITS, ["", *arguments.without], COLUMNS, fit, told))
+    found = table(measured(arguments))
     print(f"\n{found}")
     if arguments.page:
-        keep(found, arguments.page, "passes")
+        text = arguments.page.read_text()
+        made = re.sub(r"```text\n +passes.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S)
+        arguments.page.write_text(made)
 
 
 if __name__ == "__main__":

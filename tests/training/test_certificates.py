@@ -158,7 +158,7 @@ def test_a_false_bound_stops_every_fit(monkeypatch):
 def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
     X, y = problem(np.random.default_rng(2))
     monkeypatch.setattr(
-        "rocmax.solvers._envelope.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
+        "rocmax.solvers._augmented.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
     )
     oracle = Tight((0.0, 0.5)).bind(_core.Problem(y), 1)
     with using(steps_seen=0, steps_to_come=0), pytest.raises(RuntimeError, match="internal error"):

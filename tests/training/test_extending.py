@@ -1,4 +1,4 @@
-"""What users add from outside: a risk, a storage, a direction of the solver, each one function or class."""
+"""What users add from outside: a risk or a storage, each one function or class."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,7 @@ from sklearn.base import clone
 import rocmax
 from rocmax.designs import Design
 from rocmax.risks import Problem, Tight
-from rocmax.solvers import Objective, _directions, minimise_convex, minimise_smooth
-from rocmax.solvers._directions import Direction
+from rocmax.solvers import Objective, minimise_convex, minimise_smooth
 
 
 @pytest.fixture
@@ -146,26 +145,6 @@ def test_a_storage_whose_products_contradict_each_other_is_named(data, product, 
     setattr(design, product, lambda *of: factor * right(*of))
     with pytest.raises(ValueError, match=r"^Columns: scores, adjoint and inner are not of one X"):
         minimise_convex(Tight((0.0, 0.5)).bind(Problem(y == 1), 1), design, 10.0, tol=1e-4, max_iter=200)
-
-
-class Steepest(Direction):
-    """Against the last subgradient, every other time."""
-
-    name = "steepest"
-
-    def __init__(self, objective):
-        super().__init__(objective)
-        self.turns = 0
-
-    def propose(self, state):
-        self.turns += 1
-        return state.best.vector - 0.1 * state.of_smoothed if self.turns % 2 else None
-
-
-def test_an_own_direction_is_asked(data, monkeypatch):
-    monkeypatch.setattr(_directions, "DIRECTIONS", [Steepest, *_directions.DIRECTIONS])
-    model = rocmax.PartialAUCSVC((0.0, 0.1), surrogate="tight", C=10.0).fit(*data)
-    assert model.dual_gap_ <= model.tol and "steepest" in model.history_["step"]
 
 
 def test_what_a_solver_needs_is_said_before_work(data):

@@ -16,8 +16,8 @@ from rocmax._runtime.settings import using
 from rocmax.designs import as_design
 from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Tight, Trimmed
 from rocmax.solvers import Bundle, Model, minimise_convex, minimise_smooth, minimise_trimmed
+from rocmax.solvers._augmented import Envelope
 from rocmax.solvers._convex_concave import descend
-from rocmax.solvers._envelope import Envelope
 from rocmax.solvers._objective import Objective
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -8,10 +8,10 @@ A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``
 """
 
 from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._convex_concave import minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs
 from rocmax.solvers._objective import Model, Objective, Tilt
-from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._smooth import minimise_smooth, suits_newton
 from rocmax.solvers._zero_model import leave_zero

@@ -2,77 +2,188 @@
 
 import numpy as np
 
+from rocmax._typing import F64
 from rocmax.designs import inner
-from rocmax.solvers._envelope import Envelope
-from rocmax.solvers._objective import Objective
-from rocmax.solvers._ray import Point, Ray, search
-from rocmax.solvers._requirements import DIVISIBLE, HINGES, missing, require
-from rocmax.solvers._state import State
+from rocmax.risks import Proximal
+from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._objective import DIVISIBLE, HINGES, Model, Objective, missing, require
+from rocmax.solvers._steps import Hessian, Point, Ray, Springs, search, solve
 
 # The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after
 # _INNER_STEPS steps.
 _INNER, _INNER_STEPS = 2.0, 12
 # The residual of a Newton step.
 _RESIDUAL = 0.3
-# The accuracy of the best length of a model, relative to the gap.
-_LENGTH = 0.05
 # The search along a step ends when the slope has fallen to this share, or after so many oracle calls.
 _FLAT, _CALLS = 0.1, 20
+# The first penalty: so many times the sum of the positives' multipliers over its largest possible value; at most 1.
+_FIRST = 5.0
+# It grows after an inner problem of few steps, and falls after one of many.
+_FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
+_LEAST, _MOST = 1e-30, 1e30
+# At first it is raised by _STIFFER until the multipliers move by at most _FAR times the gap: from far off, a weak
+# penalty leads far away from a good model, and on hiva (counts of substructures) the method did not come back.
+_FAR, _STIFFER = 10.0, 4.0
 
 NEEDS = HINGES, DIVISIBLE
 
 
-def suits(objective: Objective) -> bool:
+def suits_augmented(objective: Objective) -> bool:
     """Whether the risk and the design meet the needs."""
     return not missing(NEEDS, objective)
 
 
-def minimise_augmented(state: State) -> None:
-    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and update it.
+class Augmented:
+    """Minimises F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, step by step from a model, given its gap.
 
     The model w and, for each hinge, its scores s = X w are separate variables, joined by a constraint with multipliers.
     For given multipliers the best scores are the proximal point of the hinge; what remains is a smooth function of w.
     Newton steps minimise it, with the curvature of the samples that are tied in the proximal points. The slopes there
-    are the next multipliers, and cuts of R, which give the bound. About ten inner problems reach any accuracy, also on
-    wide and separable data, where many samples matter (Rockafellar, 1976; Li, Sun and Toh, 2018).
+    are the next multipliers, and cuts of R, which give the `bound`. About ten inner problems reach any accuracy, also
+    on wide and separable data, where many samples matter (Rockafellar, 1976; Li, Sun and Toh, 2018).
 
     Holds up to ten vectors over the samples for each hinge, and the features of at most half of the samples.
     """
-    objective = state.objective
-    require("the augmented Lagrangian method", NEEDS, objective)
-    design, C, tilt = objective.design, objective.C, objective.tilt
-    lean = 0.0 if tilt.vector is None else tilt.vector
-    envelope = Envelope(objective, state.bundle)
-    model = state.best
-    steps = 0
-    found = envelope.begin(model.scores, state.value - state.bound)
-    while True:
-        pull = design.adjoint([found.coef])[0]
-        of_dual = C * (lean - pull)
-        gradient = model.vector - of_dual
-        bound = C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual)
-        state.prove(bound, [(1.0, found.coef)])
-        enough = state.ended("augmented")
+
+    def __init__(self, objective: Objective, bundle: Bundle, model: Model, left: float) -> None:
+        require("the augmented Lagrangian method", NEEDS, objective)
+        self._objective, self._bundle = objective, bundle
+        self._lean = 0.0 if objective.tilt.vector is None else objective.tilt.vector
+        self._envelope = Envelope(objective, bundle)
+        self._steps = 0  # of the inner problem
+        self._stand_at(model, self._envelope.begin(model.scores, left))
+
+    def _stand_at(self, model: Model, found: "Found") -> None:
+        """Move to a model and its proximal points."""
+        design, C, tilt = self._objective.design, self._objective.C, self._objective.tilt
+        self.model, self._found, self.coef = model, found, found.coef
+        self._pull = design.adjoint([found.coef])[0]
+        of_dual = C * (self._lean - self._pull)
+        self._gradient = model.vector - of_dual
+        self.bound = C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual)
+
+    def step(self) -> bool:
+        """Lower the inner problem or, at its minimum, move the multipliers; return False if no step leads downhill."""
+        objective, design, envelope, gradient = self._objective, self._objective.design, self._envelope, self._gradient
         slack = 0.5 * inner(design, gradient, gradient)
-        if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
-            state.bundle.add(np.array([found.offset]), pull[None], [found.coef])
-            if enough:
-                state.bundle.multipliers = envelope.multipliers_of(found)
-                return
-            envelope.update(found, steps)
-            steps = 0
-            found = envelope(model.scores)
-            continue
-        steps += 1
-        ray = Ray(objective, model, model.vector + envelope.newton_step(found, gradient, _RESIDUAL))
+        if slack <= _INNER * objective.C * envelope.moved(self._found) or self._steps == _INNER_STEPS:
+            self._add_cut()
+            envelope.update(self._found, self._steps)
+            self._steps = 0
+            self._stand_at(self.model, envelope(self.model.scores))
+            return True
+        self._steps += 1
+        ray = Ray(objective, self.model, self.model.vector + envelope.newton_step(self._found, gradient, _RESIDUAL))
         slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
-            return  # no descent direction to the accuracy of the numbers
+            return False
 
-        def slopes_at(step: float, ray: Ray = ray) -> Point:
+        def slopes_at(step: float) -> Point:
             model = ray.model(step)
             found = envelope(model.scores)
             return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
 
-        model, found = search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)[0].found
-        state.offer(model, _LENGTH)
+        self._stand_at(*search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)[0].found)
+        return True
+
+    def _add_cut(self) -> None:
+        """Add the last cut to the bundle."""
+        self._bundle.add(np.array([self._found.offset]), self._pull[None], [self._found.coef])
+
+    def keep(self) -> None:
+        """Keep the last cut and the multipliers in the bundle, from which the next fit starts."""
+        self._add_cut()
+        self._bundle.multipliers = self._envelope.multipliers_of(self._found)
+
+
+class Found:
+    """The proximal points of the hinges at some scores, and the cut of their sum."""
+
+    def __init__(self, parts: list[Proximal]) -> None:
+        self.parts = parts
+        self.offset = sum(part.offset for part in parts)
+        self.multipliers = np.array([part.coef for part in parts])
+        self.coef: F64 = self.multipliers.sum(axis=0) if len(parts) > 1 else self.multipliers[0]
+
+
+class Envelope:
+    """The slopes of the Moreau envelopes of hinges around multipliers, as a function of the scores.
+
+    Every hinge has its own copy of the scores and its own multipliers. At a minimum these are the slopes of the hinges,
+    and nearly cancel the tilt, which is the concave part of the same risk. So they start at the tilt plus the
+    difference kept from the last use, if any.
+    """
+
+    def __init__(self, objective: Objective, bundle: Bundle) -> None:
+        self._objective = objective
+        labels = objective.oracle.labels
+        assert objective.oracle.hinges is not None
+        # The largest slope of each hinge at a positive and at a negative of weight 1.
+        weight = objective.oracle.sample_weight
+        of_positives = float(np.count_nonzero(labels) if weight is None else weight[labels].sum())
+        self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
+        self._of_samples = [np.where(labels, *pulls) for pulls in self._pulls]
+        if weight is not None:
+            for of_samples in self._of_samples:
+                of_samples *= np.where(weight > 0, weight, 1.0)
+        tilt = objective.tilt
+        multipliers = np.zeros((len(self._pulls), len(labels)))
+        if bundle.multipliers is None:
+            penalty = min(max(_FIRST * (bundle.constant / objective.C - tilt.offset), _LEAST), 1.0)
+        else:
+            multipliers += bundle.multipliers[0] / objective.C
+            penalty = bundle.multipliers[1] / objective.C
+        if tilt.coef is not None:
+            multipliers[0] += tilt.coef
+        self.centre(multipliers, penalty)
+
+    def centre(self, multipliers: F64, penalty: float) -> None:
+        """Set the multipliers and the penalty."""
+        self.multipliers, self.penalty = multipliers, penalty
+        parts = zip(multipliers, self._of_samples, self._pulls, strict=True)
+        self._parts = [
+            (hinge, shift / (penalty * of_samples), (penalty * pulls[0], penalty * pulls[1]))
+            for hinge, (shift, of_samples, pulls) in enumerate(parts)
+        ]
+
+    def __call__(self, scores: F64) -> Found:
+        """Return the proximal points at some scores; their slopes are the slopes of the envelopes."""
+        proximal = self._objective.oracle.proximal
+        return Found([proximal(hinge, scores + shift, stiffness) for hinge, shift, stiffness in self._parts])
+
+    def begin(self, scores: F64, left: float) -> Found:
+        """Raise the penalty as far as the gap requires; return the proximal points at the first scores."""
+        found = self(scores)
+        while self._objective.C * self.moved(found) > _FAR * left and self.penalty < _MOST:
+            self.centre(self.multipliers, _STIFFER * self.penalty)
+            found = self(scores)
+        return found
+
+    def moved(self, found: Found) -> float:
+        """Return half the squared change of the multipliers, in the metric of the penalty."""
+        moves = found.multipliers - self.multipliers
+        squares = (move @ (move / of_samples) for move, of_samples in zip(moves, self._of_samples, strict=True))
+        return 0.5 * float(sum(squares)) / self.penalty
+
+    def update(self, found: Found, steps: int) -> None:
+        """Take the slopes as the next multipliers, after an inner problem of so many steps."""
+        factor = _GROWTH if steps <= _FEW else _RELIEF if steps >= _MANY else 1.0
+        self.centre(found.multipliers, min(max(factor * self.penalty, _LEAST), _MOST))
+
+    def multipliers_of(self, found: Found) -> tuple[F64, float]:
+        """Return the slopes less those of the tilt, and the penalty, both times C."""
+        C, tilt = self._objective.C, self._objective.tilt
+        kept = C * found.multipliers
+        if tilt.coef is not None:
+            kept[0] -= C * tilt.coef
+        return kept, C * self.penalty
+
+    def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
+        """Return the step to the minimiser of the second-order model."""
+        design, stiffness = self._objective.design, self._objective.C * self.penalty
+        springs: list[Hessian] = [
+            Springs(design, part.rows, part.starts, stiffness * of_samples[part.rows])
+            for part, of_samples in zip(found.parts, self._of_samples, strict=True)
+            if len(part.rows)
+        ]
+        return solve(springs, gradient, design, residual)

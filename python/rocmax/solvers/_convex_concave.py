@@ -8,11 +8,10 @@ from rocmax._typing import F64
 from rocmax.designs import Design, inner
 from rocmax.risks import Difference, Trimmed
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._newton import sampled_step, smoothed
+from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._objective import Model, Objective, Tilt
-from rocmax.solvers._planes import minimise_convex
-from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._result import Callback, Progress, SolverResult
+from rocmax.solvers._steps import Point, Ray, sampled_step, search, smoothed_cut
 
 # A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5
@@ -203,7 +202,7 @@ def descend(
     while len(history) < min(max_iter, most):
         part = risk.at(model.scores, part)
         convex = Objective(part.convex, design, C)
-        cut = smoothed(convex, model, remaining)
+        cut = smoothed_cut(convex, model, remaining)
         if cut is None:
             break
         coef = cut.coef if part.concave is None else cut.coef - part.concave(model.scores).coef

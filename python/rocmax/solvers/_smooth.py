@@ -3,10 +3,8 @@
 import numpy as np
 
 from rocmax.designs import inner
-from rocmax.solvers._newton import Springs, solve
-from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._ray import Point, Ray, search
-from rocmax.solvers._requirements import DIVISIBLE, SECOND_DERIVATIVE, missing, require
+from rocmax.solvers._objective import DIVISIBLE, SECOND_DERIVATIVE, Model, Objective, missing, require
+from rocmax.solvers._steps import Point, Ray, Springs, search, solve
 
 # A search along a ray ends when the slope has fallen to this share, or after so many calls.
 _FLAT, _CALLS = 0.5, 40

@@ -1,0 +1,287 @@
+"""Convex risks: cutting planes with an exact line search, for any risk and any design."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rocmax._runtime.settings import settings
+from rocmax._typing import F64
+from rocmax.designs import Design, inner
+from rocmax.risks import Evaluation, Oracle, Smoothed
+from rocmax.solvers._augmented import Augmented, suits_augmented
+from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._certificate import check_bound, check_design, check_promises
+from rocmax.solvers._objective import SAMPLED, Model, Objective, Tilt, missing
+from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
+from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
+
+# Accuracies relative to the gap: of the minimiser of the cuts, of the line search, and of the length of a model of the
+# augmented Lagrangian.
+_MASTER_TOL, _SEARCH_TOL, _LENGTH_TOL = 0.01, 0.05, 0.05
+# Rounding, relative to the objective.
+_LAST_DIGITS = 1e-15
+# The search stalls after so many steps in succession that gain nothing.
+_PATIENCE = 100
+# After a Newton step that closed less than this share of the gap, the next step is a plane.
+_POOR = 0.2
+# While the zero model is the best, smoothed cuts do not pay once the relative gap is this small.
+_SETTLED = 0.1
+
+
+def minimise_convex(
+    oracle: Oracle,
+    design: Design,
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Model | None = None,
+    bundle: Bundle | None = None,
+    tilt: Tilt | None = None,
+    enough: Callable[[float, float], bool] | None = None,
+    callback: Callback | None = None,
+) -> SolverResult:
+    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
+
+    Each step minimises the maximum of all cuts, a lower bound of F, and searches a ray from the best model exactly
+    (Franc and Sonnenburg, 2009), which takes oracle calls but no product with the features. The two cuts around the
+    minimum on the ray join the others. The ray is a Newton step or leads to the minimiser of the cuts. A step is one
+    product with X and one of two to four rows with its transpose. If many more steps are expected at the rate of the
+    last ones, the augmented Lagrangian method takes over, if the risk and the design suit it.
+
+    The fit starts from the model `start` (default: zero) and the cuts of `bundle`, which come from the same oracle and
+    design; new cuts are added to it. It ends when (F - bound) / F <= `tol`, after `max_iter` steps, or when
+    ``enough(F, bound)`` is true. `tilt` must lie below R, so that F >= 0. `callback` is called after each step.
+    """
+    objective = Objective(oracle, design, C, tilt)
+    state = State(objective, bundle or Bundle(design), tol, max_iter, enough, callback, start or objective.zero())
+    newton, step = Newton(objective), "start"
+    while True:
+        smoothed = newton.smoothed(state)
+        state.add_cuts(smoothed)
+        if state.ended(step):
+            break
+        if state.is_slow() and state.best.norm > 0 and suits_augmented(objective):
+            _minimise_augmented(state)
+            break
+        target = newton.target(state, smoothed)
+        smoothed = None  # vectors over the samples
+        if target is not None and state.descend(target):
+            step = "newton"
+        # The rough minimiser of the cuts may be the best model itself; the accurate one may not.
+        elif state.descend(state.of_cuts) or (
+            state.sharpen() and not state.ended("plane") and state.descend(state.of_cuts)
+        ):
+            step = "plane"
+        else:
+            break  # the best model is the minimiser, to the accuracy of the numbers
+    return state.result()
+
+
+@dataclass
+class State:
+    """What a minimisation knows between two steps."""
+
+    objective: Objective  # F
+    bundle: Bundle  # all cuts
+    tol: float  # the relative gap to reach
+    max_iter: int  # the largest number of steps
+    enough: Callable[[float, float], bool] | None  # ends it earlier, told F and its bound
+    callback: Callback | None  # called after each step
+    best: Model  # the model of the lowest F
+    value: float = np.inf  # that F
+    partial_auc: float = -1.0  # the training partial AUC of the best model
+    bound: float = -np.inf  # the highest lower bound of F
+    # The cuts of the bound: the share of each, and its number in the bundle or its coefficients.
+    proof: list[tuple[float, int | F64]] = field(default_factory=list)
+    ranker: F64 = field(init=False)  # the vector of the best training partial AUC, whatever its F
+    ranked: float = -1.0  # that partial AUC
+    cuts: list[Evaluation] = field(default_factory=list)  # those that the bundle does not have yet
+    touches: bool = True  # whether the first of them touches the risk at the best model
+    subgradient: F64 = field(init=False)  # of the risk at the best model
+    near: Model = field(
+        init=False
+    )  # where the risk is smoothed: at the best model, close to it if its scores are equal
+    of_smoothed: F64 = field(init=False)  # the vector of the smoothed cut added last
+    of_cuts: F64 = field(init=False)  # the minimiser of the maximum of all cuts
+    accuracy: float = 0.0  # of that minimum
+    history: list[Progress] = field(default_factory=list)  # an entry for each step
+    status: str = "stalled"  # why it ended
+
+    def __post_init__(self) -> None:
+        start, value, found = self.best, *self.objective(self.best)
+        self.cuts = self._take(start, value, found, _SEARCH_TOL * self.tol * value)
+        self.near = self.best
+        if len(self.bundle) > 1:
+            self._minimise_cuts(self.tol * abs(value))
+
+    @property
+    def left(self) -> float:
+        """The largest possible gain."""
+        return self.value - self.bound
+
+    def add_cuts(self, smoothed: Smoothed | None) -> None:
+        """Add the new cuts to the bundle, and minimise the maximum of all cuts."""
+        cuts: list[Evaluation | Smoothed] = [*self.cuts, *([] if smoothed is None else [smoothed])]
+        vectors = self.objective.design.adjoint([cut.coef for cut in cuts])
+        self.bundle.add(np.array([cut.offset for cut in cuts]), vectors, [cut.coef for cut in cuts])
+        self.cuts.clear()
+        if self.touches:
+            self.subgradient = vectors[0]
+        self.of_smoothed = vectors[-1]
+        self._minimise_cuts(_MASTER_TOL * (self.left if self.history else self.tol * abs(self.value)))
+
+    def sharpen(self) -> bool:
+        """Minimise the maximum of the cuts as accurately as the numbers allow; return False if it already was."""
+        if self.accuracy <= _LAST_DIGITS * abs(self.value):
+            return False
+        self._minimise_cuts(0.0)
+        return True
+
+    def _minimise_cuts(self, accuracy: float) -> None:
+        """Minimise the maximum of all cuts, which is a bound."""
+        self.accuracy = max(accuracy, _LAST_DIGITS * abs(self.value))
+        self.of_cuts, bound = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self.accuracy)
+        shares = self.bundle.weights / self.objective.C
+        # Without the first cut, which is 0.
+        self.prove(bound, [(float(shares[k]), int(k)) for k in np.flatnonzero(shares) if k > 0])
+
+    def prove(self, bound: float, cuts: list[tuple[float, int | F64]]) -> None:
+        """Take a bound and the cuts that prove it if it is the highest so far.
+
+        F >= 0 needs no cuts: rounding of C times the risk may hide it.
+        """
+        if self.bound < max(bound, 0.0):
+            self.bound, self.proof = max(bound, 0.0), cuts if bound > 0 else []
+
+    def descend(self, target: F64) -> bool:
+        """Search the ray from the best model through a vector; return False if it leads uphill."""
+        ray = Ray(self.objective, self.best, target)
+        slope = ray.slope(0.0, inner(self.objective.design, self.subgradient, ray.direction))
+        if slope >= 0 or ray.curvature <= 0:
+            return False
+        accuracy = _SEARCH_TOL * self.left
+        # The two cuts enclose the kink at the minimum; one cut cannot.
+        lowest, *others = search(ray.point, Point(0.0, self.value, slope), ray.curvature, tol=accuracy)
+        self.touches, self.cuts = lowest.value < self.value, [lowest.found]
+        if self.touches:
+            self.cuts = self._take(ray.model(lowest.step), lowest.value, lowest.found, accuracy)
+        else:
+            self._rank(ray.vector(lowest.step), lowest.found)
+        self.cuts += [other.found for other in others]
+        # At equal scores a smoothed cut is of little use; close to them it is.
+        self.near = self.best if self.touches or self.best.norm > 0 else ray.model(lowest.step)
+        return True
+
+    def offer(self, model: Model) -> None:
+        """Take a model, or a better multiple of it, if its F is lower than the best."""
+        self._take(model, *self.objective(model), _LENGTH_TOL * self.left)
+
+    def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> list[Evaluation]:
+        """Offer a model and its evaluation, or a better multiple if it separates nearly all pairs; return its cuts."""
+        model, value, cuts = lengthened(self.objective, model, value, found, accuracy) or (model, value, [found])
+        self._rank(model.vector, cuts[0])
+        if value < self.value:
+            self.best, self.value, self.partial_auc = model, value, cuts[0].partial_auc
+        return cuts
+
+    def _rank(self, vector: F64, found: Evaluation) -> None:
+        """Keep the vector with the best training partial AUC so far."""
+        if found.partial_auc > self.ranked:
+            self.ranker, self.ranked = vector, found.partial_auc
+
+    def is_slow(self) -> bool:
+        """Whether many more steps are expected at the rate of the last ones, or were by a fit that left its cuts."""
+        seen, to_come = settings().steps_seen, settings().steps_to_come
+        if self.bundle.multipliers is not None or len(self.history) <= seen:
+            return self.bundle.multipliers is not None
+        before, now = (max(self.history[k].gap, self.tol) for k in (-1 - seen, -1))
+        return bool(max(seen, 1) * np.log(now / self.tol) > to_come * np.log(before / now))
+
+    def ended(self, step: str) -> bool:
+        """Record a step of this kind, and return whether it is the last."""
+        check_bound(self.objective, self.best, self.value, self.bound, self.bundle)
+        self.history.append(Progress(self.value, self.bound, self.partial_auc, step))
+        if self.callback is not None:
+            self.callback(self.history[-1], self.best)
+        if relative_gap(self.value, self.bound) <= self.tol or self.bound >= self.value:
+            self.status = "converged"
+        elif self.enough is not None and self.enough(self.value, self.bound):
+            self.status = "enough"
+        elif len(self.history) >= self.max_iter:
+            self.status = "max_iter"
+        elif len(self.history) > _PATIENCE:
+            before = self.history[-1 - _PATIENCE]
+            return self.value >= before.objective and self.bound <= before.bound
+        return self.status != "stalled"
+
+    def result(self) -> SolverResult:
+        """Return the best model and its certificate."""
+        check_promises(self.objective, self.best, self.bundle)
+        if self.status in ("stalled", "max_iter"):
+            check_design(self.objective)
+        proof = [(share, self.bundle.coef(cut) if isinstance(cut, int) else cut) for share, cut in self.proof]
+        known = [(share, coef) for share, coef in proof if coef is not None]
+        return SolverResult(
+            model=self.best,
+            objective=self.value,
+            bound=self.bound,
+            zero_objective=self.objective.at_zero(),
+            partial_auc=self.partial_auc,
+            ranker=self.ranker,
+            n_iter=len(self.history),
+            history=self.history,
+            status=self.status,
+            proof=known if len(known) == len(proof) else None,
+        )
+
+
+class Newton:
+    """Steps to the minimiser of the second-order model of the smoothed risk, whose cut joins the others.
+
+    The curvature comes from a sample and costs no pass over the features; the exact search makes up for its errors.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective, self._rng = objective, np.random.default_rng(0)
+        self._on = not missing([SAMPLED], objective)
+        self._before: float | None = None  # the gap before the last step, if that was a Newton step
+
+    def smoothed(self, state: State) -> Smoothed | None:
+        """Return a smoothed cut of the risk near the best model, if it helps."""
+        left = state.left if state.history else min(state.left, self._objective.C)
+        if not self._on or (state.best.norm == 0 and left <= _SETTLED * state.value):
+            return None
+        found = smoothed_cut(self._objective, state.near, left)
+        self._on = found is not None
+        return found
+
+    def target(self, state: State, smoothed: Smoothed | None) -> F64 | None:
+        """Return the end of the step, None after a poor one."""
+        poor = self._before is not None and state.left > (1.0 - _POOR) * self._before
+        self._before = None
+        if poor or smoothed is None or state.near is not state.best:
+            return None
+        found = sampled_step(self._objective, state.best, smoothed.curvature, state.of_smoothed, self._rng)
+        if found is None:
+            self._on = False
+            return None
+        if len(state.history) > 1:  # the first step only leaves the start
+            self._before = state.left
+        return np.asarray(state.best.vector + found[0])
+
+
+def _minimise_augmented(state: State) -> None:
+    """Minimise F by the augmented Lagrangian method, from the best model on."""
+    method = Augmented(state.objective, state.bundle, state.best, state.left)
+    while True:
+        state.prove(method.bound, [(1.0, method.coef)])
+        if state.ended("augmented"):
+            method.keep()
+            break
+        before = method.model
+        if not method.step():
+            break  # no descent direction to the accuracy of the numbers
+        if method.model is not before:
+            state.offer(method.model)
