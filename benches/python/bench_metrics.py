@@ -19,7 +19,7 @@ import numpy as np
 import sklearn.metrics
 
 from rocmax import _core, metrics
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 
 REPEATS = 7
 REPLICATES = 100  # of a bootstrap, whose preparation is shared among them
@@ -127,7 +127,10 @@ def many() -> None:
     s = np.asfortranarray(rng.normal(size=(len(y), 300)) + y[:, None])
     calls = {
         "sort": (lambda: np.sort(s, axis=0), 1),
-        "covariance": (lambda: metrics.DeLong().covariance(sample(y, s, n_jobs=1), metrics.AUC()), 1),
+        "covariance": (
+            lambda: metrics.DeLong().covariance(Arguments(y, s, n_jobs=1).of_two_classes(), metrics.AUC()),
+            1,
+        ),
         "compare": (lambda: metrics.compare(y, s, n_jobs=1), 1),
         "with its table": (lambda: metrics.compare(y, s, n_jobs=1).to_frame(), 1),
     }

@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics.measures import PartialAUC
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 from rocmax.metrics.variances._components import influence_of
 
 # The difference of two equal variances is about this share of them, by rounding.
@@ -133,7 +133,7 @@ def _clustered(
     names, group = np.unique(groups, return_inverse=True)
     values, sums = [], []
     for column in columns:
-        data = sample(positive, column, weight)
+        data = Arguments(positive, column, weight, remedy="").of_two_classes()
         values.append(_core.Curve(positive, column, weight, 1).measure(measure.key))
         sums.append(np.bincount(group, influence_of(data, measure), len(names)))
     of_group = np.array(sums)

@@ -6,7 +6,7 @@ from sklearn.metrics import average_precision_score
 
 from rocmax.metrics import AveragePrecision, ROCAccumulator
 from rocmax.metrics.measures._positives import Positives
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 
 
 def draw(rng, n, share, levels):
@@ -24,7 +24,7 @@ def draw(rng, n, share, levels):
 def test_both_ways_agree(n, share, levels, dtype, prevalence):
     y, s = draw(np.random.default_rng(n), n, share, levels)
     s, measure = s.astype(dtype), AveragePrecision(prevalence)
-    given, weighted = sample(y, s), sample(y.astype(np.int8), s, np.ones(n))
+    given, weighted = Arguments(y, s).of_two_classes(), Arguments(y.astype(np.int8), s, np.ones(n)).of_two_classes()
     assert Positives.takes(given) and not Positives.takes(weighted)
     assert measure.value(given) == measure.value(weighted)
     assert measure.components(given) == pytest.approx(measure.components(weighted), rel=1e-10, abs=1e-12)
@@ -47,4 +47,4 @@ def test_bad_samples_are_named(y, s, name):
     with pytest.raises(ValueError, match=name):
         measure(y, s)
     with pytest.raises(ValueError, match=name):
-        measure.components(sample(y, s))
+        measure.components(Arguments(y, s).of_two_classes())

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score as reference
 from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
 from rocmax.metrics import _multiclass as multiclass
 from rocmax.metrics.samples._classes import class_estimates, classes
-from rocmax.metrics.samples._sample import Given
+from rocmax.metrics.samples._sample import Arguments
 
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]
 
@@ -148,7 +148,7 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
     for kind, average in AVERAGES:
         measure = AUC(multi_class=kind, average=average)
         weight = np.ones(40)
-        data = classes(Given(y, scores, weight), measure)
+        data = classes(Arguments(y, scores, weight), measure.labels)
         base = class_estimates(data, measure)
         found = multiclass.influence(data, measure).of_sample
         for row in (0, 7, 23):

@@ -18,7 +18,7 @@ from rocmax.metrics import (
     infer,
     operating_point,
 )
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 
@@ -36,7 +36,7 @@ def verification(seed, n_subjects=12, n_images=2, spread=1.0):
 
 def slow(y, s, groups, measure):
     """Sum over all samples p and q with a subject in common, class by class and over both."""
-    _, components = measure.influences(sample(y, s))
+    _, components = measure.influences(Arguments(y, s).of_two_classes())
     shares = np.array([{*map(str, p)} & {*map(str, q)} != set() for p in groups for q in groups])
     shares = shares.reshape(len(y), len(y))
     names = np.unique(groups.astype(str))
@@ -94,7 +94,7 @@ def test_subjects_of_two_kinds_have_the_two_way_variance():
     y = rng.random(400) < 0.4
     s = rng.normal(size=15)[a] + rng.normal(size=10)[b] + rng.normal(size=400) + y
     names = np.column_stack([np.char.add("probe ", a.astype(str)), np.char.add("camera ", b.astype(str))])
-    _, (psi,) = AUC().influences(sample(y, s))
+    _, (psi,) = AUC().influences(Arguments(y, s).of_two_classes())
     for rows in (y, ~y):
         psi[rows] = (psi[rows] - psi[rows].mean()) / rows.sum()
     way = [(np.bincount(of, psi) ** 2).sum() for of in (a, b, 10 * a + b)]

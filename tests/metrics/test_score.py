@@ -7,7 +7,7 @@ from scipy import integrate, stats
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
 from rocmax.metrics.intervals._score import _PRIOR, model
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 from rocmax.metrics.variances._components import parts_of
 
 RANGES = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0)]
@@ -63,7 +63,7 @@ def test_ends_solve_the_equation(m, n, fpr_range):
     options = {"method": "score", "confidence_level": 0.9}
     low, high = fpr_range
     measure = PartialAUC(fpr_range)
-    estimate, squares = measure.squares(sample(y, s))
+    estimate, squares = measure.squares(Arguments(y, s).of_two_classes())
     pos, neg = parts_of(squares, (m, n))
     fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
     inner = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)

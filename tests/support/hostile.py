@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache, partial
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -30,10 +30,11 @@ class Call(NamedTuple):
 def _call(function: Callable[..., Any], **given: Any) -> Call:
     parameters = inspect.signature(function).parameters
     names = [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    if "reading" in parameters:  # the names of its options
+        hints = get_type_hints(getattr(function, "__func__", function))
+        names += [name for name in get_args(hints["reading"])[0].__annotations__ if name not in names]
     if getattr(function, "__name__", "") == "from_predictions":  # options that displays share
         names += [name for name in function.__self__._reads if name not in names]
-    if function in (metrics.mrmc_analysis, display.ROCDisplay.from_reader_study):  # those of reading
-        names += [*inspect.signature(metrics.Readings).parameters][2:]
     return Call(function, names, given)
 
 

@@ -15,7 +15,7 @@ from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 from rocmax.risks import PAIR_LOSSES, PairLoss
 
 # The least second derivative: above 0 in float32 too, and negligible beside that of one sample.
@@ -147,8 +147,9 @@ class PartialAUCObjective:
         processes = collective()
         labels = _plain_labels(y_true)
         if processes is None:
-            given = sample(labels, y_score, sample_weight, n_jobs=self.n_jobs)
-            labels, y_score, sample_weight = given.y, given.score, given.weight
+            given = Arguments.complete(labels, y_score, sample_weight=sample_weight, n_jobs=self.n_jobs)
+            held = given._replace(remedy="").of_two_classes()
+            labels, y_score, sample_weight = held.y, held.score, held.weight
         positive, scores = _positive(labels), np.ascontiguousarray(y_score, dtype=np.float64)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if scores.ndim != 1:

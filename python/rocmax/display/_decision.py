@@ -15,7 +15,7 @@ from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._read import Scores
 from rocmax.metrics import NetBenefit
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.samples._sample import Arguments
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +93,8 @@ class DecisionCurveDisplay(CurveDisplay):
         level = None if confidence_level is None else check_level(confidence_level)
         curves, share = [], prevalence
         for name, scores in of.scores:
-            data = sample(of.positive, scores, of.weight, names=("y_true", "y_prob"))
+            given = Arguments(of.positive, scores, of.weight, names=("y_true", "y_prob"), remedy="")
+            data = given.of_two_classes()
             data = data._replace(steps=data.curve())
             found = [measure.score_interval(data, data.totals) for measure in measures]
             band = None if level is None else tuple(np.hstack([one[2].ends(level) for one in found]))

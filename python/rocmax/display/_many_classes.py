@@ -15,14 +15,14 @@ from rocmax.display._read import as_names
 from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._classes import Classes, classes, comparisons, shares
-from rocmax.metrics.samples._sample import Given
+from rocmax.metrics.samples._sample import Arguments
 
 
 def class_curves(
     y_true: Any, y_score: Any, sample_weight: Any, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None
 ) -> list[Curve]:
     """Return a curve for each class, or pair of classes, and that of their average with its band."""
-    data = classes(Given(*all_in_memory(y_true, y_score, sample_weight, None), missing=None), how)
+    data = classes(Arguments(*all_in_memory(y_true, y_score, sample_weight, None), remedy=""), how.labels)
     titles = [words.label_text(name) for name in data.names]
     if names is not None:
         named = as_names(names, len(titles), "columns of y_score")

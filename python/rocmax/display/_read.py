@@ -111,7 +111,7 @@ def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[s
 def is_positive(y_true: Any, pos_label: Any, name: str = "y_true", **remedy: str) -> tuple[NDArray[np.bool_], Any]:
     """Mark the positive samples, and return their label."""
     y, positive = labels(y_true, pos_label, name, **remedy)
-    data = Sample(y, np.empty(0), None, 1, (name, "y_score"), droppable=bool(remedy))
+    data = Sample(y, np.empty(0), None, 1, (name, "y_score"), remedy=remedy.get("remedy", ""))
     explain(data)
     return data.positive, positive
 

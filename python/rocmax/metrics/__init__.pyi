@@ -41,6 +41,7 @@ from rocmax.metrics.reader_study import mrmc_power as mrmc_power
 from rocmax.metrics.reader_study import mrmc_sample_size as mrmc_sample_size
 from rocmax.metrics.results._comparison import Comparison as Comparison
 from rocmax.metrics.results._inference import Inference as Inference
+from rocmax.metrics.samples._samples import Samples as Samples
 from rocmax.metrics.scores._partial import fpr_at_tpr_score as fpr_at_tpr_score
 from rocmax.metrics.scores._partial import partial_auc_score as partial_auc_score
 from rocmax.metrics.scores._partial import tpr_at_fpr_score as tpr_at_fpr_score

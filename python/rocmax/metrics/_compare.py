@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, require_weights
 from rocmax.metrics._asked import Asked
-from rocmax.metrics._infer import warn_below_chance
+from rocmax.metrics._infer import known_of, warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import Limits, critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
@@ -18,16 +18,17 @@ from rocmax.metrics.intervals._pair_tests import pair_tests
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_estimates, warn_of_few_compared
-from rocmax.metrics.methods.base import Covariance, Data, Method, variance_of
+from rocmax.metrics.methods.base import Covariance, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong, logit
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.samples._classes import Classes, classes
-from rocmax.metrics.samples._groups import names_pairs
-from rocmax.metrics.samples._sample import Given, Sample, check_variance, explain
-from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
+from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._reading import Reading, all_samples, in_order, independent, read
+from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
+from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of
@@ -38,6 +39,21 @@ _WHOLE_CURVES = (
 )
 
 
+@overload
+def compare(
+    samples: Samples | Mapping[str, Samples],
+    /,
+    measure: Measure | str = "auc",
+    *,
+    method: Method | str | None = None,
+    null_difference: float = 0.0,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
+    confidence_level: float = 0.95,
+    adjust: str | None = "holm",
+    random_state: Any = None,
+) -> Comparison: ...
+@overload
 def compare(
     y_true: ArrayLike | Mapping[str, ArrayLike],
     y_score: ArrayLike | Mapping[str, ArrayLike],
@@ -49,15 +65,22 @@ def compare(
     equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
     adjust: str | None = "holm",
-    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    weight_kind: str | None = None,
-    groups: ArrayLike | None = None,
-    by: ArrayLike | None = None,
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
     random_state: Any = None,
-    n_jobs: int | None = None,
+    **reading: Unpack[Reading],
+) -> Comparison: ...
+def compare(  # type: ignore[misc]  # with samples first, the measure is second
+    y_true: Any,
+    y_score: Any = None,
+    measure: Measure | str = "auc",
+    *,
+    method: Method | str | None = None,
+    null_difference: float = 0.0,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
+    confidence_level: float = 0.95,
+    adjust: str | None = "holm",
+    random_state: Any = None,
+    **reading: Unpack[Reading],
 ) -> Comparison:
     """Test whether models have the same AUC, partial AUC, TPR at a fixed FPR, or any other measure.
 
@@ -71,11 +94,12 @@ def compare(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or mapping
-        Labels as in :func:`infer`. A mapping from names of models to labels compares models of independent samples.
+        Labels. A mapping from names of models to labels compares models of independent samples; `y_score`, and
+        `sample_weight` if given, are then mappings with the same names.
     y_score : mapping, or array-like of shape (n_samples, n_models)
-        Finite scores of two models or more: a mapping from names of models to scores, a data frame, or an array with
-        one column per model. With several classes, a mapping to scores of shape (n_samples, n_classes). For dask
-        arrays, 8 bytes per score and 1 per label are held in memory.
+        Scores of two models or more; see :class:`Samples`. With several classes, a mapping from names of models to
+        scores of shape (n_samples, n_classes). In place of labels and scores, :class:`Samples`, or a mapping from names
+        of models to :class:`Samples`, which are independent: ``compare(samples, measure)``.
     measure : Measure or str, default="auc"
         What is measured, as in :func:`infer`.
     method : Method or str, default=None
@@ -99,14 +123,13 @@ def compare(
         Nominal coverage of each interval of a difference.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Adjustment of the p-values for the number of pairs.
-    sample_weight : array-like of shape (n_samples,), or mapping, default=None
-        Non-negative weights; a mapping where `y_true` is one.
-    weight_kind, groups, pos_label, higher_is_better, missing, random_state, n_jobs : optional
-        As in :func:`infer`; groups need paired models. Paired models are compared on samples with scores of all.
-    by : array-like of shape (n_samples,), default=None
-        Subgroups, such as the site of each patient, for two classes and paired models. The result is a
-        :class:`SubgroupComparison`: the comparison in every subgroup, that of the means weighted by pairs, and the test
-        that differences of models are the same in all subgroups.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap and of the permutations.
+    **reading
+        With arrays, the options of :class:`Samples`: `sample_weight`, `weight_kind`, `groups` (of paired models), `by`,
+        `pos_label`, `higher_is_better`, `missing` and `n_jobs`. With `by`, for two classes and paired models, the
+        result is a :class:`SubgroupComparison`: the comparison in every subgroup, that of the means weighted by pairs,
+        and the test that differences of models are the same in all subgroups.
 
     Returns
     -------
@@ -137,42 +160,42 @@ def compare(
     difference +0.240 [-0.002, +0.482] (95 % CI), p = 0.052 (paired two-sided test)
     DeLong et al. 1988; 5 positive, 5 negative samples
     """
+    if isinstance(y_true, Samples) or all_samples(y_true):
+        y_score, measure = in_order(y_score, measure)
     measure, chosen = as_measure(measure), as_method(method)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
-    kind = kind_of(weight_kind)
     question = Question(check_level(confidence_level), hypothesis)
     choice(adjust, ADJUSTED, "adjust")
     check_seed(random_state)
-    known = Data(kind, groups is not None, names_pairs(groups), classes=measure.multi_class != "raise")
-    asked = Asked(measure, chosen, question, known, random_state, adjust)
-    _check(asked)
-    independent = isinstance(y_true, Mapping)
-    if by is not None and (known.classes or independent or isinstance(chosen, Venkatraman)):
+    several, apart = measure.multi_class != "raise", isinstance(y_true, Mapping)
+    every = (
+        independent(compare, y_true, y_score, reading) if apart else [read(compare, y_true, y_score, reading, Reading)]
+    )
+    by = next((one.by for one in every if one.by is not None), None)
+    if by is not None and (several or apart or isinstance(chosen, Venkatraman)):
         raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
-    arrays = y_true, y_score, sample_weight, groups, by
-    given = Given(*arrays, pos_label, higher_is_better, missing, n_jobs, kind)
-    read: list[Any]
-    if independent:
-        read = given.independent()
-        _require_models(len(read))
-        found = _of_independent(asked, read)
-    elif known.classes:
-        if not isinstance(y_score, Mapping):
-            raise ValueError("several classes take y_score as a mapping from models to (n_samples, n_classes) scores")
-        _require_models(len(y_score))
-        given = given.complete()
-        read = [classes(given, measure, name) for name in y_score]
-        found = _of_paired(asked, read)
+    models: list[Any]
+    if apart:
+        _require_models(len(every))
+        models = [
+            one_model(one.two)._replace(model_names=(str(name),)) for name, one in zip(y_true, every, strict=True)
+        ]
+    elif several:
+        names = every[0].models_of_classes
+        _require_models(len(names))
+        models = [every[0].classes(measure.labels, name) for name in names]
     else:
-        given = given.complete()
-        read = [_of_models(given.sample())]
-        if by is not None:
-            warn_unless_counts(weight_kind, read[0].weight)
-            return _in_subgroups(asked, read[0], given.by)
-        found = _of_paired(asked, read)
-    warn_of_worse(asked, found, read)
-    warn_unless_counts(weight_kind, *(one.weight for one in read))
-    return result_of(asked, found, read)
+        models = [_of_models(every[0].two)]
+    asked = Asked(measure, chosen, question, known_of(*models), random_state, adjust)
+    _check(asked)
+    of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
+    if by is not None:
+        warn_unless_counts(None, *of_unknown_kind)
+        return _in_subgroups(asked, models[0], by)
+    found = _of_independent(asked, models) if apart else _of_paired(asked, models)
+    warn_of_worse(asked, found, models)
+    warn_unless_counts(None, *of_unknown_kind)
+    return result_of(asked, found, models)
 
 
 def _of_models(data: Sample) -> Sample:

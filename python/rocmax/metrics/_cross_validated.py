@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isqrt
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,26 +21,43 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
-from rocmax.metrics.samples._classes import Classes, classes
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._groups import require_clusters
-from rocmax.metrics.samples._sample import Given, Sample, centre, explain, one_model
+from rocmax.metrics.samples._reading import Clustered, in_order, read
+from rocmax.metrics.samples._sample import Sample, centre, explain, one_model
+from rocmax.metrics.samples._samples import Samples
 
 _MANY = 20  # folds: more of one size are repeats of fewer, as a rule
 _LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance
 
 
+@overload
 def cross_validated_auc(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    samples: Samples,
+    /,
     measure: Measure | str = "auc",
     *,
     fold: ArrayLike,
-    groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
-    pos_label: Any = None,
-    higher_is_better: bool = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+) -> Inference: ...
+@overload
+def cross_validated_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    measure: Measure | str = "auc",
+    *,
+    fold: ArrayLike,
+    confidence_level: float = 0.95,
+    **reading: Unpack[Clustered],
+) -> Inference: ...
+def cross_validated_auc(  # type: ignore[misc]  # with samples first, the measure is second
+    y_true: Any,
+    y_score: Any = None,
+    measure: Measure | str = "auc",
+    *,
+    fold: ArrayLike,
+    confidence_level: float = 0.95,
+    **reading: Unpack[Clustered],
 ) -> Inference:
     """Mean of a measure over the folds of a cross-validation, with its influence-curve interval.
 
@@ -52,23 +69,21 @@ def cross_validated_auc(
 
     Parameters
     ----------
-    y_true, pos_label, n_jobs
-        As in :func:`infer`.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, each from a model that did not see the sample; one column per class if there are several.
+    y_true, y_score : array-like
+        Labels and scores, each score from a model that did not see the sample; see :class:`Samples`. Or
+        :class:`Samples` in place of both, without weights: ``cross_validated_auc(samples, measure, fold=...)``.
     measure : Measure or str, default="auc"
         As in :func:`infer`. For several classes, the influence of a sample is the sum of those on the binary measures,
         with the share of each class in all folds; for two classes it is the formula above.
     fold : array-like of shape (n_samples,)
         The fold of each sample; every fold must hold all classes. Folds of different repeats need different names.
-    groups : array-like of shape (n_samples,), default=None
-        Clusters of correlated samples. For a repeated cross-validation, the index of the sample that a row scores:
-        the interval is then about as wide as that of one repeat, and would be too narrow without. A
-        :class:`~rocmax.exceptions.CoverageWarning` says so if the rows look like repeats.
     confidence_level : float, default=0.95
         Nominal coverage.
-    higher_is_better, missing : optional
-        As in :func:`infer`; a sample without a fold counts as missing.
+    **reading
+        With arrays, options of :class:`Samples`: `groups`, `pos_label`, `higher_is_better`, `missing` and `n_jobs`; a
+        sample without a fold counts as missing. For a repeated cross-validation, `groups` are the index of the sample
+        that a row scores: the interval is then about as wide as that of one repeat, and would be too narrow without. A
+        :class:`~rocmax.exceptions.CoverageWarning` says so if the rows look like repeats.
 
     Returns
     -------
@@ -94,25 +109,29 @@ def cross_validated_auc(
     >>> found.estimate, found.standard_error
     (0.875, 0.125)
     """
+    of_fold: dict[str, Any] = {}
+    if isinstance(y_true, Samples):
+        y_score, measure = in_order(y_score, measure)
+    else:
+        of_fold = {"by": fold, "by_name": "fold"}
     measure = as_measure(measure)
     asked = Asked(measure, None, Question(check_level(confidence_level)))
     if Trait.COMPONENTS not in measure.traits:
         raise ValueError(f"cross_validated_auc needs a measure with components, got measure={measure!r}")
-    reading = pos_label, higher_is_better, missing, n_jobs
-    given = Given(y_true, y_score, None, groups, fold, *reading).complete("fold")
-    data: Sample | Classes
+    samples = read(cross_validated_auc, y_true, y_score, reading, Clustered, **of_fold)
     one: Any
     label: NDArray[Any]
-    if measure.multi_class != "raise":
-        data = one = classes(given, measure)
-        label = data.of
+    data = samples.of(measure)
+    if data.weight is not None:
+        raise ValueError("cross_validated_auc takes samples without sample_weight")
+    if isinstance(data, Classes):
+        one, label = data, data.of
     else:
-        data = given.sample()
         explain(data)
         require_clusters(data.group, "cross_validated_auc")
         one = one_model(data)
         label = data.positive
-    folds, place = names_of(given.by, len(label), "fold", DROP)
+    folds, place = names_of(samples.by if of_fold else fold, len(label), "fold", DROP)
     found = [_of_fold(part, measure, one) for part in _parts(one, folds.tolist(), place)]
     values, influences = zip(*found, strict=True)
     # A sample or a cluster has the sum of its influences on the folds, each divided by the size of the fold.
@@ -124,7 +143,7 @@ def cross_validated_auc(
     interval = Interval(
         estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
     )
-    if groups is None:
+    if data.group is None:
         _warn_of_repeats(label, place)
     inference = result(interval, asked, data, n_folds=len(folds))
     if isinstance(data, Sample):

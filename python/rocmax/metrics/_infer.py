@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,16 +24,31 @@ from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.samples._classes import Classes, classes
-from rocmax.metrics.samples._groups import names_pairs
-from rocmax.metrics.samples._sample import Given, Sample, check_variance
-from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
+from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._reading import Reading, in_order, read
+from rocmax.metrics.samples._sample import Sample, check_variance
+from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
 from rocmax.metrics.variances._resample import check_seed
 
 _ROUNDING = 1e-9
 
 
+@overload
+def infer(
+    samples: Samples,
+    /,
+    measure: Measure | str = "auc",
+    *,
+    method: Method | str | None = None,
+    null_value: float | None = None,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+) -> Inference: ...
+@overload
 def infer(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
@@ -44,15 +59,21 @@ def infer(
     alternative: str = "two-sided",
     equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: str | None = None,
-    groups: ArrayLike | None = None,
-    by: ArrayLike | None = None,
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
     random_state: Any = None,
-    n_jobs: int | None = None,
+    **reading: Unpack[Reading],
+) -> Inference: ...
+def infer(  # type: ignore[misc]  # with samples first, the measure is second
+    y_true: Any,
+    y_score: Any = None,
+    measure: Measure | str = "auc",
+    *,
+    method: Method | str | None = None,
+    null_value: float | None = None,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+    **reading: Unpack[Reading],
 ) -> Inference:
     """Confidence interval and test for an AUC, a partial AUC, the TPR at a fixed FPR, or any other measure.
 
@@ -70,13 +91,9 @@ def infer(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1, or False and True. For two other labels, pass `pos_label` or an ordered categorical.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-        Finite scores; ordered categories, such as ratings, count as 0, 1, ... in their order. With one column per
-        model, results are arrays; a data frame, or a mapping from names of models to scores, gives the result `names`.
-        Samples are paired by position: series whose index has the labels of `y_true` in another order give a warning.
-        For dask arrays, 9 bytes per score are held in memory.
+    y_true, y_score : array-like, or mapping
+        Labels and scores, of one model or of several; see :class:`Samples`. Or :class:`Samples` in place of both:
+        ``infer(samples, measure)``.
     measure : Measure or str, default="auc"
         A value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a function of your own,
         or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of several classes, such as
@@ -99,38 +116,14 @@ def infer(
         For "equivalence": the largest difference from the null value that does not matter, above 0.
     confidence_level : float, default=0.95
         Nominal coverage.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; samples of weight 0 are ignored.
-    weight_kind : {"frequency", "sampling"} or None, default=None
-        Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
-        scale does not matter ("sampling"). None means "frequency", with a warning if weights are not whole numbers or
-        add up to more than ten times the number of rows. The estimate is the same.
-    groups : array-like of shape (n_samples,) or (n_samples, 2), default=None
-        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_; subgroups that are
-        compared are `by`. Two columns name both subjects of a pair, as in face verification: pairs that share a subject
-        are correlated (Aronow et al., 2015) [4]_, in O(n log n) time and O(n) memory. A name in both columns is one
-        subject: use different names if the columns hold things of two kinds, such as probes and cameras, and the
-        variance is the two-way one of Cameron, Gelbach and Miller (2011). Intervals undercover, with a warning, if
-        fewer than 15 subjects decide the threshold of a rate, as at small false positive rates, or one subject is in
-        30 % of the pairs of a class. A subject in all pairs of a class is refused.
-    by : array-like of shape (n_samples,), default=None
-        Subgroups to compare, such as the site or the sex of each patient, for two classes and one model. The result is
-        a :class:`SubgroupInference`: the measure in every subgroup, their mean weighted by the pairs within subgroups,
-        and Welch's (1951) test that all subgroups are equal, on the log-odds scale.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better : bool, or list or mapping of bool, default=True
-        Whether high scores are for positives. False for docking scores, distances and p-values: scores are negated,
-        which is exact, and thresholds are reported on the scale of the scores ("score <= t"). For several models, a
-        list with one for each, or a mapping from the names of those that differ from True.
-    missing : {"raise", "drop"}, default="raise"
-        Whether samples without a label, a score of any model, a weight, a cluster or a subgroup (NaN, NaT, None,
-        pandas' NA, masked) are refused or left out; the result counts them as `n_dropped`. All models are measured on
-        the same, complete samples. Infinite scores are not missing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the bootstrap; replicates do not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads; None uses all cores.
+    **reading
+        With arrays, the options of :class:`Samples`: `sample_weight`, `weight_kind`, `groups`, `by`, `pos_label`,
+        `higher_is_better`, `missing` and `n_jobs`. With `by`, for two classes and one model, the result is a
+        :class:`SubgroupInference`: the measure in every subgroup, their mean weighted by the pairs within subgroups,
+        and Welch's (1951) test that all subgroups are equal, on the log-odds scale. With `groups`, variances are those
+        of clusters (Obuchowski, 1997), or of pairs that share a subject (Aronow et al., 2015).
 
     Returns
     -------
@@ -150,10 +143,6 @@ def infer(
        receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
     .. [2] K. Linnet, "Comparison of quantitative diagnostic tests: type I error, power, and sample size", Statistics in
        Medicine 6, 1987. :doi:`10.1002/sim.4780060207`
-    .. [3] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53, 1997.
-       :doi:`10.2307/2533958`
-    .. [4] P. M. Aronow, C. Samii and V. A. Assenova, "Cluster-robust variance estimation for dyadic data", Political
-       Analysis 23, 2015. :doi:`10.1093/pan/mpv018`
 
     Examples
     --------
@@ -164,26 +153,35 @@ def infer(
     >>> found.summary()
     'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
     """
+    if isinstance(y_true, Samples):
+        y_score, measure = in_order(y_score, measure)
     measure, chosen = as_measure(measure), as_method(method)
-    kind = kind_of(weight_kind)
     check_seed(random_state)
-    known = Data(kind, groups is not None, names_pairs(groups), classes=measure.multi_class != "raise")
-    if by is not None and known.classes:
-        raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
-    using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
     question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
+    samples = read(infer, y_true, y_score, reading, Reading)
+    several = measure.multi_class != "raise"
+    if samples.by is not None and several:
+        raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
+    data = samples.of(measure)
+    known = known_of(data)
+    using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
     asked = Asked(measure, using, question, known, random_state)
-    arrays = y_true, y_score, sample_weight, groups, by
-    given = Given(*arrays, pos_label, higher_is_better, missing, n_jobs, kind).complete()
-    data = classes(given, measure) if known.classes else given.sample()
-    if by is None or isinstance(data, Classes):
+    if samples.by is None or isinstance(data, Classes):
         found = inferred(data, asked)
     else:
-        found = in_subgroups(data, given.by, asked, inferred, result)
+        found = in_subgroups(data, samples.by, asked, inferred, result)
     if isinstance(data, Sample):
         warn_below_chance(measure, [data], found.confidence_interval)
-    warn_unless_counts(weight_kind, data.weight)
+    warn_unless_counts(samples.weight_kind, data.weight)
     return found
+
+
+def known_of(*samples: Sample | Classes) -> Data:
+    """Return what methods need to know of samples of one model or of several."""
+    kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
+    pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
+    grouped = any(data.group is not None for data in samples)
+    return Data(kind, grouped, pairs, classes=isinstance(samples[0], Classes))
 
 
 def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] | None = None) -> Inference:

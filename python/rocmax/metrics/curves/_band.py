@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,9 @@ from rocmax._runtime.memory import require_memory
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS
 from rocmax.metrics.results._result import Result
-from rocmax.metrics.samples._sample import one_model, sample, vertices
+from rocmax.metrics.samples._reading import Labelled, read
+from rocmax.metrics.samples._sample import one_model, vertices
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
@@ -103,18 +106,36 @@ class ROCBand(Result):
         return METHODS[self.method].sources
 
 
+@overload
 def roc_band(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    samples: Samples,
+    /,
     *,
     method: str = "fixed-width",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
-    pos_label: Any = None,
-    higher_is_better: bool = True,
-    missing: str = "raise",
     random_state: Any = None,
-    n_jobs: int | None = None,
+) -> ROCBand: ...
+@overload
+def roc_band(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    method: str = "fixed-width",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: Any = None,
+    **reading: Unpack[Labelled],
+) -> ROCBand: ...
+def roc_band(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    method: str = "fixed-width",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: Any = None,
+    **reading: Unpack[Labelled],
 ) -> ROCBand:
     """Confidence band of the whole ROC curve.
 
@@ -124,10 +145,9 @@ def roc_band(
 
     Parameters
     ----------
-    y_true, pos_label, higher_is_better, missing, random_state, n_jobs
-        As in :func:`infer`.
-    y_score : array-like of shape (n_samples,)
-        Finite scores.
+    y_true, y_score : array-like
+        Labels, and the scores of one model; see :class:`Samples`. Or :class:`Samples` in place of both, without weights
+        and groups.
     method : {"fixed-width", "kolmogorov-smirnov"}, default="fixed-width"
         "fixed-width": c is the quantile, over `n_resamples` bootstrap curves of samples drawn within either class, of
         the least c whose band about R contains the bootstrap curve. Few, well separated samples hardly vary between
@@ -140,6 +160,10 @@ def roc_band(
         Nominal probability that the band contains the whole curve.
     n_resamples : int, default=2000
         Number of bootstrap curves, at most 2**32 - 1.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap.
+    **reading
+        With arrays, options of :class:`Samples`: `pos_label`, `higher_is_better`, `missing` and `n_jobs`.
 
     Returns
     -------
@@ -166,8 +190,10 @@ def roc_band(
     choice(method, _METHODS, "method")
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs, **how))
+    data = one_model(read(roc_band, y_true, y_score, reading, Labelled).two)
+    for name, values in (("sample_weight", data.weight), ("groups", data.group)):
+        if values is not None:
+            raise ValueError(f"roc_band takes samples without {name}: every sample is drawn as one")
     _, pos, neg = data.curve().steps()
     fpr, tpr = vertices(pos, neg)
     m, n = int(pos.sum()), int(neg.sum())

@@ -13,7 +13,7 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64, choice, naming_missing, scikit_learn
 from rocmax._parameters import check_flag
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
-from rocmax.metrics.samples._sample import one_curve
+from rocmax.metrics.samples._sample import Arguments, one_model
 
 
 def roc_curve(
@@ -34,7 +34,7 @@ def roc_curve(
     Parameters
     ----------
     y_true, sample_weight, pos_label, n_jobs
-        As in :func:`infer`.
+        As of :class:`Samples`.
     y_score : array-like of shape (n_samples,) or (n_samples, 1)
         Finite scores.
     drop_intermediate : bool, default=True
@@ -70,7 +70,8 @@ def roc_curve(
         from rocmax.metrics.curves._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)
-        fpr, tpr, thresholds = smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps())
+        of_samples = _curve(y_true, y_score, sample_weight, pos_label, n_jobs)
+        fpr, tpr, thresholds = smoothed(smooth, *of_samples.steps())
         return fpr, tpr, thresholds
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
     found = _steps("roc_curve", y_true, y_score, options, n_jobs)
@@ -153,7 +154,7 @@ def _steps(
     y_true, y_score, weight = (in_numpy(values) for values in given)
     options = {**options, "sample_weight": weight}
     try:
-        return one_curve(y_true, y_score, weight, options["pos_label"], n_jobs)
+        return _curve(y_true, y_score, weight, options["pos_label"], n_jobs)
     except (TypeError, ValueError):
         try:
             with naming_missing(y_true, y_score=y_score, sample_weight=weight):
@@ -166,3 +167,9 @@ def _steps(
         if undefined and (weight is None or np.min(np.asarray(weight, dtype=np.float64)) >= 0):
             return found
         raise  # input that scikit-learn takes
+
+
+def _curve(y_true: Any, y_score: Any, weight: Any, pos_label: Any, n_jobs: int | None) -> _core.Curve:
+    """Return the weights of either class at the distinct scores of one model."""
+    given = Arguments.complete(y_true, y_score, sample_weight=weight, pos_label=pos_label, n_jobs=n_jobs)
+    return one_model(given._replace(remedy="").of_two_classes()).curve()

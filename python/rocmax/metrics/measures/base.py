@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,10 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import way_of
 from rocmax.metrics.measures._ranking import centred_sums
-from rocmax.metrics.samples._classes import value_of_classes
-from rocmax.metrics.samples._sample import Given, Sample, centre, explain, require_two, sample
+from rocmax.metrics.samples._classes import class_estimates
+from rocmax.metrics.samples._reading import Labelled, read
+from rocmax.metrics.samples._sample import Sample, centre, explain, require_two
+from rocmax.metrics.samples._samples import Samples
 
 #: How many samples are counted, and how many set the range or the threshold, each number with its name.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
@@ -127,36 +129,38 @@ class Measure:
         """
         return None
 
+    @overload
+    def __call__(self, samples: Samples, /) -> Any: ...
+    @overload
     def __call__(
         self,
         y_true: ArrayLike,
-        y_score: ArrayLike,
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         sample_weight: ArrayLike | None = None,
-        *,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
-        n_jobs: int | None = None,
+        **reading: Unpack[Labelled],
+    ) -> Any: ...
+    def __call__(
+        self, y_true: Any, y_score: Any = None, sample_weight: ArrayLike | None = None, **reading: Unpack[Labelled]
     ) -> Any:
         """Return the value of the measure.
 
         Parameters
         ----------
-        y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
-            As in :func:`infer`.
-        y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-            Finite scores, one column per model; of a measure of several classes, one column per class.
+        y_true, y_score, sample_weight : array-like, or mapping
+            Labels, scores and weights; see :class:`Samples`. Or :class:`Samples` in place of all.
+        **reading
+            With arrays, options of :class:`Samples`: `pos_label`, `higher_is_better`, `missing` and `n_jobs`.
 
         Returns
         -------
         float or ndarray of shape (n_models,)
             The value; with ``average=None``, that of every class.
         """
+        samples = read(type(self).__call__, y_true, y_score, reading, Labelled, sample_weight=sample_weight)
         if self.multi_class != "raise":
-            reading = pos_label, higher_is_better, missing, n_jobs
-            return value_of_classes(Given(y_true, y_score, sample_weight, None, None, *reading), self)
-        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+            of_classes = class_estimates(samples.classes(self.labels, least=1), self)
+            return of_classes if self.average is None else float(of_classes[0])
+        data = samples.two
         found = self.estimates(data)
         return found if data.many else float(found[0])
 

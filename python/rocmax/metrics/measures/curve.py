@@ -46,8 +46,9 @@ class CoreMeasure(Measure):
 
 def values_of(sample: Sample, key: _core.Measure) -> F64:
     """Return the core's values of a measure, one for each model."""
-    if sample.steps is not None:
-        return np.array([sample.steps.measure(key)])
+    curves = sample.known_curves()
+    if curves:
+        return np.array([curve.measure(key) for curve in curves])
     return np.atleast_1d(call(_core.measure, sample, key, sample.threads))
 
 

@@ -26,7 +26,7 @@ class _Early(CoreMeasure, RankedMeasure):
     """A measure whose values are the core's."""
 
     def read(self, ranking: Ranking) -> float:
-        return _core.Curve.of_steps(ranking.score, ranking.pos, ranking.neg).measure(self.key)
+        return _core.Curve.of_steps(ranking.score.astype(np.float64), ranking.pos, ranking.neg).measure(self.key)
 
 
 @dataclass(frozen=True, repr=False)

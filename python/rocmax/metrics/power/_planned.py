@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from rocmax._checks.missing import complete
-from rocmax._checks.samples import DROP, all_in_memory, named_columns
 from rocmax._parameters import shown
 from rocmax._typing import F64
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
+from rocmax.metrics.samples._reading import Plain, read
+from rocmax.metrics.samples._sample import Arguments, Sample, explain, require_two
+from rocmax.metrics.samples._samples import Samples
 
 _gauss = lru_cache(maxsize=16)(np.polynomial.legendre.leggauss)
 _ANGLES = 40  # nodes over the correlations
@@ -119,15 +120,19 @@ def _steps(shift: float, measure: Measure, count: int) -> _Steps:
     return _Steps(worst + scale * float(area), at, *((scale * x[0], scale * x[1]) for x in (mass, half)))
 
 
-def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any, missing: str) -> Spread:
+def of_pilot(function: Callable[..., Any], pilot: Any, measure: Measure, reading: Mapping[str, Any]) -> Spread:
     """Return the spread in the samples of a pilot, with the scores of one model or two."""
-    if not isinstance(pilot, (tuple, list)) or len(pilot) != 2:
-        raise ValueError(f"pilot must be (y_true, y_score), the samples of a pilot study, got {shown(pilot)}")
-    y, s, _, _ = all_in_memory(pilot[0], pilot[1], None, None)
-    (y, s), n_dropped = complete(missing, y_true=y, y_score=s)
-    s, names = named_columns(s, DROP)
-    how: dict[str, Any] = {"missing": missing, "n_dropped": n_dropped, "models": names, "n_jobs": 1}
-    data = sample(y, s, pos_label=pos_label, higher_is_better=higher_is_better, names=("pilot", "pilot"), **how)
+    if isinstance(pilot, Samples):
+        data = read(function, pilot, None, reading, Plain).two
+        if data.weight is not None or data.group is not None:
+            raise ValueError("pilot must be samples without sample_weight and groups")
+    elif not isinstance(pilot, (tuple, list)) or len(pilot) != 2:
+        raise ValueError(
+            f"pilot must be (y_true, y_score), the samples of a pilot study, or Samples, got {shown(pilot)}"
+        )
+    else:
+        given = Arguments.complete(*pilot, **reading)
+        data = given._replace(names=("pilot", "pilot"), n_jobs=1).of_two_classes()
     if data.n_models > 2:
         raise ValueError(f"pilot must have the scores of one model or two, got {data.n_models}")
     explain(data)

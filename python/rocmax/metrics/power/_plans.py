@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.power._planned import Spread, area_of, check_measure, of_binormal, of_pilot, shared
+from rocmax.metrics.samples._reading import Plain, require_known
+
+_USUAL = {"pos_label": None, "higher_is_better": True, "missing": "raise"}
 
 
 def _spread(auc: float, ratio: float) -> float:
@@ -151,18 +154,26 @@ def _is_inside(value: float) -> bool:
 
 
 def asked_for(
-    measure: Any, pilot: Any, reading: tuple[Any, Any, str], auc: Any, auc_b: Any, correlation: Any, *test: Any
+    function: Callable[..., Any],
+    measure: Any,
+    pilot: Any,
+    reading: Mapping[str, Any],
+    auc: Any,
+    auc_b: Any,
+    correlation: Any,
+    *test: Any,
 ) -> Asked:
     """Check that the true values are given in one way, and read the pilot."""
+    require_known(function, reading, Plain)
     measure = as_measure(measure)
     check_measure(measure)
     spread = None
     if pilot is not None:
         if any(given is not None for given in (auc, auc_b, correlation)):
             raise ValueError("pass pilot or auc, not both: the samples of pilot have their own values and correlation")
-        spread = of_pilot(pilot, measure, *reading)
+        spread = of_pilot(function, pilot, measure, reading)
     elif auc is None:
         raise ValueError("pass auc, the true AUC, or pilot=(y_true, y_score)")
-    elif any(given is not usual for given, usual in zip(reading, (None, True, "raise"), strict=True)):
+    elif any(value is not _USUAL[name] for name, value in reading.items()):
         raise ValueError("pos_label, higher_is_better and missing apply to the samples of pilot: pass pilot")
     return Asked(auc, auc_b, correlation, measure, spread, *test)

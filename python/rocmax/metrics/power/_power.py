@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.power._plans import asked_for
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
+from rocmax.metrics.samples._reading import Plain
 
 _AUC = AUC()
 _MOST = 1e15  # positives, of any study
@@ -34,9 +35,7 @@ def auc_power(
     equivalence_margin: float | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
+    **reading: Unpack[Plain],
 ) -> float:
     """Return the power of a test of an AUC, a partial AUC or a rate against a value, or of a difference of two.
 
@@ -68,9 +67,9 @@ def auc_power(
         `n_pos` and `n_neg` samples of its own.
     measure : Measure or str, default="auc"
         What is tested: :class:`AUC`, :class:`PartialAUC`, :class:`TPRAtFPR` or :class:`FPRAtTPR`, of two classes.
-    pilot : (y_true, y_score), default=None
-        Labels and scores of a pilot study, in place of a binormal model: the scores of one model, or of two as columns,
-        a mapping or a frame. The values in the pilot are taken as the true ones.
+    pilot : Samples or (y_true, y_score), default=None
+        A pilot study, in place of a binormal model, without weights and groups: the scores of one model, or of two as
+        columns, a mapping or a frame. The values in the pilot are taken as the true ones.
     null_value : float, default=None
         The value that one model is tested against. None is the value of a constant score: 0.5 for the AUC.
     null_difference : float, default=0.0
@@ -83,8 +82,8 @@ def auc_power(
     alternative : {"two-sided", "one-sided", "less", "greater", "equivalence"}, default="two-sided"
         Two-sided tests have half the level on either side, and only rejections on the side of the truth count;
         "one-sided" tests have the whole level on that side.
-    pos_label, higher_is_better, missing : optional
-        As in :func:`infer`, for the samples of the pilot.
+    **reading
+        `pos_label`, `higher_is_better` and `missing`, as of :class:`Samples`, for a pilot of arrays.
 
     Returns
     -------
@@ -122,9 +121,10 @@ def auc_power(
         number(count, name, "of at least 1", lambda value: 1 <= value < np.inf)
         for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
     )
-    reading = pos_label, higher_is_better, missing
     test = null_value, null_difference, equivalence_margin, significance_level, alternative
-    return asked_for(measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
+    return (
+        asked_for(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -215,9 +215,7 @@ def auc_sample_size(
     equivalence_margin: float | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
+    **reading: Unpack[Plain],
 ) -> SampleSize:
     """Return the numbers of samples with which the test of :func:`auc_power` has a given power.
 
@@ -228,7 +226,7 @@ def auc_sample_size(
     ----------
     auc, auc_b, correlation, measure, pilot, null_value, null_difference, equivalence_margin : optional
         As in :func:`auc_power`.
-    significance_level, alternative, pos_label, higher_is_better, missing : optional
+    significance_level, alternative, **reading : optional
         As in :func:`auc_power`.
     power : float in (0, 1), default=0.9
         Probability that the test rejects the null.
@@ -259,7 +257,7 @@ def auc_sample_size(
     if not 1 / _MOST <= ratio <= _MOST:
         raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
     test = null_value, null_difference, equivalence_margin, significance_level, alternative
-    asked = asked_for(measure, pilot, (pos_label, higher_is_better, missing), auc, auc_b, correlation, *test)
+    asked = asked_for(auc_sample_size, measure, pilot, reading, auc, auc_b, correlation, *test)
     plan = asked.plan(ratio)
     hypothesis = plan.hypothesis
     apart = plan.side * (plan.truth - hypothesis.null)

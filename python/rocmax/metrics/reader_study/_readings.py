@@ -25,7 +25,7 @@ from rocmax.metrics.reader_study._rows import (
 )
 from rocmax.metrics.reader_study._wide import from_wide
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Sample, explain, one_model, sample
+from rocmax.metrics.samples._sample import Arguments, Sample, explain, one_model
 from rocmax.metrics.samples._value import Value
 
 _LISTED = 4  # readers and modalities that are named
@@ -168,8 +168,8 @@ class Readings(Value):
             raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
         kept, n_dropped = complete(missing, **per_row, y_score=y_score, reader=reader, modality=modality)
         y_true, case, groups, sample_weight, y_score, reader, modality = kept
-        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
-        data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))
+        how: dict[str, Any] = {"pos_label": pos_label, "higher_is_better": higher_is_better, "n_dropped": n_dropped}
+        data = one_model(Arguments(y_true, y_score, n_jobs=1, **how).of_two_classes())
         explain(data)
         if figure_of_merit is not None and data.lower:
             raise ValueError(

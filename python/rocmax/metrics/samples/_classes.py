@@ -13,7 +13,6 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.frames import class_columns
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import (
-    DROP,
     F64,
     named_columns,
     names_of,
@@ -25,7 +24,8 @@ from rocmax._checks.samples import (
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._groups import numbered, require_clusters
-from rocmax.metrics.samples._sample import Given, Sample, no_counts
+from rocmax.metrics.samples._sample import Arguments, Sample, no_counts
+from rocmax.metrics.samples._weights import kind_of
 
 
 class Classes(NamedTuple):
@@ -64,10 +64,11 @@ class Classes(NamedTuple):
         return np.bincount(self.of, self.weight, len(self.names)).astype(float)
 
 
-def classes(given: Given, measure: Any, model: str | None = None, least: int = 2) -> Classes:
+def classes(given: Arguments, order: Any = None, model: str | None = None, least: int = 2) -> Classes:
     """Check labels and scores of several classes, those of one model of a mapping if it is named.
 
-    Every class needs `least` samples. Columns with the names of classes are taken by name.
+    Every class needs `least` samples. `order` are the labels in the order of the columns; columns with the names of
+    classes are taken by name.
     """
     if given.pos_label is not None:
         raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(given.pos_label)}")
@@ -77,7 +78,7 @@ def classes(given: Given, measure: Any, model: str | None = None, least: int = 2
     lower = not given.higher_is_better
     name = "y_score" if model is None else f"y_score[{model!r}]"
     y_score = given.y_score if model is None else given.y_score[model]
-    advice = "" if given.missing is None else DROP
+    advice = given.remedy
     y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
     s = scores(named_columns(y_score, advice)[0] if isinstance(y_score, Mapping) else y_score, name, advice)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -88,12 +89,12 @@ def classes(given: Given, measure: Any, model: str | None = None, least: int = 2
             f" and {s.shape}"
         )
     found, of = names_of(y, len(y), "y_true", advice)
-    if measure.labels is not None:
-        found, place = _among(measure.labels, found)
+    if order is not None:
+        found, place = _among(order, found)
         of = place[of]
     columns = class_columns(y_score, found.tolist(), name) or list(range(len(found)))
     if len(found) != s.shape[1]:
-        source = "y_true" if measure.labels is None else "labels"
+        source = "y_true" if order is None else "labels"
         raise ValueError(
             f"{name} has {s.shape[1]} columns, one per class, and {source} {len(found)} classes; leave out the columns"
             " of classes that do not occur, and samples of classes without a column"
@@ -102,8 +103,9 @@ def classes(given: Given, measure: Any, model: str | None = None, least: int = 2
     s = s if columns == sorted(columns) else s[:, columns]
     weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
     require_weights(weight, remedy=advice)
+    kind = kind_of(given.weight_kind)
     # Inverse sampling probabilities do not count samples, whatever they add up to.
-    counted = weight > 0 if weight is not None and given.weight_kind == "sampling" else weight
+    counted = weight > 0 if weight is not None and kind == "sampling" else weight
     counts = np.bincount(of, counted, len(found))
     few = counts <= 0 if least == 1 else counts <= 1
     if len(found) < 2 or few.any():
@@ -116,8 +118,8 @@ def classes(given: Given, measure: Any, model: str | None = None, least: int = 2
         raise ValueError("groups and sample_weight cannot be given together")
     group = None if given.groups is None else numbered(given.groups, len(y), advice)
     require_clusters(group, "multi_class")
-    held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), given.weight_kind, group, lower
-    return Classes(*held, given.n_dropped or 0, (str(model),), tuple(columns))
+    held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), kind, group, lower
+    return Classes(*held, given.n_dropped, (str(model),), tuple(columns))
 
 
 def _among(labels: tuple[Any, ...], found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -134,12 +136,6 @@ def _among(labels: tuple[Any, ...], found: NDArray[Any]) -> tuple[NDArray[Any], 
     names = np.empty(len(labels), dtype=object)
     names[:] = labels
     return names, np.array([place[label] for label in found.tolist()])
-
-
-def value_of_classes(given: Given, measure: Any) -> Any:
-    """Return the value of a measure of several classes: a number, or one per class without an average."""
-    found = class_estimates(classes(given.complete(), measure, least=1), measure)
-    return found if measure.average is None else float(found[0])
 
 
 def class_estimates(data: Classes, measure: Any) -> F64:

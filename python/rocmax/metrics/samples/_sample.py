@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._checks.arrays import is_dask, plain
 from rocmax._checks.dask import in_memory
-from rocmax._checks.missing import complete, directions, oriented
+from rocmax._checks.missing import complete, directions, oriented, rows_of
 from rocmax._checks.samples import (
     DROP,
     F64,
@@ -26,9 +25,9 @@ from rocmax._checks.samples import (
     warn_if_two_classes,
     weights,
 )
-from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._groups import numbered
+from rocmax.metrics.samples._weights import kind_of
 
 T = TypeVar("T")
 
@@ -57,8 +56,9 @@ class Sample(NamedTuple):
     steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
     lower: Any = False  # whether low scores are for positives, an array if models differ; `score` has them negated
     n_dropped: int = 0
-    droppable: bool = False  # whether the caller takes `missing`
+    remedy: str = ""  # what the caller can do about missing values
     model_names: tuple[str, ...] | None = None
+    kept: Kept | None = None
 
     @property
     def many(self) -> bool:
@@ -136,11 +136,26 @@ class Sample(NamedTuple):
         """Number of samples of weights other than 0."""
         return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
 
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return some of the samples."""
+        weight = None if self.weight is None else self.weight[rows]
+        group = None if self.group is None else numbered(self.group[rows], len(rows))
+        return self._replace(y=self.y[rows], score=self.score[rows], weight=weight, group=group, n_dropped=0)
+
     def models(self) -> Iterator[Sample]:
         """Yield every model by itself."""
         if not self.many:
             yield self
             return
+        held = self.kept if self.kept is not None and self.score.flags.f_contiguous and self.kept.fits(self) else None
+        if held is None:
+            yield from self._columns()
+            return
+        if held.models is None:
+            held.models = [one._replace(kept=Kept(one.y, one.score, one.weight)) for one in self._columns()]
+        yield from held.models
+
+    def _columns(self) -> Iterator[Sample]:
         for start in range(0, self.n_models, _MODELS):
             for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
@@ -148,78 +163,47 @@ class Sample(NamedTuple):
                 yield self._replace(score=column, lower=lower, model_names=named)
 
     def curve(self) -> _core.Curve:
-        """Return the weight of either class at the distinct scores of one model."""
-        return call(_core.Curve, self, self.threads) if self.steps is None else self.steps
+        """Return the weight of either class at the distinct scores of one model, sorted once."""
+        known = self.known_curves()
+        if known:
+            return known[0]
+        found = call(_core.Curve, self, self.threads)
+        if self.kept is not None and self.kept.fits(self):
+            self.kept.curve = found
+        return found
+
+    def known_curves(self) -> list[_core.Curve]:
+        """Return the curves of all models if there is no need to sort for them, else nothing."""
+        if self.steps is not None:
+            return [self.steps]
+        if self.kept is None or not self.kept.fits(self):
+            return []
+        of_models = self.kept.models or [] if self.many else [self]
+        curves = [one.kept.curve for one in of_models if one.kept is not None and one.kept.curve is not None]
+        return curves if len(curves) == self.n_models else []
 
 
 # Models that are copied out of a matrix of scores at a time: a line of a cache.
 _MODELS = 8
 
 
-def sample(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    groups: ArrayLike | None = None,
-    weight_kind: str = "frequency",
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str | None = None,
-    n_dropped: int | None = None,
-    n_jobs: int | None = None,
-    names: tuple[str, str] = ("y_true", "y_score"),
-    models: tuple[str, ...] | None = None,
-) -> Sample:
-    """Convert labels, scores, weights and clusters and check their shapes; the core checks the values.
+class Kept:
+    """What is worked out once for the same labels, scores and weights, when it is first needed."""
 
-    `missing` is None if the caller has no such option; `n_dropped` is given if samples have been dropped. `models` are
-    names for `higher_is_better`.
-    """
-    if is_dask(y_true, y_score, sample_weight, groups):
-        given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
-        y_true, y_score, sample_weight, groups = in_memory(**given)
-    if n_dropped is None:
-        held: dict[str, Any] = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
-        (y_true, y_score, sample_weight, groups), n_dropped = complete("raise" if missing is None else missing, **held)
-    advice = {} if missing is None else {"remedy": DROP}
-    y, positive = labels(y_true, pos_label, names[0], **advice)
-    s = scores(y_score, names[1], **advice)
-    if len(s) != len(y):
-        turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
-        raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    if models is None:
-        warn_if_two_classes(s, y_score, names[1])
-    lower, threads = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1), n_threads(n_jobs)
-    weight = None if sample_weight is None else weights(sample_weight, len(y), _weight_name(names), **advice)
-    if weight is not None and groups is not None:
-        raise ValueError("groups and sample_weight cannot be given together")
-    return Sample(
-        y,
-        oriented(s, lower),
-        weight,
-        threads,
-        names,
-        positive,
-        weight_kind,
-        group=None if groups is None else numbered(groups, len(y), **advice),
-        lower=lower,
-        n_dropped=n_dropped or 0,
-        droppable=missing is not None,
-        model_names=models,
-    )
+    __slots__ = ("_of", "curve", "models")
+
+    def __init__(self, y: NDArray[Any], score: NDArray[Any], weight: F64 | None) -> None:
+        self._of = y, score, weight
+        self.curve: _core.Curve | None = None
+        self.models: list[Sample] | None = None
+
+    def fits(self, data: Sample) -> bool:
+        """Whether it is of these arrays, not of others that took their place."""
+        return all(a is b for a, b in zip(self._of, (data.y, data.score, data.weight), strict=True))
 
 
-def _weight_name(names: tuple[str, str]) -> str:
-    """Return what the caller calls the weights."""
-    return names[0].replace("y_true", "sample_weight")
-
-
-_ARRAYS = ("y_true", "y_score", "sample_weight", "groups", "by")
-
-
-class Given(NamedTuple):
-    """The arguments of :func:`infer` that describe samples; `by` are subgroups or folds."""
+class Arguments(NamedTuple):
+    """What describes samples, as the caller gave it: in memory, and without the rows that are left out."""
 
     y_true: Any
     y_score: Any
@@ -228,41 +212,86 @@ class Given(NamedTuple):
     by: Any = None
     pos_label: Any = None
     higher_is_better: Any = True
-    missing: str | None = "raise"
     n_jobs: int | None = None
-    weight_kind: str = "frequency"
-    n_dropped: int | None = None
+    weight_kind: str | None = None
+    n_dropped: int = 0
+    names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
+    remedy: str = DROP  # what a caller can do about missing values; empty if there is no option
 
-    def complete(self, by: str = "by") -> Given:
-        """Return the samples in memory, without those that miss a value if these are dropped."""
-        held = dict(zip(_ARRAYS, all_in_memory(*self[:4]), strict=False)) | {by: in_memory(**{by: self.by})[0]}
-        arrays, n_dropped = complete(self.missing, **held)
-        kept: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
-        return self._replace(**kept, n_dropped=n_dropped)
+    @classmethod
+    def complete(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        by: Any = None,
+        missing: Any = "raise",
+        names: tuple[str, str] = ("y_true", "y_score"),
+        by_name: str = "by",
+        **options: Any,
+    ) -> Arguments:
+        """Bring the arguments into memory, and leave out samples that miss a value if these are dropped."""
+        kind_of(options.get("weight_kind"))
+        arrays = *all_in_memory(y_true, y_score, sample_weight, groups), in_memory(**{by_name: by})[0]
+        titles = *names, "sample_weight", "groups", by_name
+        found, n_dropped = complete(missing, **dict(zip(titles, arrays, strict=True)))
+        return cls(*found, **options)._replace(n_dropped=n_dropped, names=names)
 
-    def sample(self, names: tuple[str, str] = ("y_true", "y_score")) -> Sample:
-        """Return the scores of one model or of several, of two classes."""
-        columns, models = named_columns(self.y_score, DROP)
-        how = {name: getattr(self, name) for name in self._fields if name not in (*_ARRAYS[:3], "by")}
-        return sample(self.y_true, columns, self.sample_weight, **how, models=models, names=names)
+    def rows(self, rows: NDArray[np.intp]) -> Arguments:
+        """Return some of the samples."""
+        arrays = {name: getattr(self, name) for name in ("y_true", "y_score", "sample_weight", "groups", "by")}
+        return self._replace(**{name: rows_or_none(values, rows) for name, values in arrays.items()}, n_dropped=0)
 
-    def independent(self) -> list[Sample]:
-        """Return one sample for each model: labels, scores and weights are mappings from names of models."""
+    def of_two_classes(self) -> Sample:
+        """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""
+        name, of_scores = self.names
+        advice = {"remedy": self.remedy} if self.remedy else {}
+        columns, models = named_columns(self.y_score, self.remedy)
+        y, positive = labels(self.y_true, self.pos_label, name, **advice)
+        s = scores(columns, of_scores, **advice)
+        if len(s) != len(y):
+            turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
+            raise ValueError(f"{of_scores} has {len(s)} samples, {name} has {len(y)}; they must agree{turned}")
+        if models is None:
+            warn_if_two_classes(s, columns, of_scores)
+        lower = directions(self.higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
+        threads, weight, group = n_threads(self.n_jobs), self.sample_weight, None
+        if weight is not None:
+            weight = weights(weight, len(y), _weight_name(self.names), **advice)
+            if self.groups is not None:
+                raise ValueError("groups and sample_weight cannot be given together")
         if self.groups is not None:
-            raise ValueError("groups take paired models: one y_true for all of them")
-        for name, given in (("y_score", self.y_score), ("sample_weight", self.sample_weight)):
-            fits = isinstance(given, Mapping) and set(given) == set(self.y_true)
-            if not fits and (name == "y_score" or given is not None):
-                listed = list(self.y_true)
-                raise ValueError(f"{name} must be a mapping with the names of y_true, {listed}, got {shown(given)}")
-        lower = directions(self.higher_is_better, list(map(str, self.y_true)), len(self.y_true))
-        found = []
-        for name, turned in zip(self.y_true, np.broadcast_to(lower, len(self.y_true)).tolist(), strict=True):
-            weight = None if self.sample_weight is None else self.sample_weight[name]
-            own = self._replace(y_true=self.y_true[name], y_score=self.y_score[name], sample_weight=weight)
-            data = own._replace(higher_is_better=not turned).sample((f"y_true[{name!r}]", f"y_score[{name!r}]"))
-            found.append(one_model(data)._replace(model_names=(str(name),)))
-        return found
+            group = numbered(self.groups, len(y), **advice)
+        s = oriented(s, lower)
+        return Sample(
+            y,
+            s,
+            weight,
+            threads,
+            self.names,
+            positive,
+            kind_of(self.weight_kind),
+            group=group,
+            lower=lower,
+            n_dropped=self.n_dropped,
+            remedy=self.remedy,
+            model_names=models,
+            kept=Kept(y, s, weight),
+        )
+
+
+def rows_or_none(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of an array, of each array of a mapping, or None."""
+    if isinstance(values, Mapping):
+        return {key: rows_or_none(column, rows) for key, column in values.items()}
+    return None if values is None else rows_of(values, rows)
+
+
+def _weight_name(names: tuple[str, str]) -> str:
+    """Return what the caller calls the weights."""
+    return names[0].replace("y_true", "sample_weight")
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
@@ -272,20 +301,11 @@ def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
     return Sample(y, np.concatenate([score, score]), np.concatenate([pos, neg]), 1, pos_label=pos_label, steps=curve)
 
 
-def one_curve(
-    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any, n_jobs: int | None
-) -> _core.Curve:
-    """Return the weights of either class at the distinct scores of one model."""
-    return one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)).curve()
-
-
 def one_model(data: Sample) -> Sample:
     """Return scores of shape (n_samples,); a single column is one model too."""
-    if not data.many:
-        return data
-    if data.score.shape[1] > 1:
+    if data.many and data.score.shape[1] > 1:
         raise ValueError(f"{data.names[1]} must be one-dimensional, got an array of shape {data.score.shape}")
-    return data._replace(score=plain(data.score[:, 0]))
+    return next(data.models())
 
 
 def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
@@ -297,9 +317,20 @@ def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
         raise
 
 
+def verify(data: Sample) -> None:
+    """Check all values in one pass over each array."""
+    y, weight = data.y, data.weight
+    low, high = (y.min(), y.max()) if len(y) else (0, 0)
+    good = bool(low != high and (y.dtype == bool or ((y == low) | (y == high)).all()) and np.isfinite(data.score).all())
+    if good and weight is not None:
+        good = bool(np.isfinite(weight).all() and (weight >= 0).all() and min(data.totals) > 0)
+    if not good:
+        explain(data)
+
+
 def explain(data: Sample) -> None:
     """Raise the error that names what is wrong with `data`, if anything is."""
-    advice = {"remedy": DROP} if data.droppable else {}
+    advice = {"remedy": data.remedy} if data.remedy else {}
     require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
     same = isinstance(data.lower, bool) or data.many
     score, name = oriented(data.score, data.lower) if same else data.score, data.names[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from rocmax import _core
 from rocmax._checks.samples import choice, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
-from rocmax.metrics.samples._sample import call, explain, sample
+from rocmax.metrics.samples._reading import Order, read
+from rocmax.metrics.samples._sample import call, explain
 
 
 def partial_auc_score(
@@ -24,9 +25,7 @@ def partial_auc_score(
     normalize: str | None = "width",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> Any:
     """Partial area under the ROC curve over a range of false positive rates [a, b], of true ones, or of both.
 
@@ -36,8 +35,8 @@ def partial_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, y_score, pos_label
+        As of :class:`Samples`.
     fpr_range : (float, float), default=(0.0, 1.0)
         The range [a, b], 0 <= a < b <= 1.
     tpr_range : (float, float), default=None
@@ -51,6 +50,8 @@ def partial_auc_score(
         ``A``. "ranked" takes "width" only; two ranges take "width", ``A / ((b - a) (d - c))``, or None.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; whole numbers with "ranked".
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -73,17 +74,17 @@ def partial_auc_score(
     0.5
     """
     choice(method, ("curve", "ranked"), "method")
-    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    reading |= {"higher_is_better": higher_is_better, "missing": missing}
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     if method == "curve":
-        return PartialAUC(fpr_range, tpr_range, normalize)(y_true, y_score, sample_weight, **reading)
+        measure = PartialAUC(fpr_range, tpr_range, normalize)
+        return measure(read(partial_auc_score, y_true, y_score, reading, Order, **of_score))
     _, low, high = curve_area(fpr_range, tpr_range, normalize)
     if tpr_range is not None or normalize != "width":
         raise ValueError(
             "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
             f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
         )
-    data = sample(y_true, y_score, sample_weight, **reading)
+    data = read(partial_auc_score, y_true, y_score, reading, Order, **of_score).two
     if data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
@@ -97,9 +98,7 @@ def tpr_at_fpr_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> Any:
     """Return the true positive rate of the best threshold with FPR at most `fpr`.
 
@@ -108,11 +107,13 @@ def tpr_at_fpr_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, y_score, sample_weight, pos_label
+        As of :class:`Samples`.
     fpr : float in [0, 1]
         The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, so that the result
         is the same for all of these rates; :func:`infer` warns of such an estimate.
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -126,8 +127,8 @@ def tpr_at_fpr_score(
     0.5
     """
     key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", _is_rate))
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
+    data = read(tpr_at_fpr_score, y_true, y_score, reading, Order, **of_score).two
     return call(_core.measure, data, key, data.threads)
 
 
@@ -138,9 +139,7 @@ def fpr_at_tpr_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> Any:
     """Return the false positive rate of the best threshold with TPR at least `tpr`.
 
@@ -149,10 +148,12 @@ def fpr_at_tpr_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, y_score, sample_weight, pos_label
+        As of :class:`Samples`.
     tpr : float in [0, 1]
         The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive.
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -166,8 +167,8 @@ def fpr_at_tpr_score(
     0.5
     """
     key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", _is_rate))
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
+    data = read(fpr_at_tpr_score, y_true, y_score, reading, Order, **of_score).two
     return call(_core.measure, data, key, data.threads)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures.auc import ScoredAUC
-from rocmax.metrics.samples._sample import call, one_model, sample
+from rocmax.metrics.samples._reading import Order, read
+from rocmax.metrics.samples._sample import call, one_model
 
 _MOST_PAIRS = 1 << 24
 
@@ -22,9 +23,7 @@ def scored_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> Any:
     """Scored AUC: by how much a positive scores higher than a negative, on average.
 
@@ -34,8 +33,10 @@ def scored_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, y_score, sample_weight, pos_label
+        As of :class:`Samples`.
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -53,8 +54,8 @@ def scored_auc_score(
     >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
     0.4375
     """
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    return ScoredAUC()(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
+    return ScoredAUC()(read(scored_auc_score, y_true, y_score, reading, Order, **of_score))
 
 
 def _as_margins(margin: Any) -> F64:
@@ -75,9 +76,7 @@ def margin_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> Any:
     """Margin AUC: the share of pairs that are won by more than a margin.
 
@@ -86,10 +85,12 @@ def margin_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, y_score, sample_weight, pos_label
+        As of :class:`Samples`.
     margin : float or array-like of shape (n_margins,)
         Finite margins tau.
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -103,13 +104,13 @@ def margin_auc_score(
     array([0.75, 0.5 ])
     """
     margins = _as_margins(margin)
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
+    data = read(margin_auc_score, y_true, y_score, reading, Order, **of_score).two
     if margins.ndim == 0 or data.many:
         keys = [_core.Measure.margin(tau) for tau in np.atleast_1d(margins)]
         values = [call(_core.measure, data, key, data.threads) for key in keys]
         return values[0] if margins.ndim == 0 else np.array(values)
-    curve = call(_core.Curve, data, data.threads)
+    curve = data.curve()
     return np.array([curve.measure(_core.Measure.margin(tau)) for tau in margins])
 
 
@@ -120,9 +121,7 @@ def sroc_curve(
     n_points: int | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    n_jobs: int | None = None,
+    **reading: Unpack[Order],
 ) -> tuple[F64, F64]:
     """SROC curve: the margin AUC against the margin.
 
@@ -131,12 +130,14 @@ def sroc_curve(
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
-        As in :func:`infer`.
+    y_true, sample_weight, pos_label
+        As of :class:`Samples`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     n_points : int, default=None
         Number of evenly spaced margins; None for every step, at most one per pair.
+    **reading
+        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -159,8 +160,8 @@ def sroc_curve(
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")
-    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-    curve = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)).curve()
+    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
+    curve = one_model(read(sroc_curve, y_true, y_score, reading, Order, **of_score).two).curve()
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
     if not np.isfinite(highest - lowest):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.frames import declared_order
-from rocmax._checks.samples import DROP, F64, names_of
+from rocmax._checks.samples import F64, names_of
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
@@ -49,7 +49,7 @@ class Parts(NamedTuple):
 def split(data: Sample, by: Any) -> Parts:
     """Split samples into subgroups; categories keep their order, other names are sorted."""
     explain(data)
-    names, place = names_of(by, len(data.y), "by", *([DROP] if data.droppable else []))
+    names, place = names_of(by, len(data.y), "by", data.remedy)
     keys = names.tolist()
     if names.dtype.kind in "mM" and isinstance(keys[0], int):  # as nanoseconds become
         keys = list(names)

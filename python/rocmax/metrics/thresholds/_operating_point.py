@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +11,17 @@ from numpy.typing import ArrayLike
 from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.samples._groups import require_clusters
-from rocmax.metrics.samples._sample import Sample, one_model, sample
-from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
+from rocmax.metrics.samples._reading import Weighted, read
+from rocmax.metrics.samples._sample import Sample, one_model
+from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.thresholds._bootstrap import resampled
 from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
 from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, values
@@ -28,9 +30,10 @@ from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn
 from rocmax.metrics.variances._resample import check_seed
 
 
+@overload
 def operating_point(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    samples: Samples,
+    /,
     *,
     threshold: Any = "youden",
     cost: float = 1.0,
@@ -38,14 +41,34 @@ def operating_point(
     guarantee: float | None = None,
     method: Any = "wilson",
     confidence_level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: str | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-    higher_is_better: bool = True,
-    missing: str = "raise",
     random_state: Any = None,
-    n_jobs: int | None = None,
+) -> OperatingPoint: ...
+@overload
+def operating_point(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    threshold: Any = "youden",
+    cost: float = 1.0,
+    prevalence: float | None = None,
+    guarantee: float | None = None,
+    method: Any = "wilson",
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+    **reading: Unpack[Weighted],
+) -> OperatingPoint: ...
+def operating_point(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    threshold: Any = "youden",
+    cost: float = 1.0,
+    prevalence: float | None = None,
+    guarantee: float | None = None,
+    method: Any = "wilson",
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+    **reading: Unpack[Weighted],
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
@@ -60,10 +83,9 @@ def operating_point(
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label, missing, random_state, n_jobs
-        As in :func:`infer`.
-    y_score : array-like of shape (n_samples,)
-        Finite scores.
+    y_true, y_score : array-like
+        Labels, and the scores of one model; see :class:`Samples`. Or :class:`Samples` in place of both:
+        ``operating_point(samples, threshold=...)``.
     threshold : str, tuple or float, or list of these, default="youden"
         The threshold, or the rule that chooses it:
 
@@ -108,17 +130,16 @@ def operating_point(
         it has Wilson's interval.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
-    weight_kind : {"frequency", "sampling"} or None, default=None
-        As in :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
-    groups : array-like of shape (n_samples,), default=None
-        Clusters of correlated samples, such as the lesions of a patient; needs ``method="bootstrap"``, which draws
-        whole clusters, not stratified, and excludes weights. Intervals are those of "wilson" with the effective number
-        of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and variance v, and Student's quantile
-        [4]_; the threshold has percentiles. Measured coverage of 95 % intervals is 92 to 100 % with 5 to 100 clusters
-        of 1 to 8 samples; with few clusters they are wide.
-    higher_is_better : bool, default=True
-        As in :func:`infer`. If False, samples are called positive whose score is at most the threshold, and where a
-        rule calls none positive the threshold is minus infinity.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap; replicates do not depend on the number of threads.
+    **reading
+        With arrays, the options of :class:`Samples` but `by`. Intervals with sampling weights use the effective number
+        of samples (Kish, 1965). With `higher_is_better=False`, samples are called positive whose score is at most the
+        threshold, and where a rule calls none positive the threshold is minus infinity. `groups` need
+        ``method="bootstrap"``, which draws whole clusters, not stratified, and exclude weights. Intervals are then
+        those of "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean
+        p and variance v, and Student's quantile [4]_; the threshold has percentiles. Measured coverage of 95 %
+        intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
 
     Returns
     -------
@@ -164,22 +185,20 @@ def operating_point(
     """
     level = check_level(confidence_level)
     rules, several = requested(threshold)
-    bootstrap = _bootstrap(method, rules if groups is None else None)
-    kind = kind_of(weight_kind)
     check_seed(random_state)
     cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
     known = prevalence is not None
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    if groups is not None and bootstrap is None:
+    samples = read(operating_point, y_true, y_score, reading, Weighted)
+    data = one_model(samples.two)
+    require_clusters(data.group, "operating_point")
+    bootstrap = _bootstrap(method, rules if data.group is None else None)
+    if data.group is not None and bootstrap is None:
         raise ValueError("groups need method='bootstrap', which draws whole clusters")
     if guarantee is not None:
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-        check_guarantee(threshold, rules, bootstrap, sample_weight, groups)
-    how: dict[str, Any] = {"weight_kind": kind, "groups": groups, "pos_label": pos_label, "n_jobs": n_jobs}
-    how |= {"higher_is_better": higher_is_better, "missing": missing}
-    data = one_model(sample(y_true, y_score, sample_weight, **how))
-    require_clusters(data.group, "operating_point")
+        check_guarantee(threshold, rules, bootstrap, data.weight, data.group)
     curve = data.curve()
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
@@ -202,7 +221,7 @@ def operating_point(
         ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state, sizes)
     if data.lower and "threshold" in ends:
         ends["threshold"] = tuple(of_caller(end, True) for end in ends["threshold"][::-1])
-    warn_unless_counts(weight_kind, data.weight)
+    warn_unless_counts(samples.weight_kind, data.weight)
 
     def shaped(column: F64) -> Any:
         return column if several else float(column[0])
@@ -243,7 +262,7 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     if shares and method.stratified:
         fact = "stratified resamples fix the share of positives, on which alerts, precision and F1 depend"
         message = f"intervals undercover: {fact}; use Bootstrap(stratified=False)"
-        warnings.warn(CoverageWarning(message, fact), stacklevel=3)
+        warn(CoverageWarning(message, fact))
     return method
 
 

@@ -1,0 +1,137 @@
+"""The options of reading samples, which functions of arrays pass on to `Samples`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax._checks.missing import directions
+from rocmax._parameters import shown
+from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._samples import Samples
+
+_PAIRED = "groups take paired models: one y_true for all of them"
+
+
+class Order(TypedDict, total=False):
+    """The options of :class:`Samples` that every function of arrays takes."""
+
+    higher_is_better: Any
+    missing: str
+    n_jobs: int | None
+
+
+class Labelled(Order, total=False):
+    """The same with the positive label."""
+
+    pos_label: Any
+
+
+class Plain(TypedDict, total=False):
+    """Those of a pilot study."""
+
+    pos_label: Any
+    higher_is_better: Any
+    missing: str
+
+
+class Clustered(Labelled, total=False):
+    """The same with clusters."""
+
+    groups: ArrayLike | None
+
+
+class Weighted(Clustered, total=False):
+    """The same with weights."""
+
+    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None
+    weight_kind: str | None
+
+
+class Reading(Weighted, total=False):
+    """The options of :class:`Samples`, which functions of arrays pass on to it."""
+
+    by: ArrayLike | None
+
+
+def read(
+    function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any], takes: Any, **more: Any
+) -> Samples:
+    """Return samples as they are, or read arrays with those options of :class:`Samples` that a function `takes`."""
+    if reading:
+        require_known(function, reading, takes)
+    given = {**reading, **{name: value for name, value in more.items() if value is not None}}
+    if isinstance(y_true, Samples):
+        require_none(function, given if y_score is None else {"y_score": y_score, **given})
+        return y_true
+    if y_score is None:
+        raise TypeError(f"{function.__qualname__}() missing 1 required positional argument: 'y_score'")
+    return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
+
+
+def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
+    """Return scores and measure of a call with samples first, where the measure may be the second argument."""
+    is_measure = callable(second) or (isinstance(second, str) and measure == "auc")
+    return (None, second) if is_measure else (second, measure)
+
+
+def require_known(function: Callable[..., Any], reading: Mapping[str, Any], takes: Any) -> None:
+    """Refuse options that a function does not have, and name the nearest that it has."""
+    for name in reading:
+        if name not in takes.__annotations__:
+            own = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+            near = get_close_matches(name, [*own, *takes.__annotations__], 1, 0.6)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def require_none(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse options of reading beside samples, which have been read."""
+    if given:
+        them = "it" if len(given) == 1 else "them"
+        raise TypeError(
+            f"{function.__qualname__}() got Samples and {', '.join(given)}: give {them} to Samples(...), which reads"
+            " samples once"
+        )
+
+
+def all_samples(values: Any) -> bool:
+    """Whether a mapping holds samples alone."""
+    return isinstance(values, Mapping) and bool(values) and all(isinstance(one, Samples) for one in values.values())
+
+
+def independent(
+    function: Callable[..., Any], y_true: Mapping[str, Any], y_score: Any, reading: Mapping[str, Any]
+) -> list[Samples]:
+    """Return the samples of each model: samples, or labels, scores and weights, are mappings from names of models."""
+    require_known(function, reading, Reading)
+    if all_samples(y_true):
+        require_none(function, reading if y_score is None else {"y_score": y_score, **reading})
+        if any(one.two.group is not None for one in y_true.values()):
+            raise ValueError(_PAIRED)
+        kinds = {one.two.weight_kind for one in y_true.values() if one.two.weight is not None}
+        if len(kinds) > 1:
+            raise ValueError(
+                "samples of all models must have weights of one weight_kind, got 'frequency' and 'sampling'"
+            )
+        return list(y_true.values())
+    if reading.get("groups") is not None:
+        raise ValueError(_PAIRED)
+    sample_weight = reading.get("sample_weight")
+    for name, given in (("y_score", y_score), ("sample_weight", sample_weight)):
+        fits = isinstance(given, Mapping) and set(given) == set(y_true)
+        if not fits and (name == "y_score" or given is not None):
+            raise ValueError(f"{name} must be a mapping with the names of y_true, {list(y_true)}, got {shown(given)}")
+    lower = directions(reading.get("higher_is_better", True), list(map(str, y_true)), len(y_true))
+    found = []
+    for name, turned in zip(y_true, np.broadcast_to(lower, len(y_true)).tolist(), strict=True):
+        weight = None if sample_weight is None else sample_weight[name]
+        own = {**reading, "sample_weight": weight, "higher_is_better": not turned}
+        names = f"y_true[{name!r}]", f"y_score[{name!r}]"
+        found.append(Samples.unchecked(Arguments.complete(y_true[name], y_score[name], **own, names=names)))
+    return found
