@@ -127,7 +127,7 @@ def test_independent_models():
         compare({**samples, "b": Samples(Y, S, sample_weight=WEIGHT, weight_kind="sampling")})
     with pytest.raises(ValueError, match="by takes paired models"):
         compare({"a": Samples(Y, S, by=BY), "b": Samples(Y, S)})
-    with pytest.raises(TypeError, match=r"compare\(\) got Samples and pos_label: give it to Samples"):
+    with pytest.raises(TypeError, match=r"compare\(\) takes no pos_label beside Samples"):
         compare(samples, pos_label=1)
     with pytest.raises(ValueError, match="two models or more, got 1"):
         compare({"a": Samples(Y, S)})
@@ -224,14 +224,14 @@ def test_options_of_reading_belong_to_samples():
         (lambda: AUC()(samples, S), "Measure.__call__.* y_score"),
         (lambda: AUC()(samples, sample_weight=WEIGHT), "Measure.__call__.* sample_weight"),
     ):
-        with pytest.raises(TypeError, match=rf"{name}: give it to Samples"):
+        with pytest.raises(TypeError, match=rf"{name} beside Samples: give it to Samples"):
             call()
 
 
 def test_the_nearest_right_name():
     for call, name, near in (
         (lambda: infer(Y, S, group=GROUPS), "group", "groups"),
-        (lambda: infer(Y, S, level=0.9, positive_label=1), "level", None),
+        (lambda: infer(Y, S, zoom=0.9), "zoom", None),
         (lambda: infer(Y, S, confidence=0.9), "confidence", "confidence_level"),
         (lambda: compare(Y, MODELS, weight=WEIGHT), "weight", "weight_kind"),
         (lambda: operating_point(Y, S, by=BY), "by", None),
@@ -239,10 +239,10 @@ def test_the_nearest_right_name():
         (lambda: auc_power(0.8, n_pos=9, n_neg=9, postive_label=1), "postive_label", "pos_label"),
         (lambda: AUC()(Y, S, mising="drop"), "mising", "missing"),
     ):
-        hint = rf"\. Did you mean '{near}'\?$" if near else "$"
+        hint = rf"; did you mean '{near}'\?$" if near else "$"
         with pytest.raises(TypeError, match=rf"got an unexpected keyword argument '{name}'{hint}"):
             call()
-    with pytest.raises(TypeError, match=r"infer\(\) missing 1 required positional argument: 'y_score'"):
+    with pytest.raises(TypeError, match=r"infer\(\) needs y_true and y_score, or Samples"):
         infer(Y)
 
 
@@ -266,9 +266,9 @@ def test_changes_of_the_callers_arrays_change_nothing():
 def test_samples_do_not_change():
     samples = Samples(Y, MODELS, sample_weight=WEIGHT)
     for name in ("n_pos", "names", "_two", "other"):
-        with pytest.raises(AttributeError, match="Samples do not change"):
+        with pytest.raises(AttributeError, match="Samples cannot be changed"):
             setattr(samples, name, 1)
-        with pytest.raises(AttributeError, match="Samples do not change"):
+        with pytest.raises(AttributeError, match="Samples cannot be changed"):
             delattr(samples, name)
 
     def spoil(y, s, w=None):
@@ -350,15 +350,15 @@ def test_what_was_read():
     assert len(samples) == N and samples.names == ("a", "b") and samples.pos_label == "ill"
     assert (samples.n_pos, samples.n_neg, samples.n_dropped) == (WEIGHT[Y == 1].sum(), WEIGHT[Y == 0].sum(), 0)
     assert repr(samples) == (
-        f"<Samples: {WEIGHT[Y == 1].sum():g} positive ('ill'), {WEIGHT[Y == 0].sum():g} negative; models a, b;"
-        " higher_is_better={'b': False}; frequency weights; 2 subgroups>"
+        f"Samples({WEIGHT[Y == 1].sum():g} positive ('ill'), {WEIGHT[Y == 0].sum():g} negative; models a, b;"
+        " higher_is_better={'b': False}; frequency weights; 2 subgroups)"
     )
     dropped = Samples(Y, GAPS, missing="drop", groups=GROUPS)
     n_dropped = int(np.isnan(GAPS).sum())
     assert (len(dropped), dropped.n_dropped, dropped.names) == (N - n_dropped, n_dropped, None)
-    assert repr(dropped).endswith(f"; {len(set(GROUPS[~np.isnan(GAPS)]))} groups; {n_dropped} left out>")
-    assert repr(Samples(Y, MODELS)).endswith("negative; 3 models>")
-    assert repr(Samples(CLASSES, BY_CLASS)) == "<Samples: 3 classes, 90 samples>"
+    assert repr(dropped).endswith(f"; {len(set(GROUPS[~np.isnan(GAPS)]))} groups; {n_dropped} left out)")
+    assert repr(Samples(Y, MODELS)).endswith("negative; 3 models)")
+    assert repr(Samples(CLASSES, BY_CLASS)) == "Samples(3 classes, 90 samples)"
 
 
 def test_weights_that_are_no_counts_are_warned_of_by_intervals_alone():

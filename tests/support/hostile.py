@@ -33,6 +33,8 @@ def _call(function: Callable[..., Any], **given: Any) -> Call:
     if "reading" in parameters:  # the names of its options
         hints = get_type_hints(getattr(function, "__func__", function))
         names += [name for name in get_args(hints["reading"])[0].__annotations__ if name not in names]
+    if function == display.ROCDisplay.from_reader_study:
+        names += [*inspect.signature(metrics.Readings).parameters][2:]
     if getattr(function, "__name__", "") == "from_predictions":  # options that displays share
         names += [name for name in function.__self__._reads if name not in names]
     return Call(function, names, given)

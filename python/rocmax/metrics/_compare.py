@@ -25,9 +25,10 @@ from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes
-from rocmax.metrics.samples._reading import Reading, all_samples, in_order, independent, read
+from rocmax.metrics.samples._reading import Reading, all_samples, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
 from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import variance_parts

@@ -23,9 +23,10 @@ from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._groups import require_clusters
-from rocmax.metrics.samples._reading import Clustered, in_order, read
+from rocmax.metrics.samples._reading import Clustered, read
 from rocmax.metrics.samples._sample import Sample, centre, explain, one_model
 from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._value import in_order
 
 _MANY = 20  # folds: more of one size are repeats of fewer, as a rule
 _LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance

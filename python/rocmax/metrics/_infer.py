@@ -25,9 +25,10 @@ from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.samples._classes import Classes
-from rocmax.metrics.samples._reading import Reading, in_order, read
+from rocmax.metrics.samples._reading import Reading, read
 from rocmax.metrics.samples._sample import Sample, check_variance
 from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
 from rocmax.metrics.variances._resample import check_seed

@@ -15,7 +15,8 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.power._planned import Spread, area_of, check_measure, of_binormal, of_pilot, shared
-from rocmax.metrics.samples._reading import Plain, require_known
+from rocmax.metrics.samples._reading import Plain
+from rocmax.metrics.samples._value import require_known
 
 _USUAL = {"pos_label": None, "higher_is_better": True, "missing": "raise"}
 
@@ -164,7 +165,7 @@ def asked_for(
     *test: Any,
 ) -> Asked:
     """Check that the true values are given in one way, and read the pilot."""
-    require_known(function, reading, Plain)
+    require_known(function, reading, Plain.__annotations__)
     measure = as_measure(measure)
     check_measure(measure)
     spread = None

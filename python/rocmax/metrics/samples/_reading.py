@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from inspect import signature
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +12,7 @@ from rocmax._checks.missing import directions
 from rocmax._parameters import shown
 from rocmax.metrics.samples._sample import Arguments
 from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._value import given_before, require_known, require_none
 
 _PAIRED = "groups take paired models: one y_true for all of them"
 
@@ -64,40 +63,11 @@ def read(
 ) -> Samples:
     """Return samples as they are, or read arrays with those options of :class:`Samples` that a function `takes`."""
     if reading:
-        require_known(function, reading, takes)
+        require_known(function, reading, takes.__annotations__)
     given = {**reading, **{name: value for name, value in more.items() if value is not None}}
-    if isinstance(y_true, Samples):
-        require_none(function, given if y_score is None else {"y_score": y_score, **given})
-        return y_true
-    if y_score is None:
-        raise TypeError(f"{function.__qualname__}() missing 1 required positional argument: 'y_score'")
+    if given_before(Samples, function, y_true, y_score, given):
+        return cast(Samples, y_true)
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
-
-
-def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
-    """Return scores and measure of a call with samples first, where the measure may be the second argument."""
-    is_measure = callable(second) or (isinstance(second, str) and measure == "auc")
-    return (None, second) if is_measure else (second, measure)
-
-
-def require_known(function: Callable[..., Any], reading: Mapping[str, Any], takes: Any) -> None:
-    """Refuse options that a function does not have, and name the nearest that it has."""
-    for name in reading:
-        if name not in takes.__annotations__:
-            own = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
-            near = get_close_matches(name, [*own, *takes.__annotations__], 1, 0.6)
-            hint = f". Did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{hint}")
-
-
-def require_none(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Refuse options of reading beside samples, which have been read."""
-    if given:
-        them = "it" if len(given) == 1 else "them"
-        raise TypeError(
-            f"{function.__qualname__}() got Samples and {', '.join(given)}: give {them} to Samples(...), which reads"
-            " samples once"
-        )
 
 
 def all_samples(values: Any) -> bool:
@@ -109,9 +79,9 @@ def independent(
     function: Callable[..., Any], y_true: Mapping[str, Any], y_score: Any, reading: Mapping[str, Any]
 ) -> list[Samples]:
     """Return the samples of each model: samples, or labels, scores and weights, are mappings from names of models."""
-    require_known(function, reading, Reading)
+    require_known(function, reading, Reading.__annotations__)
     if all_samples(y_true):
-        require_none(function, reading if y_score is None else {"y_score": y_score, **reading})
+        require_none(Samples, function, y_score, reading)
         if any(one.two.group is not None for one in y_true.values()):
             raise ValueError(_PAIRED)
         kinds = {one.two.weight_kind for one in y_true.values() if one.two.weight is not None}

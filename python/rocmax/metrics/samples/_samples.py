@@ -14,12 +14,13 @@ from rocmax._checks.samples import label_classes, names_of
 from rocmax._parameters import shown
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Arguments, Kept, Sample, rows_or_none, verify
+from rocmax.metrics.samples._value import Value
 from rocmax.metrics.samples._weights import kind_of
 
 _LISTED = 5  # models that a repr names
 
 
-class Samples:
+class Samples(Value):
     """Labels and scores of one model or of several, read and checked once, to be asked many things.
 
     :func:`infer`, :func:`compare`, :func:`operating_point`, :func:`roc_band`, :func:`cross_validated_auc`, every
@@ -111,14 +112,13 @@ class Samples:
     >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
     >>> samples = Samples(y, scores)
     >>> samples
-    <Samples: 5 positive, 5 negative; models new, old>
+    Samples(5 positive, 5 negative; models new, old)
     >>> TPRAtFPR(0.2)(samples)
     array([1. , 0.6])
     >>> round(compare(samples).pvalue, 3), infer(samples).estimate
     (0.052, array([0.92, 0.68]))
     """
 
-    __slots__ = ("_classes", "_given", "_two")
     _given: Arguments  # as given; without labels and scores if they are of two classes, which `_two` holds
     _two: Sample | None
     _classes: dict[Any, Classes]
@@ -161,8 +161,7 @@ class Samples:
         return found
 
     def _hold(self, given: Arguments, two: Sample | None = None) -> None:
-        for name, value in (("_given", given), ("_two", two), ("_classes", {})):
-            object.__setattr__(self, name, value)
+        self._set(_given=given, _two=two, _classes={})
 
     def _check(self) -> None:
         """Check all values, and replace the caller's arrays by copies."""
@@ -196,7 +195,7 @@ class Samples:
     def two(self) -> Sample:
         """The samples of two classes, as measures and methods see them."""
         if self._two is None:
-            object.__setattr__(self, "_two", self._given.of_two_classes())
+            self._set(_two=self._given.of_two_classes())
         return cast(Sample, self._two)
 
     def classes(self, labels: Any = None, model: str | None = None, least: int = 2) -> Classes:
@@ -326,21 +325,14 @@ class Samples:
             parts += [f"{int(group.max()) + 1:,} {'groups' if group.ndim == 1 else 'subjects of pairs'}"]
         parts += [] if given.by is None else [f"{len(names_of(given.by, len(self), 'by')[0]):,} subgroups"]
         parts += [f"{given.n_dropped:,} left out"] if given.n_dropped else []
-        return f"<Samples: {'; '.join(parts)}>"
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"Samples do not change: read others with another {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError("Samples do not change")
+        return f"Samples({'; '.join(parts)})"
 
     def __getstate__(self) -> tuple[Arguments, Sample | None]:
         two = self._two
         return self._given, None if two is None else two._replace(kept=None)
 
-    def __setstate__(self, state: tuple[Arguments, Sample | None]) -> None:
-        given, two = state
-        self._hold(given, None if two is None else _own(two))
+    def __setstate__(self, state: tuple[Arguments, Sample | None]) -> None:  # type: ignore[override]
+        self._hold(state[0], None if state[1] is None else _own(state[1]))
 
 
 _ARRAYS = ("y_true", "y_score", "sample_weight", "groups")

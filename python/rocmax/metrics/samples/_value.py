@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -34,28 +34,50 @@ class Value:
 
 def value_of(kind: type[V], function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]) -> V:
     """Return the value that `function` was given, or read its arrays; refuse options that neither has."""
-    own, options = ([*signature(one).parameters] for one in (function, kind))
-    for name in reading:
-        if name not in options:
-            near = get_close_matches(name, [*options, *own], n=1)
-            advice = f"; did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{advice}")
-    if not isinstance(y_true, kind):
-        if y_score is None:
-            raise TypeError(f"{function.__name__}() needs y_true and y_score, or {kind.__name__}")
-        return kind(y_true, y_score, **reading)  # type: ignore[call-arg]
     if reading:
-        name = next(iter(reading))
-        raise TypeError(f"{function.__name__}() takes no {name} beside {kind.__name__}: give it to {kind.__name__}")
-    if y_score is not None:
-        raise TypeError(f"{function.__name__}() takes no y_score beside {kind.__name__}, which has the scores")
-    return y_true
+        require_known(function, reading, [*signature(kind).parameters])
+    if given_before(kind, function, y_true, y_score, reading):
+        return cast(V, y_true)
+    return kind(y_true, y_score, **reading)  # type: ignore[call-arg]
 
 
 def value_and_measure(
     kind: type[V], function: Callable[..., Any], y_true: Any, y_score: Any, measure: Any, reading: Mapping[str, Any]
 ) -> tuple[V, Any]:
     """Do the same for ``function(value, measure)`` and ``function(y_true, y_score, measure)``."""
-    if isinstance(y_true, kind) and y_score is not None and isinstance(measure, str) and measure == "auc":
-        y_score, measure = None, y_score
+    if isinstance(y_true, kind):
+        y_score, measure = in_order(y_score, measure)
     return value_of(kind, function, y_true, y_score, reading), measure
+
+
+def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
+    """Return scores and measure of a call with a value first, where the measure may be the second argument."""
+    is_measure = callable(second) or (isinstance(second, str) and measure == "auc")
+    return (None, second) if is_measure else (second, measure)
+
+
+def given_before(
+    kind: type, function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]
+) -> bool:
+    """Whether a function has a value in place of arrays; refuse options of reading beside it."""
+    if not isinstance(y_true, kind):
+        if y_score is None:
+            raise TypeError(f"{function.__qualname__}() needs y_true and y_score, or {kind.__name__}")
+        return False
+    require_none(kind, function, y_score, reading)
+    return True
+
+
+def require_none(kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any]) -> None:
+    """Refuse scores and options of reading beside what has been read."""
+    for name in ("y_score",) if y_score is not None else reading:
+        raise TypeError(f"{function.__qualname__}() takes no {name} beside {kind.__name__}: give it to {kind.__name__}")
+
+
+def require_known(function: Callable[..., Any], reading: Mapping[str, Any], options: Collection[str]) -> None:
+    """Refuse options that a function does not have, and name the nearest that it has."""
+    for name in reading:
+        if name not in options:
+            near = get_close_matches(name, [*options, *signature(function).parameters], n=1)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{advice}")
