@@ -45,8 +45,11 @@ def toy(n_pos: int, n_neg: int, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 
 def machine(pairs: str, C: float, sigma: float, margin: float, X: np.ndarray, y: np.ndarray) -> Any:
-    """Return a fitted ROC-SVM; `pairs` is the number of neighbours or "all", C a pair's."""
-    kernel = {"gamma": 1 / (2 * sigma**2), "margin": margin, "n_jobs": 1, "tol": 1e-3}
+    """Return a fitted ROC-SVM; `pairs` is the number of neighbours or "all", C a pair's.
+
+    Its scores times the margin are those of the paper: the margin is a unit.
+    """
+    C, kernel = C / margin, {"gamma": 1 / (2 * sigma**2), "n_jobs": 1, "tol": 1e-3}
     if pairs == "all":
         return AUCSVC(C * (y == 1).sum() * (y == 0).sum(), **kernel).fit(X, y)
     near = {"pairs": "neighbors", "n_neighbors": int(pairs), **kernel}
