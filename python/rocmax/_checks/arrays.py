@@ -27,6 +27,8 @@ def in_numpy(values: Any) -> Any:
     A torch tensor is detached and moved to the CPU, bfloat16 of any library becomes float32, and 128-bit integers of
     polars become 64-bit integers or objects.
     """
+    if type(values) is np.ndarray and values.dtype.kind != "V":  # the common case, without the dtype's name
+        return values
     dtypes = getattr(values, "dtypes", None)
     if any("Int128" in str(dtype) for dtype in (dtypes if type(dtypes) is list else [getattr(values, "dtype", "")])):
         return _of_python_numbers(values)

@@ -234,10 +234,12 @@ class Arguments(NamedTuple):
     ) -> Arguments:
         """Bring the arguments into memory, and leave out samples that miss a value if these are dropped."""
         kind_of(options.get("weight_kind"))
-        arrays = *all_in_memory(y_true, y_score, sample_weight, groups), in_memory(**{by_name: by})[0]
-        titles = *names, "sample_weight", "groups", by_name
-        found, n_dropped = complete(missing, **dict(zip(titles, arrays, strict=True)))
-        return cls(*found, **options)._replace(n_dropped=n_dropped, names=names)
+        y_true, y_score, sample_weight, groups = all_in_memory(y_true, y_score, sample_weight, groups)
+        if by is not None:
+            (by,) = in_memory(**{by_name: by})
+        held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups, by_name: by}
+        found, options["n_dropped"] = complete(missing, **held)
+        return cls(*found, **options, names=names)  # type: ignore[misc]  # options are those of Samples
 
     def rows(self, rows: NDArray[np.intp]) -> Arguments:
         """Return some of the samples."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,7 +161,7 @@ class Samples(Value):
         return found
 
     def _hold(self, given: Arguments, two: Sample | None = None) -> None:
-        self._set(_given=given, _two=two, _classes={})
+        self.__dict__.update(_given=given, _two=two, _classes={})
 
     def _check(self) -> None:
         """Check all values, and replace the caller's arrays by copies."""
@@ -194,9 +194,10 @@ class Samples(Value):
     @property
     def two(self) -> Sample:
         """The samples of two classes, as measures and methods see them."""
-        if self._two is None:
-            self._set(_two=self._given.of_two_classes())
-        return cast(Sample, self._two)
+        two = self._two
+        if two is None:
+            two = self.__dict__["_two"] = self._given.of_two_classes()
+        return two
 
     def classes(self, labels: Any = None, model: str | None = None, least: int = 2) -> Classes:
         """Return the samples of several classes, with a column of scores for each."""

@@ -16,8 +16,10 @@ _WHOLE = 1e-9  # relative distance of a count from a whole number
 
 def kind_of(weight_kind: Any) -> str:
     """Return what weights stand for; None is "frequency"."""
+    if weight_kind is None:
+        return "frequency"
     choice(weight_kind, (*KINDS, None), "weight_kind")
-    return "frequency" if weight_kind is None else str(weight_kind)
+    return str(weight_kind)
 
 
 def not_counts(*weights: F64 | None) -> str:
