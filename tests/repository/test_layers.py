@@ -11,6 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RUST = {"rust/core": ROOT / "rust/core/src", "rust/py": ROOT / "rust/py/src"}
 PYTHON = ROOT / "python"
+#: The folders and files of `rocmax.metrics` from the ground up: none imports one that is named after it.
+METRICS = """
+_words samples curves intervals measures variances methods results scores subgroups
+_infer _compare _band _cross_validated thresholds power reader_study accumulator
+""".split()
 USE = r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);"
 
 
@@ -187,6 +192,19 @@ def test_packages_import_downwards_alone():
         assert not packages[f"rocmax.{low}"] & above
     assert "rocmax.risks" not in packages["rocmax.designs"]
     assert "rocmax.designs" not in packages["rocmax.risks"]
+
+
+def test_parts_of_metrics_import_those_below_alone():
+    place = {part: k for k, part in enumerate(METRICS)}
+    inside = {name: name.split(".")[2] for name in graph_of("python") if name.startswith("rocmax.metrics.")}
+    assert set(inside.values()) == set(METRICS)
+    upwards = [
+        (name, other)
+        for name, part in inside.items()
+        for other in graph_of("python")[name] & inside.keys()
+        if place[part] < place[inside[other]]
+    ]
+    assert upwards == []
 
 
 def test_the_core_knows_nothing_of_python():

@@ -29,7 +29,7 @@ from rocmax.display._curves import (
 )
 from rocmax.display._read import Models, as_names, estimator_scores, is_positive
 from rocmax.metrics import Bootstrap, Measure, Readings, SmoothedAUC, infer
-from rocmax.metrics.curves._band import roc_band
+from rocmax.metrics._band import roc_band
 from rocmax.metrics.results._inference import ConfidenceInterval
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class

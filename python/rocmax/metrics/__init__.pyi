@@ -1,13 +1,11 @@
 """Public names, one a line; `__init__.py` imports each when it is first used."""
 
+from rocmax.metrics._band import ROCBand as ROCBand
+from rocmax.metrics._band import roc_band as roc_band
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._cross_validated import cross_validated_auc as cross_validated_auc
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
-from rocmax.metrics.curves._band import ROCBand as ROCBand
-from rocmax.metrics.curves._band import roc_band as roc_band
-from rocmax.metrics.curves._curve import precision_recall_curve as precision_recall_curve
-from rocmax.metrics.curves._curve import roc_curve as roc_curve
 from rocmax.metrics.measures import AUC as AUC
 from rocmax.metrics.measures import BEDROC as BEDROC
 from rocmax.metrics.measures import RIE as RIE
@@ -42,6 +40,8 @@ from rocmax.metrics.reader_study import mrmc_sample_size as mrmc_sample_size
 from rocmax.metrics.results._comparison import Comparison as Comparison
 from rocmax.metrics.results._inference import Inference as Inference
 from rocmax.metrics.samples._samples import Samples as Samples
+from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve
+from rocmax.metrics.scores._curve import roc_curve as roc_curve
 from rocmax.metrics.scores._partial import fpr_at_tpr_score as fpr_at_tpr_score
 from rocmax.metrics.scores._partial import partial_auc_score as partial_auc_score
 from rocmax.metrics.scores._partial import tpr_at_fpr_score as tpr_at_fpr_score

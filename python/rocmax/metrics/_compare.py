@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, require_weights
-from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import known_of, warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import Limits, critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
-from rocmax.metrics.intervals._pair_tests import pair_tests
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_estimates, warn_of_few_compared
-from rocmax.metrics.methods.base import Covariance, Method, variance_of
+from rocmax.metrics.methods.base import Asked, Covariance, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong, logit
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
+from rocmax.metrics.results._pair_tests import pair_tests
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._reading import Reading, all_samples, independent, read

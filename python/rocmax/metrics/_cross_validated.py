@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.samples import DROP, F64, check_level, names_of
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import result, warn_below_chance
-from rocmax.metrics._multiclass import influence_curve
 from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Interval
+from rocmax.metrics.methods.base import Asked, Interval
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._groups import require_clusters
@@ -27,6 +25,7 @@ from rocmax.metrics.samples._reading import Clustered, read
 from rocmax.metrics.samples._sample import Sample, centre, explain, one_model
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
+from rocmax.metrics.variances._multiclass import influence_curve
 
 _MANY = 20  # folds: more of one size are repeats of fewer, as a rule
 _LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance

@@ -13,14 +13,13 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics._asked import Asked
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods import as_method, checked, default_method, warn_of_estimates, warn_of_few
-from rocmax.metrics.methods.base import Data, Interval, Method
+from rocmax.metrics.methods.base import Asked, Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples

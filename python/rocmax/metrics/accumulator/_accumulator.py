@@ -25,7 +25,6 @@ from rocmax._checks.samples import (
     weights,
 )
 from rocmax._parameters import check_flag, shown
-from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
@@ -34,7 +33,7 @@ from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import AUC, as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import as_method, checked, default_method
-from rocmax.metrics.methods.base import Data, Method
+from rocmax.metrics.methods.base import Asked, Data, Method
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 from rocmax.metrics.samples._weights import warn_of_parts

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._asked import Asked
 from rocmax.metrics._compare import Found, result_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked, warn_of_estimates, warn_of_few_compared
-from rocmax.metrics.methods.base import Covariance, Data
+from rocmax.metrics.methods.base import Asked, Covariance, Data
 from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import check_variance, require_two

@@ -192,7 +192,7 @@ class Measure:
         >>> cross_val_score(LogisticRegression(), X, y, scoring=PartialAUC((0.0, 0.2)).scorer(), cv=3).round(2)
         array([0.94, 0.78, 0.8 ])
         """
-        from rocmax.metrics.scores._scorers import scorer_of  # scikit-learn's metrics take a second to import
+        from rocmax.metrics.measures._scorers import scorer_of  # scikit-learn's metrics take a second to import
 
         return scorer_of(self, pos_label, response_method)
 

@@ -10,6 +10,7 @@ import numpy as np
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
@@ -20,7 +21,6 @@ from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
-from rocmax.metrics.results._words import label_text
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._effective import sizes_of_models
 

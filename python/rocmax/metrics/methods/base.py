@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._classes import Classes
@@ -116,3 +117,14 @@ def variance_of(replicates: F64) -> F64:
     """Return the variance of replicates, exactly 0 where all are equal."""
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
         return np.asarray((replicates - replicates[0]).var(axis=0, ddof=1))
+
+
+class Asked(NamedTuple):
+    """The arguments of :func:`infer` and :func:`compare` that do not describe samples, checked."""
+
+    measure: Measure
+    method: Method | None  # None: the default, which depends on the samples
+    question: Question
+    known: Data = Data()
+    seed: Any = None
+    adjust: str | None = None  # of the p-values of pairs

@@ -12,7 +12,6 @@ from rocmax._checks.samples import F64, choice
 from rocmax._parameters import check_flag
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._multiclass import replicates
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
@@ -20,6 +19,7 @@ from rocmax.metrics.methods.delong import logit
 from rocmax.metrics.samples._classes import Classes, class_estimates
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import influence_of
+from rocmax.metrics.variances._multiclass import replicates
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
 

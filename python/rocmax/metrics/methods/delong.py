@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._multiclass import covariance_of_classes, variance_of_classes
 from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, either, of_share, tails_of, wald_limits, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
@@ -19,6 +18,7 @@ from rocmax.metrics.methods.newcombe import Newcombe, newcombe
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import covariance_of, most_freedom, variance_parts
+from rocmax.metrics.variances._multiclass import covariance_of_classes, variance_of_classes
 
 _ROUNDING = 1e-13  # of shares
 _LEAST_FREEDOM = 0.01  # with fewer degrees of freedom quantiles overflow

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import Sample, centre
 
 _LEAST = 1 / 8  # of the sum of S_i^2
