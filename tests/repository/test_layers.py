@@ -12,10 +12,26 @@ ROOT = Path(__file__).parents[2]
 RUST = {"rust/core": ROOT / "rust/core/src", "rust/py": ROOT / "rust/py/src"}
 PYTHON = ROOT / "python"
 #: The folders and files of `rocmax.metrics` from the ground up: none imports one that is named after it.
-METRICS = """
-_words samples curves intervals measures variances methods results scores subgroups
-_infer _compare _band _cross_validated thresholds power reader_study accumulator
-""".split()
+METRICS = [
+    "_words",
+    "samples",
+    "curves",
+    "intervals",
+    "measures",
+    "variances",
+    "methods",
+    "results",
+    "scores",
+    "subgroups",
+    "_infer",
+    "_compare",
+    "_band",
+    "_cross_validated",
+    "thresholds",
+    "power",
+    "reader_study",
+    "accumulator",
+]
 USE = r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);"
 
 

@@ -181,6 +181,11 @@ def _metric_calls() -> dict[str, Call]:
     calls["froc_curve"] = _call(metrics.froc_curve, **of_curve)
     calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
     calls["Readings"] = _call(metrics.Readings, **_readings())
+    calls["Samples"] = _call(metrics.Samples, **ys)
+    calls["Samples of models"] = _call(metrics.Samples, **models, **weight)
+    calls["Samples of classes"] = _call(
+        metrics.Samples, y_true=np.arange(N) % 3, y_score=np.eye(3)[np.arange(N) * 7 % 3]
+    )
     pilot = metrics.mrmc_analysis(**_readings())
     calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)
     calls["mrmc_sample_size"] = _call(metrics.mrmc_sample_size, pilot=pilot, difference=0.5)
