@@ -199,7 +199,7 @@ S = np.linspace(0, 1, 30)
         ({"pos_label": 7}, "pos_label=7 does not occur in y_true; it holds False, True"),
         ({"y_score": ["a"] * 30}, "y_score must be numeric"),
         ({"y_score": {"new": ["a"] * 30}}, r"y_score\['new'\] must be numeric"),
-        ({"y_score": {}}, "y_score is empty: there is no model to draw"),
+        ({"y_score": {}}, "y_score is empty: there is no model to"),
         ({"confidence_level": "95"}, r"confidence_level must be a number in \(0, 1\), got '95'"),
         ({"confidence_level": 0.9, "n_resamples": 0}, "n_resamples must be an integer above 1, got 0"),
         ({"confidence_level": 0.9, "y_true": np.arange(30) == 3}, "a bootstrap band needs two samples of each class"),

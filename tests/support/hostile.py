@@ -31,12 +31,14 @@ def _call(function: Callable[..., Any], **given: Any) -> Call:
     parameters = inspect.signature(function).parameters
     names = [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if "reading" in parameters:  # the names of its options
-        hints = get_type_hints(getattr(function, "__func__", function))
+        hints = get_type_hints(getattr(function, "func", getattr(function, "__func__", function)))
         names += [name for name in get_args(hints["reading"])[0].__annotations__ if name not in names]
     if function == display.ROCDisplay.from_reader_study:
         names += [*inspect.signature(metrics.Readings).parameters][2:]
-    if getattr(function, "__name__", "") == "from_predictions":  # options that displays share
-        names += [name for name in function.__self__._reads if name not in names]
+    if getattr(function, "__name__", "") == "from_predictions":  # which takes those of `from_samples` too
+        own = inspect.signature(function.__self__.from_samples).parameters.values()
+        names += [*inspect.signature(metrics.Samples).parameters][2:]
+        names += [p.name for p in own if p.kind is p.KEYWORD_ONLY]
     return Call(function, names, given)
 
 
@@ -180,6 +182,7 @@ def _metric_calls() -> dict[str, Call]:
     of_curve = {name: _marks()[name] for name in ("rating", "case", "lesion", "n_lesions")}
     calls["froc_curve"] = _call(metrics.froc_curve, **of_curve)
     calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
+    calls["Samples"] = _call(metrics.Samples, **models)
     calls["Readings"] = _call(metrics.Readings, **_readings())
     calls["Samples"] = _call(metrics.Samples, **ys)
     calls["Samples of models"] = _call(metrics.Samples, **models, **weight)
@@ -265,7 +268,7 @@ def _display_calls() -> dict[str, Call]:
     folds = cross_validate(rocmax.PartialAUCSVC(), X, Y, cv=2, return_estimator=True, return_indices=True)
     roc, sroc, det = display.ROCDisplay, display.SROCDisplay, display.DETDisplay
     recall, decision = display.PrecisionRecallDisplay, display.DecisionCurveDisplay
-    extra = [*inspect.signature(roc.from_predictions).parameters][2:]
+    extra = _call(roc.from_predictions).arguments[2:]
     return {
         "ROCDisplay": _call(roc.from_predictions, y_true=Y, y_score=S),
         "ROCDisplay band": _call(roc.from_predictions, y_true=Y, y_score=S, confidence_level=0.9, n_resamples=5),
@@ -276,6 +279,7 @@ def _display_calls() -> dict[str, Call]:
         "ROCDisplay.from_cv_results": _call(roc.from_cv_results, cv_results=folds, X=X, y=Y),
         "ROCDisplay.from_reader_study": _call(roc.from_reader_study, **_readings()),
         "ROCDisplay.plot": _call(roc.from_predictions(Y, S).plot),
+        "ROCDisplay.from_samples": _call(roc.from_samples, samples=metrics.Samples(Y, S)),
         "DETDisplay": _call(det.from_predictions, y_true=Y, y_score=S),
         "DETDisplay.from_estimator": _call(det.from_estimator, estimator=_model(), X=X, y=Y),
         "DETDisplay.plot": _call(det.from_predictions(Y, S).plot),

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import oriented
 from rocmax._checks.samples import choice
 from rocmax._parameters import check_flag, shown
 from rocmax.display._legend import add_legend
-from rocmax.display._read import Models, Scores, estimator_scores, is_positive, models
+from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._reading import Reading
+from rocmax.metrics.samples._sample import Arguments, Sample
+from rocmax.metrics.samples._samples import Samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,12 +129,10 @@ def legend_name(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def marked_point(of: Models, k: int, rule: Any, name: str) -> OperatingPoint:
-    """Return the operating point of the k-th model at a threshold or by a rule, which messages call `name`."""
-    lower = of.lower[k]
-    how: dict[str, Any] = {"sample_weight": of.weight, "weight_kind": "frequency", "higher_is_better": not lower}
-    try:
-        found = operating_point(of.positive, oriented(of.scores[k][1], lower), threshold=rule, **how)
+def marked_point(model: Model, rule: Any, name: str) -> OperatingPoint:
+    """Return the operating point of a model at a threshold or by a rule, which messages call `name`."""
+    try:  # a mark shows no interval, which clusters would widen
+        found = operating_point(model.samples.holding(model.data._replace(group=None)), threshold=rule)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
     if np.ndim(found.threshold):
@@ -170,9 +170,31 @@ class Display(Picture):
     """Base of the displays of labels and scores."""
 
     _prefer = "decision_function"  # of estimators that have probabilities too
+    _scores = "y_score"  # what `from_predictions` calls the scores
     plot: Callable[..., Self]
-    # Options that say how to read the samples.
-    _reads: tuple[str, ...] = ("names", "sample_weight", "pos_label", "higher_is_better", "missing")
+    from_samples: Callable[..., Self]
+
+    @classmethod
+    def from_predictions(cls, y_true: ArrayLike, y_score: Scores, **options: Any) -> Self:
+        """Draw the same for labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score
+            Labels, and scores of one model or of several; see :class:`rocmax.metrics.Samples`.
+        **options
+            The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
+
+        Returns
+        -------
+        display : Display
+            Of this class.
+        """
+        cls._check(options, "from_predictions")
+        reading = {name: options.pop(name) for name in Reading.__annotations__ if name in options}
+        reading = by_titles(options.get("names"), y_score, reading, cls._scores)
+        given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), **reading)
+        return cls.from_samples(Samples.unchecked(given), **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -201,13 +223,16 @@ class Display(Picture):
         return draw.from_predictions(y, scores, **{**options, "pos_label": label})  # type: ignore[no-any-return]
 
     @classmethod
-    def _require_known(cls, options: Mapping[str, Any], maker: str) -> None:
+    def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
         """Check that the method that makes the display, or `plot`, takes these options."""
-        own = [name for name, one in signature(getattr(cls, maker)).parameters.items() if one.kind is one.KEYWORD_ONLY]
+        made = getattr(cls, "from_samples" if maker == "from_predictions" else maker)
+        own = [name for name, one in signature(made).parameters.items() if one.kind is one.KEYWORD_ONLY]
         drawn = [name for name in signature(cls.plot).parameters if name != "self"]
-        reads = {"from_predictions": cls._reads, "from_reader_study": [*StudyReading.__annotations__]}.get(maker, ())
-        known = dict.fromkeys([*own, *reads, *drawn])
+        reads = {"from_predictions": Reading, "from_reader_study": StudyReading}.get(maker)
+        known = dict.fromkeys([*own, *(reads.__annotations__ if reads else ()), *drawn])
         for name in options:
+            if maker == "from_samples" and name in Reading.__annotations__:
+                raise TypeError(f"{cls.__name__}.from_samples takes no {name}: give it to Samples")
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")
 
@@ -288,18 +313,9 @@ class CurveDisplay(Display):
         return {}
 
     @classmethod
-    def _read(
-        cls, y_true: Any, y_score: Scores, options: dict[str, Any], argument: str = "y_score"
-    ) -> tuple[Models, dict[str, Any]]:
-        """Return what is drawn, and the options that are left for `plot`, all checked."""
-        reading = {name: options.pop(name) for name in cls._reads if name in options}
-        cls._check(options)
-        return models(y_true, y_score, **reading, argument=argument), options
-
-    @classmethod
-    def _check(cls, options: Mapping[str, Any], maker: str = "from_predictions") -> None:
+    def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
         """Check arguments of `plot` before any work."""
-        cls._require_known(options, maker)
+        super()._check(options, maker)
         if options.get("ax") is not None:
             axes_of(options["ax"])
         check_flag("legend", options.get("legend", True))
@@ -316,6 +332,39 @@ class CurveDisplay(Display):
             for curve, usual, own in zip(self.curves, looks(ax), given, strict=False)
         ]
         return ax, styles, view(ax)
+
+
+class ProbabilityDisplay(CurveDisplay):
+    """Base of the displays of probabilities."""
+
+    _prefer = "predict_proba"
+    _scores = "y_prob"
+
+    @classmethod
+    def from_predictions(cls, y_true: ArrayLike, y_prob: Scores, **options: Any) -> Self:  # type: ignore[override]
+        """Draw the same for labels and probabilities of the positive class.
+
+        Parameters
+        ----------
+        y_true, y_prob
+            Labels, and probabilities of one model or of several; see :class:`rocmax.metrics.Samples`.
+        **options
+            The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
+
+        Returns
+        -------
+        display : Display
+            Of this class.
+        """
+        return super().from_predictions(y_true, y_prob, **options)
+
+    @classmethod
+    def _checked(cls, samples: Samples) -> Sample:
+        """Return the samples of all models, of which high scores are for positives."""
+        two = require_samples(samples).two
+        if np.any(two.lower):
+            raise ValueError(f"{cls.__name__} draws probabilities of the positive class: it takes no higher_is_better")
+        return two
 
 
 def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:

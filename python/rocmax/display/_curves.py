@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64, check_level
 from rocmax._runtime.memory import require_memory
-from rocmax.metrics import OperatingPoint, SmoothedAUC, partial_auc_score, roc_curve
+from rocmax.metrics import OperatingPoint, PartialAUC, SmoothedAUC
+from rocmax.metrics.curves._curve import rates
 from rocmax.metrics.curves._smooth import smoothed
+from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there
@@ -44,27 +47,18 @@ def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -
     return grid if least is None else np.union1d(grid, np.geomspace(least, 1.0, GRID_SIZE))
 
 
-def curve_of(
-    name: str,
-    positive: NDArray[np.bool_],
-    scores: F64,
-    fpr_range: tuple[float, float] | None,
-    sample_weight: ArrayLike | None,
-) -> Curve:
-    """Return the curve of scores and its area."""
-    fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
-    area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
-    return Curve(name, fpr, tpr, float(area))
+def curve_of(name: str, data: Sample, fpr_range: tuple[float, float] | None) -> Curve:
+    """Return the curve of one model and its area."""
+    data = data._replace(steps=data.curve())  # sorted once
+    fpr, tpr, _ = rates(data.curve())
+    return Curve(name, fpr, tpr, float(PartialAUC(fpr_range or (0.0, 1.0)).estimates(data)[0]))
 
 
-def smoothed_curve(
-    empirical: Curve, positive: NDArray[np.bool_], scores: F64, measure: SmoothedAUC, sample_weight: ArrayLike | None
-) -> Curve:
+def smoothed_curve(empirical: Curve, data: Sample, measure: SmoothedAUC) -> Curve:
     """Return the smoothed curve and its area; the empirical one is drawn thin."""
-    fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight, smooth=measure.smooth)
-    area = float(measure(positive, scores, sample_weight))
+    fpr, tpr, _ = smoothed(measure.smooth, *data.curve().steps())
     name = ", ".join(filter(None, (empirical.name, measure.smooth)))
-    return Curve(name, fpr, tpr, area, parts=(empirical,))
+    return Curve(name, fpr, tpr, float(measure.estimates(data)[0]), parts=(empirical,))
 
 
 def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
@@ -108,20 +102,20 @@ class Resamples(NamedTuple):
 
 
 def resamples_of(
-    level: float | None, n_resamples: Any, random_state: Any, sample_weight: Any, *, simultaneous: bool = False
+    level: float | None, n_resamples: Any, random_state: Any, *, simultaneous: bool = False
 ) -> Resamples | None:
     """Return how the band of a curve is made; None without one."""
     if level is None:
         return None
-    found = Resamples(check_level(level), check_resamples(n_resamples), seed_of(random_state), simultaneous)
-    if sample_weight is not None:
-        raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
-    return found
+    return Resamples(check_level(level), check_resamples(n_resamples), seed_of(random_state), simultaneous)
 
 
-def need_two(positive: NDArray[np.bool_], how: Resamples | None) -> None:
-    """Check that there are samples enough for a band."""
-    if how is not None and min(positive.sum(), (~positive).sum()) < 2:
+def check_drawn(data: Sample | Classes, how: Resamples | None) -> None:
+    """Check that samples can be drawn one by one for a band."""
+    for name, values in (("sample_weight", data.weight), ("groups", data.group)):
+        if how is not None and values is not None:
+            raise ValueError(f"confidence_level: the bootstrap band takes no {name}")
+    if how is not None and isinstance(data, Sample) and min(data.totals) < 2:
         raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
 
 

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
-from rocmax.display._base import CurveDisplay, fill, reference
-from rocmax.display._read import Scores
-from rocmax.metrics import NetBenefit
+from rocmax.display._base import ProbabilityDisplay, fill, reference
+from rocmax.display._read import models_of
+from rocmax.metrics import NetBenefit, Samples
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.variances._effective import effective_sizes
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +31,7 @@ class DecisionCurve:
         return f"DecisionCurve({self.name!r}, {len(self.thresholds)} thresholds)"
 
 
-class DecisionCurveDisplay(CurveDisplay):
+class DecisionCurveDisplay(ProbabilityDisplay):
     """Decision curves (Vickers and Elkin, 2006): net benefit against the threshold probability.
 
     At a threshold t a person acts (treats, calls, blocks) on samples whose probability is at least t, and a false
@@ -48,30 +48,29 @@ class DecisionCurveDisplay(CurveDisplay):
         The label of the positive class.
     """
 
-    _prefer = "predict_proba"
-    _reads = ("names", "sample_weight", "pos_label", "missing")
-
     def __init__(self, curves: Sequence[DecisionCurve], *, prevalence: float, pos_label: Any = None) -> None:
         super().__init__(curves, pos_label=pos_label)
         self.prevalence = prevalence
 
     @classmethod
-    def from_predictions(
+    def from_samples(
         cls,
-        y_true: ArrayLike,
-        y_prob: Scores,
+        samples: Samples,
         *,
+        names: Sequence[str] | None = None,
         thresholds: ArrayLike | None = None,
         prevalence: float | None = None,
         confidence_level: float | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the decision curves of predicted probabilities.
+        """Draw the decision curves of samples.
 
         Parameters
         ----------
-        y_true, y_prob
-            As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
+        samples : Samples
+            Labels, and probabilities of the positive class of one model or of several.
+        names : sequence of str, optional
+            As in :meth:`ROCDisplay.from_samples`.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
             would act. Scores and thresholds are compared in float64. ``np.arange(0.01, 1, 0.01)`` misses scores that
@@ -81,27 +80,26 @@ class DecisionCurveDisplay(CurveDisplay):
         confidence_level : float, optional
             Shade around every curve, at each threshold, the score interval of the net benefit at this level.
         **options
-            `names`, `sample_weight`, `pos_label` and `missing` as there, and arguments of `plot`.
+            Arguments of `plot`.
 
         Returns
         -------
         display : DecisionCurveDisplay
         """
-        of, shown = cls._read(y_true, y_prob, options, "y_prob")
+        cls._check(options)
         grid = _thresholds(thresholds)
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)
-        curves, share = [], prevalence
-        for name, scores in of.scores:
-            given = Arguments(of.positive, scores, of.weight, names=("y_true", "y_prob"), remedy="")
-            data = given.of_two_classes()
-            data = data._replace(steps=data.curve())
-            found = [measure.score_interval(data, data.totals) for measure in measures]
-            band = None if level is None else tuple(np.hstack([one[2].ends(level) for one in found]))
-            curves.append(DecisionCurve(name, grid, np.hstack([one[0] for one in found]), band))
-            share = data.totals[0] / sum(data.totals) if share is None else share
-        assert share is not None
-        return cls(curves, prevalence=float(share), pos_label=of.pos_label).plot(**shown)
+        two = cls._checked(samples)
+        curves = []
+        for name, one in models_of(samples, names):
+            data = one.two
+            sizes = [data.totals if level is None else effective_sizes(data, measure) for measure in measures]
+            found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
+            band = None if level is None else tuple(np.hstack([each[2].ends(level) for each in found]))
+            curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band))
+        share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
+        return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
 
     def __repr__(self) -> str:
         return f"DecisionCurveDisplay({', '.join(map(repr, self.curves))})"

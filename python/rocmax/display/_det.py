@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
 from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_too
 from rocmax.display._curves import Curve, curve_of
-from rocmax.display._read import Scores
-from rocmax.metrics import EqualErrorRate
+from rocmax.display._read import models_of
+from rocmax.metrics import EqualErrorRate, Samples
 from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
@@ -39,26 +39,25 @@ class DETDisplay(CurveDisplay):
     _scales = ("probit", "log", "linear")
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_score: Scores, **options: Any) -> Self:
-        """Draw the DET curves of scores.
+    def from_samples(cls, samples: Samples, *, names: Sequence[str] | None = None, **options: Any) -> Self:
+        """Draw the DET curves of samples.
 
         Parameters
         ----------
-        y_true, y_score
-            As in :meth:`ROCDisplay.from_predictions`.
+        samples, names
+            As in :meth:`ROCDisplay.from_samples`.
         **options
-            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
+            Arguments of `plot`.
 
         Returns
         -------
         display : DETDisplay
         """
-        of, shown = cls._read(y_true, y_score, options)
+        cls._check(options)
         curves = []
-        for name, scores in of.scores:
-            curve = curve_of(name, of.positive, scores, None, of.weight)
-            curves.append(replace(curve, area=EqualErrorRate()(of.positive, scores, of.weight)))
-        return cls(curves, pos_label=of.pos_label).plot(**shown)
+        for name, one in models_of(samples, names):
+            curves.append(replace(curve_of(name, one.two, None), area=EqualErrorRate()(one)))
+        return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def plot(
         self,

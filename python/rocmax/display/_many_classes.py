@@ -9,25 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._checks.samples import F64, all_in_memory
-from rocmax.display._curves import Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
+from rocmax._checks.samples import F64
+from rocmax.display._curves import Band, Curve, Resamples, check_drawn, curve_of, grid_of, mean_curve, middle, room_for
 from rocmax.display._read import as_names
 from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._classes import Classes, classes, comparisons, shares
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._classes import Classes, comparisons, shares
 
 
-def class_curves(
-    y_true: Any, y_score: Any, sample_weight: Any, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None
-) -> list[Curve]:
+def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None) -> list[Curve]:
     """Return a curve for each class, or pair of classes, and that of their average with its band."""
-    data = classes(Arguments(*all_in_memory(y_true, y_score, sample_weight, None), remedy=""), how.labels)
+    check_drawn(data, band)
     titles = [words.label_text(name) for name in data.names]
     if names is not None:
         named = as_names(names, len(titles), "columns of y_score")
         titles = [named[k] for k in data.columns]
-    parts = [curve_of("", part.y, part.score, how.fpr_range, part.weight) for _, _, part in comparisons(data, how)]
+    parts = [curve_of("", part, how.fpr_range) for _, _, part in comparisons(data, how)]
     if how.multi_class == "ovr":
         curves = [replace(part, name=title) for part, title in zip(parts, titles, strict=True)]
     else:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
 from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._curves import Band
-from rocmax.display._read import Scores
+from rocmax.display._read import models_of
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import AveragePrecision, FPRAtTPR, Inference, infer, precision_recall_curve
+from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, infer
+from rocmax.metrics.curves._curve import precisions
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import has_variance
+from rocmax.metrics.samples._weights import warn_unless_counts
 
 _GRID_SIZE = 100
 
@@ -53,54 +53,53 @@ class PrecisionRecallDisplay(CurveDisplay):
     """
 
     @classmethod
-    def from_predictions(
+    def from_samples(
         cls,
-        y_true: ArrayLike,
-        y_score: Scores,
+        samples: Samples,
         *,
+        names: Sequence[str] | None = None,
         confidence_level: float | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the precision-recall curves of scores.
+        """Draw the precision-recall curves of samples.
 
         Parameters
         ----------
-        y_true, y_score
-            As in :meth:`ROCDisplay.from_predictions`.
+        samples, names
+            As in :meth:`ROCDisplay.from_samples`.
         confidence_level : float, optional
             Shade a pointwise band of this level around every curve, and give intervals of the average precision in the
             legend. At a recall r the precision is ``pi r / (pi r + (1 - pi) FPR)``, with pi the share of positives and
             FPR the false positive rate at r; its limits follow from those of the FPR (:class:`rocmax.metrics.FPRAtTPR`,
             method "score"). At most 100 recalls, O(n log n) for each.
         **options
-            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
+            Arguments of `plot`.
 
         Returns
         -------
         display : PrecisionRecallDisplay
         """
-        of, shown = cls._read(y_true, y_score, options)
+        cls._check(options)
         curves = []
-        for name, scores in of.scores:
-            precision, recall, _ = precision_recall_curve(of.positive, scores, sample_weight=of.weight)
+        for name, one in models_of(samples, names):
+            data, estimate = one.two, AveragePrecision()
+            precision, recall, _ = precisions(data.curve())
             points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
-            weights = np.ones(len(scores)) if of.weight is None else of.weight
-            sizes = [float(weights[rows].sum()) for rows in (of.positive, ~of.positive)]
-            few = not has_variance(min(sizes))
+            few = not has_variance(min(data.counted))
             if few and confidence_level is not None:
-                fact = f"a class has {min(sizes):g} sample: the curve is drawn without intervals, which need two"
+                fact = f"a class has {min(data.counted):g} sample: the curve is drawn without intervals, which need two"
                 warn(CoverageWarning(fact))
             if few or confidence_level is None:
-                average = AveragePrecision()(of.positive, scores, of.weight)
-                curves.append(PrecisionRecallCurve(name, *points, float(average), prevalence))
+                average = float(estimate.estimates(data)[0])
+                curves.append(PrecisionRecallCurve(name, *points, average, prevalence))
                 continue
-            read = partial(infer, of.positive, scores, sample_weight=of.weight, confidence_level=confidence_level)
-            found = read(AveragePrecision())
-            band = _band(read, recall, prevalence)
+            warn_unless_counts(samples.weight_kind, data.weight)
+            found = infer(one, estimate, confidence_level=confidence_level)
+            band = _band(one, confidence_level, recall, prevalence)
             curves.append(
                 PrecisionRecallCurve(name, *points, found.estimate, prevalence, band, found.confidence_interval)
             )
-        return cls(curves, pos_label=of.pos_label).plot(**shown)
+        return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:
         return f"{curve.name}  AP {words.bracketed(curve.average_precision, curve.interval)}".strip()
@@ -121,7 +120,7 @@ class PrecisionRecallDisplay(CurveDisplay):
         return "Recall", "Precision"
 
 
-def _band(read: Callable[..., Inference], recall: F64, prevalence: float) -> Band | None:
+def _band(samples: Samples, level: float, recall: F64, prevalence: float) -> Band | None:
     """Return recalls below 1 that the curve reaches, and the limits of the precision there."""
     reached = np.unique(recall[(recall > 0) & (recall < 1)])
     if not len(reached):
@@ -131,7 +130,12 @@ def _band(read: Callable[..., Inference], recall: F64, prevalence: float) -> Ban
         # At the ends of the curve: measured, and shown as wide limits.
         warnings.simplefilter("ignore", CoverageWarning)
         warnings.simplefilter("ignore", BelowChanceWarning)  # the average precision warns, once
-        found = np.array([read(FPRAtTPR(float(at)), method="score").confidence_interval for at in grid])
+        found = np.array(
+            [
+                infer(samples, FPRAtTPR(at), method="score", confidence_level=level).confidence_interval
+                for at in grid.tolist()
+            ]
+        )
     positive = prevalence * grid
     above, below = positive / (positive + (1.0 - prevalence) * found.T)
     return grid, below, above

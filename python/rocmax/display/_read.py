@@ -8,91 +8,58 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.missing import complete, directions, oriented
-from rocmax._checks.samples import (
-    DROP,
-    F64,
-    all_in_memory,
-    check_label,
-    labels,
-    marked,
-    named_columns,
-    require_finite,
-    scores,
-    second_class,
-    warn_if_two_classes,
-)
+from rocmax._checks.missing import directions
+from rocmax._checks.samples import F64, check_label, labels, marked, second_class
 from rocmax._checks.training import n_rows
 from rocmax._parameters import shown
-from rocmax.metrics.samples._sample import Sample, explain
+from rocmax.metrics.samples._sample import Sample, explain, verify
+from rocmax.metrics.samples._samples import Samples
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
 
 
-class Models(NamedTuple):
-    """Labels, weights and clusters in memory, and the scores of every model by name."""
+class Model(NamedTuple):
+    """One model to draw: what the legend calls it, and its samples, with scores in float64."""
 
-    y_true: Any
-    positive: NDArray[np.bool_]
-    pos_label: Any
-    weight: Any
-    scores: list[tuple[str, F64]]  # higher ones for positives
-    lower: list[bool]  # for each model, whether its scores were negated
-    groups: Any = None
-    by: Any = None  # subgroups
-    n_dropped: int = 0
+    name: str
+    samples: Samples
+
+    @property
+    def data(self) -> Sample:
+        """Labels, scores (high ones for positives) and weights."""
+        return self.samples.two
 
 
-def models(
-    y_true: Any,
-    y_score: Any,
-    names: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
-    groups: Any = None,
-    by: Any = None,
-    argument: str = "y_score",
-) -> Models:
-    """Return what is drawn; messages call the scores `argument`."""
-    given = all_in_memory(y_true, y_score, sample_weight, groups)
-    held = dict(zip(("y_true", argument, "sample_weight", "groups"), given, strict=True))
-    (y_true, y_score, sample_weight, groups, by), n_dropped = complete(missing, **held, by=by)
-    positive, label = is_positive(y_true, pos_label, remedy=DROP)
-    found = named_scores(y_score, names, len(positive), argument)
-    for name, column in found:
-        named = isinstance(y_score, Mapping) or hasattr(y_score, "columns")
-        require_finite(column, f"{argument}[{name!r}]" if named else argument, DROP)
-    titles = [name for name, _ in found]
-    lower = np.broadcast_to(directions(higher_is_better, titles, len(found)), len(found)).tolist()
-    turned = [(name, oriented(column, low)) for (name, column), low in zip(found, lower, strict=True)]
-    return Models(y_true, positive, label, sample_weight, turned, lower, groups, by, n_dropped)
+def models_of(samples: Samples, names: Any = None) -> list[Model]:
+    """Return the models to draw, all values checked, with the names that are given or those of the samples."""
+    two = require_samples(samples).two
+    verify(two)
+    usual = [""] if two.n_models == 1 else [f"model {k + 1}" for k in range(two.n_models)]
+    titles = two.model_names or usual if names is None else as_names(names, two.n_models, f"columns of {two.names[1]}")
+    found = []
+    for title, one in zip(titles, two.models(), strict=True):
+        known = one.kept is not None and one.kept.fits(one) and one.score.dtype == np.float64
+        data = one if known else one.scored(one.score.astype(np.float64, copy=False))
+        found.append(Model(title, samples.holding(data)))
+    return found
 
 
-def named_scores(y_score: Scores, names: Any, n_samples: int, argument: str) -> list[tuple[str, F64]]:
-    """Return (name, scores of shape (n_samples,)) for every model."""
-    if isinstance(y_score, Mapping):
-        if names is not None:
-            raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
-        columns = [scores(column, f"{argument}[{name!r}]") for name, column in y_score.items()]
-        titles = [str(name) for name in y_score]
-    else:
-        array = scores(y_score, argument)
-        columns = [array] if array.ndim == 1 else list(array.T)
-        names = named_columns(y_score)[1] if names is None else names
-        if names is None:
-            warn_if_two_classes(array, y_score, argument)
-            titles = [""] if len(columns) == 1 else [f"model {k + 1}" for k in range(len(columns))]
-        else:
-            titles = as_names(names, len(columns), f"columns of {argument}")
-    if not columns:
-        raise ValueError(f"{argument} is empty: there is no model to draw")
-    for column in columns:
-        if column.shape != (n_samples,):
-            held = f"{len(column)} samples" if column.ndim == 1 else f"shape {column.shape}"
-            raise ValueError(f"{argument} has {held}, y_true has {n_samples} samples; they must agree")
-    return [(title, column.astype(np.float64, copy=False)) for title, column in zip(titles, columns, strict=True)]
+def require_samples(samples: Any) -> Samples:
+    """Refuse anything else."""
+    if not isinstance(samples, Samples):
+        raise TypeError(f"samples must be Samples, got {shown(samples)}; from_predictions takes arrays")
+    return samples
+
+
+def by_titles(names: Any, y_score: Any, reading: Mapping[str, Any], argument: str = "y_score") -> dict[str, Any]:
+    """Return options of reading, of which `higher_is_better` may be by the names that a plot gives the models."""
+    higher = reading.get("higher_is_better")
+    if names is not None and isinstance(y_score, Mapping):
+        raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
+    if names is None or not isinstance(higher, Mapping):
+        return dict(reading)
+    lower = directions(higher, list(map(str, names)), len(names))
+    return {**reading, "higher_is_better": np.broadcast_to(~np.asarray(lower), len(names)).tolist()}
 
 
 def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[str]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rocmax._checks.samples import F64, check_level, choice, weights
+from rocmax._checks.samples import F64, check_level, choice
 from rocmax._parameters import check_count
-from rocmax.display._base import CurveDisplay, reference
-from rocmax.display._read import Scores
+from rocmax.display._base import ProbabilityDisplay, reference
+from rocmax.display._read import models_of
+from rocmax.metrics import Samples
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Sample, explain
+from rocmax.metrics.samples._sample import Sample
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,18 +34,15 @@ class Reliability:
         return f"Reliability({self.name!r}, {len(self.score)} bins, Brier score {self.brier:.4f})"
 
 
-class ReliabilityDisplay(CurveDisplay):
+class ReliabilityDisplay(ProbabilityDisplay):
     """Share of positives against the predicted probability, bin by bin, with Wilson's intervals."""
 
-    _prefer = "predict_proba"
-    _reads = ("names", "sample_weight", "pos_label", "missing")
-
     @classmethod
-    def from_predictions(
+    def from_samples(
         cls,
-        y_true: ArrayLike,
-        y_prob: Scores,
+        samples: Samples,
         *,
+        names: Sequence[str] | None = None,
         n_bins: int = 10,
         strategy: str = "quantile",
         confidence_level: float = 0.95,
@@ -53,8 +52,11 @@ class ReliabilityDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_prob
-            As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
+        samples : Samples
+            Labels, and probabilities of the positive class of one model or of several; independent samples, with
+            frequency weights or none.
+        names : sequence of str, optional
+            As in :meth:`ROCDisplay.from_samples`.
         n_bins : int, default=10
             Number of bins; empty bins are not drawn.
         strategy : {"quantile", "uniform"}, default="quantile"
@@ -62,7 +64,7 @@ class ReliabilityDisplay(CurveDisplay):
         confidence_level : float, default=0.95
             Nominal coverage of the intervals.
         **options
-            `names`, `sample_weight` (frequency weights), `pos_label` and `missing` as there, and arguments of `plot`.
+            Arguments of `plot`.
 
         Returns
         -------
@@ -71,15 +73,13 @@ class ReliabilityDisplay(CurveDisplay):
         n_bins = check_count("n_bins", n_bins, 1000)
         choice(strategy, ("quantile", "uniform"), "strategy")
         level = check_level(confidence_level)
-        of, shown = cls._read(y_true, y_prob, options, "y_prob")
-        weight = None if of.weight is None else weights(of.weight, len(of.positive))
-        curves = []
-        for name, scores in of.scores:
-            explain(Sample(of.positive, scores, weight, 1))
-            if scores.min() < 0 or scores.max() > 1:
-                raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():.10g} to {scores.max():.10g}")
-            curves.append(_reliability(name, of.positive, scores, weight, n_bins, strategy, critical(level)))
-        return cls(curves, pos_label=of.pos_label).plot(**shown)
+        cls._check(options)
+        two = cls._checked(samples)
+        if two.group is not None or (two.weight is not None and two.weight_kind == "sampling"):
+            raise ValueError("the intervals of a reliability diagram take neither groups nor sampling weights")
+        z = critical(level)
+        curves = [_reliability(name, one.two, n_bins, strategy, z) for name, one in models_of(samples, names)]
+        return cls(curves, pos_label=two.pos_label).plot(**options)
 
     def _label(self, curve: Reliability) -> str:
         return f"{curve.name}  Brier score {words.digits(curve.brier)}".strip()
@@ -102,10 +102,11 @@ class ReliabilityDisplay(CurveDisplay):
         return f"ReliabilityDisplay({', '.join(map(repr, self.curves))})"
 
 
-def _reliability(
-    name: str, positive: NDArray[np.bool_], scores: F64, weight: F64 | None, n_bins: int, strategy: str, z: float
-) -> Reliability:
+def _reliability(name: str, data: Sample, n_bins: int, strategy: str, z: float) -> Reliability:
     """Return the bins of one model: those of :func:`sklearn.calibration.calibration_curve`, which keeps no sizes."""
+    positive, scores, weight = data.positive, data.score, data.weight
+    if scores.min() < 0 or scores.max() > 1:
+        raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():.10g} to {scores.max():.10g}")
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile":  # `np.quantile` rounds otherwise, and ties lie on the edges
         edges = np.percentile(scores, edges * 100) if weight is None else _percentiles(scores, weight, edges)

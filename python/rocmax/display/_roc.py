@@ -13,11 +13,12 @@ from rocmax._parameters import check_flag, shown
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import Curve, points_from, resamples_of
 from rocmax.display._many_classes import class_curves
-from rocmax.display._read import Scores, class_scores, models
+from rocmax.display._read import class_scores, models_of, require_samples
 from rocmax.display._roc_curves import held_out_curves, model_curves, reader_curves
 from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import value_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ _ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": 
 class ROCDisplay(CurveDisplay):
     """ROC curves of one or several models, with an FPR range shaded and bootstrap bands on request.
 
-    Made by `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws again, on other
-    axes or zoomed in on the range, and sets `ax_` and `figure_`.
+    Made by `from_samples`, `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws
+    again, on other axes or zoomed in on the range, and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -57,17 +58,12 @@ class ROCDisplay(CurveDisplay):
         self.fpr_range = fpr_range
 
     @classmethod
-    def from_predictions(
+    def from_samples(
         cls,
-        y_true: ArrayLike,
-        y_score: Scores,
+        samples: Samples,
         *,
         fpr_range: tuple[float, float] | None = None,
         names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
         multi_class: str = "raise",
         average: str | None = "macro",
         labels: ArrayLike | None = None,
@@ -79,26 +75,16 @@ class ROCDisplay(CurveDisplay):
         thresholds: Sequence[Any] = (),
         **options: Any,
     ) -> Self:
-        """Draw the ROC curves of scores.
+        """Draw the ROC curves of samples.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-            tells which is positive.
-        y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-            Scores, or a mapping from the models' names to their scores; columns of a data frame have names as well.
+        samples : Samples
+            Labels and scores of one model or of several, or of several classes.
         fpr_range : tuple of float, optional
             Range of false positive rates to shade; the legend gives the partial AUC on it.
         names : sequence of str, optional
-            Names of the columns of `y_score`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
-        pos_label : label, optional
-            The positive class.
-        higher_is_better, missing : optional
-            Whether high scores are for positives, and what is done about missing values, as in
-            :func:`rocmax.metrics.infer`; thresholds are on the scale of the scores. Not with `multi_class`.
+            What the legend calls the models, by default their own names.
         multi_class : {"raise", "ovr", "ovo"}, default="raise"
             How several classes are drawn, from scores of shape (n_samples, n_classes) with classes in sorted order:
             a curve for each class against the rest ("ovr"), or for each pair of classes, the average of the two curves
@@ -137,26 +123,20 @@ class ROCDisplay(CurveDisplay):
             raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
         rules, simultaneous = list(thresholds), band == "simultaneous"
         fpr_range = _range(fpr_range)
-        how = resamples_of(confidence_level, n_resamples, random_state, sample_weight, simultaneous=simultaneous)
+        how = resamples_of(confidence_level, n_resamples, random_state, simultaneous=simultaneous)
         area = PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels)
         measure = area if smooth is None else SmoothedAUC(smooth, area.fpr_range)
         two_classes = area.multi_class == "raise"
         if smooth is not None and (simultaneous or not two_classes):
             raise ValueError("smooth draws two classes: it takes no multi_class and no band='simultaneous'")
         if not two_classes:
-            if pos_label is not None or simultaneous or rules:
-                raise ValueError(
-                    "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
-                )
-            if higher_is_better is not True or missing != "raise":
-                raise ValueError(
-                    "multi_class takes no higher_is_better and no missing: negate or leave out the samples"
-                )
-            curves = class_curves(y_true, y_score, sample_weight, area, names, how)
+            if simultaneous or rules:
+                raise ValueError("multi_class draws all classes: it takes no band='simultaneous' and no thresholds")
+            curves = class_curves(require_samples(samples).classes(area.labels), area, names, how)
             return cls(curves, fpr_range=fpr_range).plot(**options)
-        of = models(y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing)
-        curves = model_curves(of, measure, fpr_range, how, rules, is_log=options.get("xscale") == "log")
-        return cls(curves, fpr_range=fpr_range, pos_label=of.pos_label).plot(**options)
+        models = models_of(samples, names)
+        curves = model_curves(models, measure, fpr_range, how, rules, is_log=options.get("xscale") == "log")
+        return cls(curves, fpr_range=fpr_range, pos_label=samples.two.pos_label).plot(**options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -187,7 +167,7 @@ class ROCDisplay(CurveDisplay):
         X, y : array-like
             The samples and labels that were cross-validated.
         fpr_range, sample_weight, pos_label : optional
-            As in `from_predictions`.
+            As in `from_samples`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
         **options
@@ -221,7 +201,7 @@ class ROCDisplay(CurveDisplay):
             (:func:`rocmax.metrics.froc_readings`) give AFROC curves: the share of marked lesions against the share of
             cases with a mark on no lesion.
         fpr_range : tuple of float, optional
-            As in `from_predictions`.
+            As in `from_samples`.
         **options
             With arrays, the options of :class:`rocmax.metrics.Readings`; and keyword arguments of `plot`.
 
@@ -311,7 +291,7 @@ class ROCDisplay(CurveDisplay):
         return {"color": ink(ax), **_AVERAGE} if curve.is_average else {}
 
     @classmethod
-    def _check(cls, options: Mapping[str, Any], maker: str = "from_predictions") -> None:
+    def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
         super()._check(options, maker)
         axes, xscale = options.get("axes", "rates"), options.get("xscale", "linear")
         check_flag("zoom", options.get("zoom", False))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import weights
 from rocmax._parameters import check_count, shown
 from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point
-from rocmax.display._read import models
-from rocmax.metrics import OperatingPoint
+from rocmax.display._read import models_of
+from rocmax.metrics import OperatingPoint, Samples
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Sample, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 class ScoreDisplay(Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
-    Made by `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
+    Made by `from_samples`, `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -38,8 +36,6 @@ class ScoreDisplay(Display):
     pos_label : label, optional
         The label of the positive class.
     """
-
-    _reads = ("sample_weight", "pos_label", "higher_is_better", "missing")
 
     def __init__(
         self,
@@ -57,10 +53,9 @@ class ScoreDisplay(Display):
         self.pos_label = pos_label
 
     @classmethod
-    def from_predictions(
+    def from_samples(
         cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
+        samples: Samples,
         *,
         threshold: Any = None,
         bins: int = 40,
@@ -72,8 +67,8 @@ class ScoreDisplay(Display):
 
         Parameters
         ----------
-        y_true, y_score
-            As in :meth:`ROCDisplay.from_predictions`, for one model.
+        samples : Samples
+            Labels and scores of one model.
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
         bins : int, default=40
@@ -82,8 +77,6 @@ class ScoreDisplay(Display):
             Name of the model, for the axis.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
-        **options
-            `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there.
 
         Returns
         -------
@@ -92,15 +85,13 @@ class ScoreDisplay(Display):
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        cls._require_known(options, "from_predictions")
-        of = models(y_true, y_score, **options)
-        if len(of.scores) > 1:
-            raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
-        positive, ((column, scores),) = of.positive, of.scores
-        weight = None if of.weight is None else weights(of.weight, len(positive))
-        explain(Sample(positive, scores, weight, 1))
-        mark = None if threshold is None else marked_point(of, 0, threshold, "threshold")
-        scores = oriented(scores, of.lower[0])  # as they were given
+        cls._check(options)
+        models = models_of(samples)
+        if len(models) > 1:
+            raise ValueError(f"y_score must be of one model, got {len(models)}")
+        data, weight = models[0].data, models[0].data.weight
+        mark = None if threshold is None else marked_point(models[0], threshold, "threshold")
+        positive, scores = data.positive, oriented(data.score, data.lower)  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum does not overflow
         edges = _edges(scores, bins)
@@ -108,7 +99,7 @@ class ScoreDisplay(Display):
         for row, members in zip(densities, (~positive, positive), strict=True):
             counts = np.histogram(scores[members], edges, weights=None if weight is None else weight[members])[0]
             row[:] = counts / counts.sum() / np.diff(edges)
-        return cls(edges, densities, mark=mark, name=name or column, pos_label=of.pos_label).plot(ax)
+        return cls(edges, densities, mark=mark, name=name or models[0].name, pos_label=data.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms on axes, by default those of a new figure."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax.display._base import CurveDisplay
-from rocmax.display._read import Scores
-from rocmax.metrics import scored_auc_score, sroc_curve
+from rocmax.display._read import models_of
+from rocmax.metrics import Samples, ScoredAUC, sroc_curve
 from rocmax.metrics.results import _words as words
 
 
@@ -37,29 +38,31 @@ class SROCDisplay(CurveDisplay):
     _prefer = "predict_proba"
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_score: Scores, *, n_points: int = 513, **options: Any) -> Self:
-        """Draw the scored-ROC curves of scores.
+    def from_samples(
+        cls, samples: Samples, *, names: Sequence[str] | None = None, n_points: int = 513, **options: Any
+    ) -> Self:
+        """Draw the scored-ROC curves of samples.
 
         Parameters
         ----------
-        y_true, y_score
-            As in :meth:`ROCDisplay.from_predictions`.
+        samples, names
+            As in :meth:`ROCDisplay.from_samples`.
         n_points : int, default=513
             Margins at which each curve is computed.
         **options
-            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
+            Arguments of `plot`.
 
         Returns
         -------
         display : SROCDisplay
         """
-        of, shown = cls._read(y_true, y_score, options)
+        cls._check(options)
         curves = []
-        for name, scores in of.scores:
-            margins, theta = sroc_curve(of.positive, scores, n_points=n_points, sample_weight=of.weight)
-            area = scored_auc_score(of.positive, scores, sample_weight=of.weight)
-            curves.append(ScoredCurve(name, margins, theta, float(area)))
-        return cls(curves, pos_label=of.pos_label).plot(**shown)
+        for name, one in models_of(samples, names):
+            data = one.two
+            margins, theta = sroc_curve(data.positive, data.score, n_points=n_points, sample_weight=data.weight)
+            curves.append(ScoredCurve(name, margins, theta, float(ScoredAUC()(one))))
+        return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def _label(self, curve: ScoredCurve) -> str:
         return f"{curve.name}  sAUC {words.digits(curve.area)}".strip()

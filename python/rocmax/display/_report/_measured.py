@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rocmax._checks.missing import of_caller, oriented
-from rocmax.display._read import Models
+from rocmax._checks.missing import of_caller
+from rocmax._runtime.warn import warn
+from rocmax.display._read import Model
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
 from rocmax.metrics import (
     AUC,
@@ -18,13 +19,15 @@ from rocmax.metrics import (
     Inference,
     Measure,
     PartialAUC,
+    Samples,
     SubgroupInference,
     TPRAtFPR,
     compare,
     infer,
-    roc_curve,
 )
-from rocmax.metrics.samples._weights import kind_of
+from rocmax.metrics.curves._curve import rates
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._weights import warn_unless_counts
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -35,7 +38,8 @@ class Measured:
     """What a report shows of some models."""
 
     names: tuple[str, ...]
-    samples: Models
+    samples: Sample
+    lower: tuple[bool, ...]  # of each model, whether low scores are for positives
     fpr_range: tuple[float, float] | None
     confidence_level: float
     areas: tuple[Inference, ...]
@@ -59,60 +63,60 @@ class Measured:
 
 
 def measured(
-    of: Models,
+    samples: Samples,
+    models: Sequence[Model],
     fpr_range: tuple[float, float] | None,
-    weight_kind: str | None,
     adjust: str | None,
     source: str | None,
     options: Any,
 ) -> Measured:
-    """Measure all that the page shows; `options` are level, seed and threads."""
-    positive = of.positive
-    columns = {name or "score": oriented(scores, low) for (name, scores), low in zip(of.scores, of.lower, strict=True)}
-    options |= {"higher_is_better": [not low for low in of.lower], "sample_weight": of.weight, "groups": of.groups}
-    options |= {"weight_kind": kind_of(weight_kind), "pos_label": of.pos_label}
+    """Measure all that the page shows; `options` are level and seed."""
+    two, names = samples.two, tuple(model.name or "score" for model in models)
+    columns = np.array([model.data.score for model in models]).T
+    named = samples.holding(two.scored(columns)._replace(model_names=names, n_dropped=0))
 
-    def found(measure: Measure, **what: Any) -> Inference:
-        return infer(of.y_true, columns, measure, **{**options, **what})
+    def found(measure: Measure) -> Inference:
+        return infer(named, measure, **options)
 
-    def sliced(by: Any, name: str | None, scores: F64, low: bool) -> Any:
-        one: Any = infer(of.y_true, scores, area, by=by, **{**options, "higher_is_better": not low})
+    def sliced(by: Any, name: str | None, model: Model) -> Any:
+        one: Any = infer(samples.holding(model.data._replace(model_names=None, n_dropped=0), by), area, **options)
         return replace(one, by=one.by if name is None else name)
 
     area = AUC() if fpr_range is None else PartialAUC(fpr_range)
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        whole = found(AUC(), weight_kind=weight_kind)  # the one call that warns of weights
+        warn_unless_counts(samples.weight_kind, two.weight)
+        whole = found(AUC())
         n_neg = whole.n_neg
         asked = (fpr_range[1],) if fpr_range is not None and part else ()
         quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
         seen = [fpr for fpr in sorted(listed) if _is_seen(fpr, n_neg, asked)] or [0.5]  # of fewer than five negatives
-        rates = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
+        tprs = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
         areas = (whole, found(area)) if part else (whole,)
         comparison = None
-        if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
-            comparison = compare(of.y_true, columns, area, adjust=adjust, **options)
-        by = of.by if isinstance(of.by, Mapping) else {} if of.by is None else {None: of.by}
-        each = list(zip(columns.values(), of.lower, strict=True))
-        subgroups = [[sliced(values, name, *one) for one in each] for name, values in by.items()]
+        if len(models) > 1 and 1 < np.count_nonzero(two.positive) < len(two.y) - 1:
+            comparison = compare(named, area, adjust=adjust, **options)
+        by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
+        subgroups = [[sliced(values, name, model) for model in models] for name, values in by.items()]
     said = {str(warning.message): warning.message for warning in caught}
     for warning in said.values():
-        warnings.warn(warning, stacklevel=3)
+        warn(warning)
     return Measured(
-        names=tuple(columns),
-        samples=of,
+        names=names,
+        samples=two,
+        lower=tuple(bool(model.data.lower) for model in models),
         fpr_range=fpr_range if part else None,
         confidence_level=options["confidence_level"],
         areas=areas,
-        rates=rates,
-        quoted=tuple(fpr for fpr in quoted if fpr in rates),
+        rates=tprs,
+        quoted=tuple(fpr for fpr in quoted if fpr in tprs),
         comparison=comparison,
         subgroups=subgroups,
         source=source,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
-        **_curves(of, options["n_jobs"], fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
+        **_curves(models, fpr_range or (0.0, 1.0), n_neg, np.array([*tprs])),
     )
 
 
@@ -121,16 +125,15 @@ def _is_seen(fpr: float, n_neg: float, asked: tuple[float, ...]) -> bool:
     return 0.0 < fpr < 1.0 and (fpr in asked or fpr * n_neg >= 1.0)
 
 
-def _curves(of: Models, n_jobs: int | None, fpr_range: tuple[float, float], n_neg: float, rates: F64) -> dict[str, Any]:
+def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: float, shown: F64) -> dict[str, Any]:
     """Return the points that the page shows, one model after the other: a curve is as large as the data."""
     at = stops(n_neg, fpr_range)
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
-    how: dict[str, Any] = {"sample_weight": of.weight, "drop_intermediate": False, "n_jobs": n_jobs}
-    for (_, scores), low in zip(of.scores, of.lower, strict=True):
-        fpr, tpr, cut = roc_curve(of.positive, scores, **how)
-        curve = Points(fpr, tpr, of_caller(cut, low))
-        found["curves"].append(thinned(curve, 0.0, 1.0, len(of.scores)))
-        found["details"].append(thinned(curve, *fpr_range, len(of.scores)))
+    for model in models:
+        fpr, tpr, cut = rates(model.data.curve(), drop_intermediate=False)
+        curve = Points(fpr, tpr, of_caller(cut, model.data.lower))
+        found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
+        found["details"].append(thinned(curve, *fpr_range, len(models)))
         found["at_stops"].append(best_at(curve, at))
-        found["at_rates"].append(best_at(curve, rates))
+        found["at_rates"].append(best_at(curve, shown))
     return {"stops": at, **{name: tuple(parts) for name, parts in found.items()}}

@@ -47,7 +47,7 @@ def body(of: Measured, title: str) -> Html:
     }
     shown = [(name, heading, class_, part) for name, (heading, class_, part) in parts.items() if part]
     links = [tag("li", tag("a", heading, href=f"#{name}")) for name, heading, *_ in shown]
-    lead = f"{_counted(len(of.names), 'model')}, {_counted(len(of.samples.positive), 'sample')}"
+    lead = f"{_counted(len(of.names), 'model')}, {_counted(len(of.samples.y), 'sample')}"
     header = tag(
         "header",
         tag("h1", title),
@@ -70,7 +70,7 @@ def data(of: Measured) -> dict[str, Any]:
         {
             "name": of.names[k],
             "color": color(k),
-            "lower": of.samples.lower[k],
+            "lower": of.lower[k],
             "fpr": at.fpr.tolist(),
             "tpr": at.tpr.tolist(),
             "threshold": [value if isfinite(value) else None for value in at.threshold.tolist()],
@@ -98,7 +98,7 @@ def _data(of: Measured) -> Html:
     unit = "weight" if weighted else "samples"
     rows = {
         "Source": of.source,
-        "Samples": words.count(len(of.samples.positive)),
+        "Samples": words.count(len(of.samples.y)),
         "Dropped with missing values": words.count(of.samples.n_dropped) if of.samples.n_dropped else None,
         "Positive class": None if of.samples.pos_label is True else words.label_text(of.samples.pos_label),
         f"Positives ({unit})": words.count(whole.n_pos),
@@ -242,9 +242,9 @@ def _cut(threshold: float, lower: bool) -> str:
 
 def _at_or_above(of: Measured) -> str:
     """Return which scores are called positive, in words."""
-    if all(of.samples.lower):
+    if all(of.lower):
         return "at or below the threshold"
-    named = [words.label_text(name) for name, low in zip(of.names, of.samples.lower, strict=True) if low]
+    named = [words.label_text(name) for name, low in zip(of.names, of.lower, strict=True) if low]
     return "at or above the threshold" + (f" (of {', '.join(named)} at or below it)" if named else "")
 
 
@@ -259,7 +259,7 @@ def _thresholds(of: Measured) -> Html:
             tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
             hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
             numbers = (
-                _cut(threshold, of.samples.lower[k]),
+                _cut(threshold, of.lower[k]),
                 f"{fpr:.4g}",
                 _small(_text(*columns[j][k])),
                 *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),

@@ -5,39 +5,35 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import check_level, rate_range
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
-from rocmax.display._read import Scores, models
+from rocmax.display._read import Scores, by_titles, models_of
 from rocmax.display._report import _sections as sections
 from rocmax.display._report._html import data_block, joined, page, tag
 from rocmax.display._report._measured import measured
+from rocmax.metrics.samples._reading import Weighted, read
+from rocmax.metrics.samples._samples import Samples
 
 
 def write_report(
     path: str | os.PathLike[str] | BinaryIO,
-    y_true: ArrayLike,
-    y_score: Scores,
+    y_true: ArrayLike | Samples,
+    y_score: Scores | None = None,
     *,
     fpr_range: tuple[float, float] | None = None,
     names: Sequence[str] | None = None,
     title: str = "ROC report",
     source: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: str | None = None,
-    groups: ArrayLike | None = None,
-    by: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    pos_label: Any = None,
-    higher_is_better: Any = True,
-    missing: str = "raise",
     confidence_level: float = 0.95,
     adjust: str | None = "holm",
     random_state: Any = 0,
-    n_jobs: int | None = None,
+    by: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    **reading: Unpack[Weighted],
 ) -> None:
     """Write one HTML page on the scores of models: tables, interactive figures, a slider and the methods.
 
@@ -49,26 +45,29 @@ def write_report(
     path : str, path or binary file
         Where to write. An existing file is replaced once the page is complete, and kept if writing fails. Where it
         cannot be replaced (a read-only folder, a mounted file) it is overwritten in place, with a warning.
-    y_true, y_score, names, sample_weight, weight_kind, groups, pos_label, higher_is_better, missing : optional
-        As in :meth:`ROCDisplay.from_predictions` and :func:`rocmax.metrics.infer`; the page counts dropped samples.
+    y_true, y_score
+        Labels and scores; see :class:`rocmax.metrics.Samples`. Or a :class:`rocmax.metrics.Samples` in place of both:
+        ``write_report(path, samples)``.
     fpr_range : tuple of float, optional
         The range of false positive rates on which models are compared; it is shaded, and shown by itself.
+    names : sequence of str, optional
+        What the page calls the models, by default their own names.
     title : str, default="ROC report"
         The page's heading.
     source : str, optional
         Where the data come from, such as the name of a file.
-    by : array-like of shape (n_samples,) or mapping, optional
-        Subgroups, such as the site of each patient, or a mapping from names to several such columns: the page shows the
-        AUC, or the partial AUC on the range, in each subgroup, and tests that they are equal, as
-        :func:`rocmax.metrics.infer` does.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         How the p-values of the pairs of models are adjusted for their number.
     random_state : int, optional, default=0
         Seed of the bootstrap, for comparisons that need one.
-    n_jobs : int, optional
-        Threads; None uses all cores.
+    by : array-like of shape (n_samples,) or mapping, optional
+        With arrays: subgroups, such as the site of each patient, or a mapping from names to several such columns. The
+        page shows the AUC, or the partial AUC on the range, in each subgroup, and tests that they are equal, as
+        :func:`rocmax.metrics.infer` does.
+    **reading
+        With arrays: the other options of :class:`rocmax.metrics.Samples`. The page counts dropped samples.
 
     Raises
     ------
@@ -97,12 +96,13 @@ def write_report(
             raise ValueError(f"{name} must be a text, got {shown(text)}")
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
-    of = models(y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing, groups, by)
-    held = [name for name, _ in of.scores]
+    samples = read(write_report, y_true, y_score, by_titles(names, y_score, reading), Weighted, by=by)
+    models = models_of(samples, names)
+    held = [model.name for model in models]
     if len(set(held)) < len(held):
         raise ValueError(f"names must differ, got {shown(held)}")
-    options = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
-    content = measured(of, fpr_range, weight_kind, adjust, source, options)
+    options = {"confidence_level": confidence_level, "random_state": random_state}
+    content = measured(samples, models, fpr_range, adjust, source, options)
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
     parts = files("rocmax.display._report")
     look, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))

@@ -152,7 +152,7 @@ class Sample(NamedTuple):
             yield from self._columns()
             return
         if held.models is None:
-            held.models = [one._replace(kept=Kept(one.y, one.score, one.weight)) for one in self._columns()]
+            held.models = [one.scored(one.score) for one in self._columns()]
         yield from held.models
 
     def _columns(self) -> Iterator[Sample]:
@@ -161,6 +161,10 @@ class Sample(NamedTuple):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
                 named = None if self.model_names is None else (self.model_names[k],)
                 yield self._replace(score=column, lower=lower, model_names=named)
+
+    def scored(self, score: NDArray[Any]) -> Sample:
+        """Return the same samples with other scores, of which no order is known yet."""
+        return self._replace(score=score, kept=Kept(self.y, score, self.weight))
 
     def curve(self) -> _core.Curve:
         """Return the weight of either class at the distinct scores of one model, sorted once."""

@@ -191,6 +191,13 @@ class Samples(Value):
         if given.by is not None:
             names_of(given.by, n_samples, "by", given.remedy)
 
+    def holding(self, two: Sample, by: Any = None) -> Samples:
+        """Return samples that are parts of these, and read already; there is no further warning of their weights."""
+        found = Samples.__new__(Samples)
+        given: dict[str, Any] = dict.fromkeys(_ARRAYS) | {"by": by, "weight_kind": two.weight_kind}
+        found._hold(self._given._replace(**given), two)
+        return found
+
     @property
     def two(self) -> Sample:
         """The samples of two classes, as measures and methods see them."""

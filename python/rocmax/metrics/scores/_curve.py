@@ -77,7 +77,12 @@ def roc_curve(
     found = _steps("roc_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):
         return found
-    thresholds, *weights = found.steps()
+    return rates(found, drop_intermediate)
+
+
+def rates(curve: _core.Curve, drop_intermediate: bool = True) -> tuple[F64, F64, F64]:
+    """Return the vertices of a sorted curve."""
+    thresholds, *weights = curve.steps()
     tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         # A vertex where neither step changes lies on a line; the ends always stay.
@@ -135,7 +140,12 @@ def precision_recall_curve(
     found = _steps("precision_recall_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):
         return found
-    thresholds, *weights = found.steps()
+    return precisions(found, drop_intermediate)
+
+
+def precisions(curve: _core.Curve, drop_intermediate: bool = False) -> tuple[F64, F64, F64]:
+    """Return precision and recall at every distinct score of a sorted curve."""
+    thresholds, *weights = curve.steps()
     tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         moved = np.diff(tps) != 0
