@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64, check_level
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import OperatingPoint, PartialAUC, SmoothedAUC
-from rocmax.metrics.curves._curve import rates
 from rocmax.metrics.curves._smooth import smoothed
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.scores._curve import rates
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there

@@ -25,9 +25,9 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.curves._curve import rates
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._weights import warn_unless_counts
+from rocmax.metrics.scores._curve import rates
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
