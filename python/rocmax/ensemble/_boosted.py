@@ -72,7 +72,6 @@ class Boosted:
         objective = self._objective(data)
 
         def advance(fold: _Fold) -> None:
-            _silence(library)
             while len(fold.values) < n:
                 run.check()
                 fold.booster.update(fobj=None if objective is None else objective.lightgbm)
@@ -85,7 +84,7 @@ class Boosted:
             if not behind and (n >= self.n_estimators or (n and n - _best(folds, n) > _PATIENCE)):
                 return n
             n = n if behind else min(n + _STEP, self.n_estimators)
-            run.map(advance, folds, workers)
+            run.map(advance, folds, workers, lambda: _silence(library))
             run.told(n, self.n_estimators)
             if run.left <= 0:  # only in the first family, which always finishes
                 return n

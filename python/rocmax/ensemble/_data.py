@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rocmax import _core
 from rocmax._runtime.warn import warn
 from rocmax._selection import Standing, smoothed, standings
 from rocmax._tables._coder import TableCoder
@@ -21,7 +22,7 @@ from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
-from rocmax.metrics import partial_auc_score
+from rocmax.metrics import PartialAUC
 
 # The number of folds after which a hopeless family is stopped, the standard errors beyond `lead` by which it must be
 # worse than the best so far, and the number of rows from which on this is tried: with fewer, every family is cheap.
@@ -95,7 +96,7 @@ class Data:
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of some rows."""
         _, positive, weight = self.samples(None, rows)
-        return float(partial_auc_score(positive, scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+        return float(_core.Curve(positive, scores, weight, 1).measure(PartialAUC(self.fpr_range).key))
 
     def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
         """Compare scores of some rows."""

@@ -25,6 +25,8 @@ _CS = {"logistic": (1e1, 1e2, 1e3, 1e4, 1e5, 1e6), "tight": (1e1, 1e2, 1e3, 1e4)
 # Multiples of 1 / (n_features * variance of X) to choose the width from, and the surrogate that chooses.
 _WIDTHS, _QUICK = (1.0, 0.3, 3.0), "logistic"
 _TOL, _MOST_STEPS = 1e-2, 150
+# The held-out scores of a surrogate and a fold at each C.
+Known = dict[tuple[str, int], list[F64]]
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,15 @@ class LandmarkMachine:
         best: tuple[float, Any] = (-np.inf, None)
         for width in _WIDTHS:
             (space,) = run.map(lambda gamma: self._space(X, points, gamma, data), [width * scale])
-            scores, _, value = self._paths(some, run, space, _QUICK)
+            known: Known = {}
+            scores, _, value = self._paths(some, run, space, _QUICK, known)
             data.check_hope(scores)
             if value > best[0]:
-                best = value, (width * scale, space)
-        gamma, space = best[1]
-        paths = {surrogate: self._paths(once, run, space, surrogate) for surrogate in _CS}
-        name = max(paths, key=lambda surrogate: paths[surrogate][2])
-        scores, C, _ = paths[name] if once is data else self._paths(data, run, space, name)
+                best = value, (width * scale, space, known)
+        gamma, space, known = best[1]
+        values = {surrogate: self._paths(once, run, space, surrogate, known)[2] for surrogate in _CS}
+        name = max(values, key=lambda surrogate: values[surrogate])
+        scores, C, _ = self._paths(data, run, space, name, known)
         chosen = {"surrogate": name, "C": C, "gamma": float(gamma)}
         return data.found(scores, chosen, space)
 
@@ -69,12 +72,14 @@ class LandmarkMachine:
         return landmarks, landmarks.features(X).astype(np.float32, copy=False)
 
     def _paths(
-        self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str
+        self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str, known: Known
     ) -> tuple[list[F64], float, float]:
-        """Return the out-of-fold scores of the best C, this C, and its mean partial AUC."""
+        """Return the out-of-fold scores of the best C, this C, and its mean partial AUC; add the folds to `known`."""
         (_, features), Cs = space, _CS[surrogate]
 
         def path(k: int) -> list[F64]:
+            if (surrogate, k) in known:
+                return known[surrogate, k]
             train, test = data.folds[k]
             part, positive, weight = data.samples(features, train)
             training = Training(as_design(part), _core.Problem(positive, weight), data.fpr_range, 1)
@@ -83,6 +88,7 @@ class LandmarkMachine:
             for result in training.path(surrogate, list(Cs), **_stop(run)):
                 run.check()
                 found.append(np.asarray(held.scores(result.model.vector)))
+            known[surrogate, k] = found
             return found
 
         scores, best, value = data.best_of_path(run, path)

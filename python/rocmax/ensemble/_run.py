@@ -77,10 +77,16 @@ class Run:
         """Report a step."""
         self._report(EnsembleStep(self.family, self.stage, done, total, self.seconds))
 
-    def map(self, function: Callable[[Any], T], items: Iterable[Any], workers: int = 1) -> list[T]:
+    def map(
+        self,
+        function: Callable[[Any], T],
+        items: Iterable[Any],
+        workers: int = 1,
+        begin: Callable[[], None] | None = None,
+    ) -> list[T]:
         """Return the function of each item, computed in other threads, so that Ctrl-C reaches the waiting one.
 
-        Threads that still work then stop at their next `check`.
+        Threads that still work then stop at their next `check`. Each calls `begin` first.
         """
         settings = get_config()
 
@@ -88,7 +94,7 @@ class Run:
             with config_context(**settings):
                 return function(item)
 
-        pool = ThreadPoolExecutor(max(1, workers))
+        pool = ThreadPoolExecutor(max(1, workers), initializer=begin)
         try:
             futures: list[Future[T]] = [pool.submit(work, item) for item in items]
             found = [future.result() for future in futures]

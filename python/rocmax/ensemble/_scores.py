@@ -34,9 +34,14 @@ def raw_scores(model: Any, X: Any) -> F64:
         n = len(last.estimators_) if isinstance(last, ExtraTreesClassifier | RandomForestClassifier) else _FINEST
         probability = np.asarray(model.predict_proba(X), dtype=np.float64)
         p = probability[:, 1] if probability.ndim == 2 and probability.shape[1] == 2 else probability
-        found = np.log(n * p + 0.5) - np.log(n * (1.0 - p) + 0.5)
+        found = log_odds_of_votes(n * p, n)
         what = "predict_proba"
     if found.ndim != 1 or not np.isfinite(found).all():
         held = f"shape {found.shape}" if found.ndim != 1 else shown(found[~np.isfinite(found)][:1])
         raise ValueError(f"families: {what} of {type(last).__name__} must return one finite score a row, got {held}")
     return found
+
+
+def log_odds_of_votes(votes: F64, n: float) -> F64:
+    """Return the log-odds of the shares of n votes, to each of which half a vote is added."""
+    return np.asarray(np.log(votes + 0.5) - np.log(n - votes + 0.5))
