@@ -182,7 +182,6 @@ def _metric_calls() -> dict[str, Call]:
     of_curve = {name: _marks()[name] for name in ("rating", "case", "lesion", "n_lesions")}
     calls["froc_curve"] = _call(metrics.froc_curve, **of_curve)
     calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
-    calls["Samples"] = _call(metrics.Samples, **models)
     calls["Readings"] = _call(metrics.Readings, **_readings())
     calls["Samples"] = _call(metrics.Samples, **ys)
     calls["Samples of models"] = _call(metrics.Samples, **models, **weight)

@@ -84,9 +84,10 @@ class Counted(Scored):
 
     def _rows(self) -> dict[str, Any]:
         """Return the numbers of rows as a result for the whole table has them."""
+        label = {"pos_label": self.labels.value}
         if self.weight_kind:
-            return {"weight_kind": "frequency", "n_samples": self.n_weighted}
-        return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive}
+            return {"weight_kind": "frequency", "n_samples": self.n_weighted, **label}
+        return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive, **label}
 
     def compare(self, measures: Sequence[Measure]) -> list[Comparison]:
         """Compare the columns by each measure: the rows are read again, for the products of their components."""
@@ -104,7 +105,7 @@ class Counted(Scored):
                     adjust=asked.adjust,
                     lower=low,
                 )
-            results.append(replace(one, pos_label=self.labels.value, **self._rows()))
+            results.append(replace(one, **self._rows()))
         self._warn_of_pooled(results)
         return results
 

@@ -56,18 +56,16 @@ def _is_count(at: Any) -> bool:
 def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]:
     """Return the requested cutoffs of each column of scores."""
     points = {}
-    for name, scores in scored.columns.items():
+    for name in scored.columns:
         with report.warned(f"{name}, cutoffs", how="--cutoff-intervals"), report.progress("cutoffs"):
             points[name] = operating_point(
-                scored.positive,
-                scores,
+                scored.of(name),
                 threshold=[("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
                 guarantee=arguments.guarantee,
                 prevalence=arguments.prevalence,
                 method=arguments.cutoff_intervals or ("bootstrap" if arguments.groups else "wilson"),
                 confidence_level=arguments.confidence,
                 random_state=0,
-                **scored.options(name),
             )
     return points
 

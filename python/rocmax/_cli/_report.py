@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
@@ -22,6 +21,7 @@ from rich.text import Text
 from rocmax._cli._output import plot_format, written
 from rocmax._cli._text import log, printable
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
+from rocmax.metrics import Samples
 
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 _WIDEST = 160  # columns of a table; wider ones wrap the names of their rows
@@ -112,12 +112,10 @@ def leaderboard(rows: list[dict[str, Any]], *, error: bool = False) -> None:
 
 def draw(
     path: str,
-    positive: NDArray[np.bool_],
-    scores: Mapping[str, NDArray[np.float64]],
+    samples: Samples,
     *,
     fpr_range: tuple[float, float] | None,
     confidence_level: float | None = None,
-    weight: NDArray[np.float64] | None = None,
     title: str = "",
     xscale: str = "linear",
 ) -> None:
@@ -129,17 +127,15 @@ def draw(
     part = None if fpr_range == (0.0, 1.0) else fpr_range
     figure = Figure(figsize=(10.4 if part else 5.4, 5.2), dpi=150, layout="constrained")
     axes = figure.subplots(1, 2 if part else 1, squeeze=False)[0]
-    few = min(positive.sum(), (~positive).sum()) < 2
-    if confidence_level is not None and (few or len(positive) > _BAND_ROWS):
+    few = min(samples.two.counted) < 2
+    if confidence_level is not None and (few or len(samples) > _BAND_ROWS):
         why = "which need two rows of each class" if few else f"for more than {_BAND_ROWS:,} rows"
         log(f"{path}: drawn without confidence bands, {why}")
         confidence_level = None
-    display = ROCDisplay.from_predictions(
-        positive,
-        np.column_stack(list(scores.values())),
-        names=[printable(name) for name in scores],
+    display = ROCDisplay.from_samples(
+        samples,
+        names=[printable(name) for name in samples.names or ()],
         fpr_range=part,
-        sample_weight=weight,
         confidence_level=confidence_level,
         ax=axes[0],
         xscale=xscale,

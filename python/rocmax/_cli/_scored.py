@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from rocmax._cli._failure import Failure, Misuse
 from rocmax._cli._text import log
 from rocmax._cli._trained import suspects
 from rocmax._tables._notes import Note
-from rocmax.metrics import Bootstrap, Measure, Venkatraman, compare, infer
+from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
+from rocmax.metrics.samples._sample import Arguments
 from rocmax.metrics.samples._weights import not_counts
 
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
@@ -100,6 +102,7 @@ class Whole(Scored):
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     n_periods: int  # distinct values of the column that alerts are counted per
+    _each: dict[str, Samples] = field(default_factory=dict)
 
     def _clusters(self) -> str:
         if self.groups is None:
@@ -107,42 +110,36 @@ class Whole(Scored):
         count = f"{len(np.unique(self.groups)):,}"
         return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
 
-    def options(self, name: str | None = None) -> dict[str, Any]:
-        """Return weights, groups and the direction of a column, or of all, as arguments of the measures."""
-        higher: Any = [one not in self.lower for one in self.columns] if name is None else name not in self.lower
-        weights = {} if self.weight is None else {"sample_weight": self.weight, "weight_kind": self.weight_kind}
-        groups = {} if self.groups is None else {"groups": self.groups}
-        return {**weights, **groups, "higher_is_better": higher}
+    @cached_property
+    def samples(self) -> Samples:
+        """The rows with all columns of scores; their weights are known to count, or not."""
+        return self._read(self.columns, [name not in self.lower for name in self.columns])
 
-    def infer(self, name: str, measure: Measure, **by: Any) -> Any:
-        return infer(
-            self.positive,
-            self.columns[name],
-            measure,
-            confidence_level=self.arguments.confidence,
-            random_state=0,
-            **self.options(name),
-            **by,
-        )
+    def of(self, name: str) -> Samples:
+        """Return the rows with one column of scores, which is sorted once."""
+        if name not in self._each:
+            self._each[name] = self._read(self.columns[name], name not in self.lower)
+        return self._each[name]
 
-    def compare(self, measures: Sequence[Measure], **by: Any) -> list[Any]:
+    def _read(self, scores: Any, higher: Any) -> Samples:
+        kind = self.weight_kind
+        given = Arguments(self.positive, scores, self.weight, self.groups, higher_is_better=higher, weight_kind=kind)
+        data = given.of_two_classes()._replace(pos_label=self.labels.value)
+        return Samples.unchecked(given).holding(data)
+
+    def infer(self, name: str, measure: Measure, by: Any = None) -> Any:
+        samples = self.of(name) if by is None else self.of(name).holding(self.of(name).two, by)
+        return infer(samples, measure, confidence_level=self.arguments.confidence, random_state=0)
+
+    def compare(self, measures: Sequence[Measure], by: Any = None) -> list[Any]:
         asked, found = self.arguments, []
         method = _RESAMPLED[asked.method](asked.resamples) if asked.method in _RESAMPLED else asked.method
+        samples = self.samples if by is None else self.samples.holding(self.samples.two, by)
+        how = {"adjust": asked.adjust, "confidence_level": asked.confidence, "random_state": asked.seed}
         for measure in measures:
-            about = " by ".join([measure.short, *(series.name for series in by.values())])
+            about = measure.short if by is None else f"{measure.short} by {by.name}"
             with report.warned(about, how="--method"), report.progress(f"comparing by {about}"):
-                one = compare(
-                    self.positive,
-                    self.columns,
-                    measure,
-                    method=method,
-                    confidence_level=asked.confidence,
-                    adjust=asked.adjust,
-                    random_state=asked.seed,
-                    **self.options(),
-                    **by,
-                )
-            found.append(replace(one, pos_label=self.labels.value))
+                found.append(compare(samples, measure, method=method, **how))
         return found
 
     def draw(self) -> None:
@@ -154,11 +151,9 @@ class Whole(Scored):
             level = None
         report.draw(
             path,
-            self.positive,
-            {name: -values if name in self.lower else values for name, values in self.columns.items()},
+            self.samples,
             fpr_range=self.arguments.fpr,
             confidence_level=level,
-            weight=self.weight,
             xscale=self.arguments.xscale,
         )
 

@@ -1,7 +1,6 @@
 """Measures in subgroups: what ``--by`` adds to ``evaluate`` and ``compare``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,15 +30,12 @@ def names(frame: pl.DataFrame, name: str) -> pl.Series:
 
 def measured(scored: Any, wanted: Sequence[Measure]) -> dict[str, list[SubgroupInference]]:
     """Measure every column of scores in the subgroups of every column of --by."""
-    label = scored.labels.value
     found: dict[str, list[SubgroupInference]] = {name: [] for name in scored.columns}
     for name, results in found.items():
         for by, series in scored.by.items():
             for measure in wanted:
                 with report.warned(f"{name}, {measure.short} by {by}"):
-                    one = scored.infer(name, measure, by=series)
-                each = {key: replace(part, pos_label=label) for key, part in one.subgroups.items()}
-                results.append(replace(one, pos_label=label, subgroups=each))
+                    results.append(scored.infer(name, measure, by=series))
     return found
 
 

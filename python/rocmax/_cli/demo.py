@@ -22,7 +22,7 @@ from rocmax._cli._output import check_plot
 from rocmax._cli._text import say
 from rocmax.datasets import load_thyroid
 from rocmax.datasets._thyroid import path_of_table
-from rocmax.metrics import PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, Samples, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 from rocmax.metrics.results import _words as words
 
 LINE, LANDMARKS, TREES = "PartialAUCSVCCV", "PartialAUCSVCCV, landmarks", "PartialAUCBoosting"
@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> None:
             shown = {key: found[key] for key in ("difference", "confidence_interval", "pvalue")}
             leads.append({"model": pair[0], "over": pair[1], **shown})
     title = f"Thyroid patients, {len(test):,} held out"
-    report.draw(arguments.plot, test, scores, fpr_range=arguments.fpr, title=title)
+    report.draw(arguments.plot, Samples(test, scores), fpr_range=arguments.fpr, title=title)
     result = {
         "data": str(path_of_table()),
         "seed": arguments.seed,

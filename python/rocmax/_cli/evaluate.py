@@ -2,7 +2,6 @@
 
 import warnings
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,8 +93,7 @@ def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: 
 
     def found(measure: Measure, *, intervals: bool = True) -> Inference:
         with report.warned(f"{name}, {measure.short}", intervals=intervals):
-            result = scored.infer(name, measure)
-        return replace(result, pos_label=scored.labels.value)
+            return scored.infer(name, measure)
 
     fpr_range = arguments.fpr
     shown = arguments.json or fpr_range is not None  # intervals of rates
@@ -131,19 +129,17 @@ def _write_report(arguments: Namespace, scored: rows.Whole) -> None:
     """Write the HTML page."""
     from rocmax.display import write_report
 
-    labels = scored.labels
+    labels, by = scored.labels, {printable(name): series for name, series in scored.by.items()}
     # Its warnings have been printed for the same measures, and are on the page.
     with warnings.catch_warnings(), written(arguments.report) as file:
         warnings.simplefilter("ignore", CoverageWarning)
         write_report(
             file,
-            scored.positive,
-            {printable(name): scores for name, scores in scored.columns.items()},
+            scored.samples.holding(scored.samples.two, by or None),
+            names=[printable(name) for name in scored.columns],
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
-            by={printable(name): series for name, series in scored.by.items()} or None,
             source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive{scored.dropped}"),
-            **scored.options(),
         )
 
 
