@@ -88,7 +88,8 @@ def test_whole_ranges_are_left_out():
     assert near.variance == pytest.approx(whole.variance, rel=1e-6)
 
 
-@pytest.mark.parametrize(("fpr_range", "tpr_range"), REGIONS[:2])
+# No end is a corner of a curve, where the derivatives of the two sides differ.
+@pytest.mark.parametrize(("fpr_range", "tpr_range"), [((0, 0.41), (0.51, 1)), ((0.11, 0.71), (0.31, 0.81))])
 @pytest.mark.parametrize("digits", [1, 6])
 def test_variance_is_that_of_the_influences(fpr_range, tpr_range, digits):
     """The influence of a sample is the derivative of the area by its weight."""

@@ -52,7 +52,7 @@ def python_files(folder):
 
 def imported(folder):
     """Return the distributions that the files of a folder import, with the files."""
-    ours = {"rocmax"} | {path.stem for place in FOLDERS for path in python_files(place)}
+    ours = {"rocmax", "tests"} | {path.stem for place in FOLDERS for path in python_files(place)}
     found = {}
     for path in python_files(folder):
         for node in ast.walk(ast.parse(path.read_text())):

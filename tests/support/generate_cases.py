@@ -1,6 +1,6 @@
 """What the files of cases expect, made anew from their inputs: from the definitions, or by the program they name.
 
-Run: python tests/support/generate_cases.py [--write]
+Run: PYTHONPATH=. python tests/support/generate_cases.py [--write]
 Says by how much what is made differs from what is stored; with --write, stores it. Inputs (rows, labels, scores,
 ranges) are kept: they were drawn once. Nothing of rocmax is used.
 """
@@ -16,8 +16,8 @@ from cvxopt import matrix, solvers
 from scipy import stats
 from sklearn import metrics as sk
 from sklearn.metrics.pairwise import rbf_kernel
+from tests.referee.curves import Samples, partial
 
-import reference
 import reference_risks
 import reference_rls
 
@@ -49,14 +49,14 @@ def measures(case: Case) -> Case:
     return {
         "ranks": [low, high],
         "auc_half": auc,
-        "auc_strict": reference.margin_auc(y, s, 0.0),
+        "auc_strict": (pos[:, None] > neg).mean(),
         "pauc_strict": (gaps > 0).mean(),
         "pauc_half": half(gaps).mean(),
-        "curve_area": reference.partial_auc(y, s, *case["fpr_range"]),
+        "curve_area": float(partial(tuple(map(Fraction, case["fpr_range"])), normalize=None)(Samples(y, s).steps)),
         "auc_var_delong": variance,
         "sauc": scored,
         "sauc_var_delong": scored_variance,
-        "sroc": [reference.margin_auc(y, s, tau) for tau in case["taus"]],
+        "sroc": [(pos[:, None] - neg > tau).mean() for tau in case["taus"]],
     }
 
 

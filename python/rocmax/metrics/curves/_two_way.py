@@ -40,7 +40,7 @@ def area(curve: _core.Curve, region: Region) -> float:
     fpr, tpr = vertices(*curve.steps()[1:])
     (a, b), (c, d) = region
     low, high = (float(np.clip(_reached(fpr, tpr, height), a, b)) for height in (c, d))
-    wide = high - low > 4 * np.finfo(float).eps * high
+    wide = high - low > max(4 * np.finfo(float).eps * high, 1e-99)
     below = curve.measure(_core.Measure.partial(low, high, _core.Normalize.none())) - c * (high - low) if wide else 0.0
     return float(np.clip(below + (d - c) * (b - high), 0.0, region.size))
 
@@ -62,12 +62,13 @@ def of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
     for at, (low, high) in zip(rates, region, strict=True):
         start, step = at[:-1], np.diff(at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ends = [np.where(step > 0, (end - start) / step, side) for end, side in ((low, 0.0), (high, 1.0))]
+            ends = [
+                np.where(step > 0, np.clip((end - start) / step, 0, 1), of) for end, of in ((low, 0.0), (high, 1.0))
+            ]
         first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
-        # A piece along an edge counts half: it lies in the region if it moves to one side.
-        beside = (np.sign(start - low + _EDGE) + np.sign(start - low - _EDGE)) / 4 + 0.5
-        beneath = (np.sign(high - start + _EDGE) + np.sign(high - start - _EDGE)) / 4 + 0.5
-        share *= np.where(step > 0, 1.0, beside * beneath)
+        # A piece along an edge is outside, as where a range of one rate ends; rates cannot go beyond 0 and 1.
+        inside = ((start > low + _EDGE) | (low == 0)) & ((start < high - _EDGE) | (high == 1))
+        share *= (step > 0) | inside
     last = np.maximum(first, last)
     of_end = share * (last**2 - first**2) / 2
     of_start = share * (last - first) - of_end

@@ -315,7 +315,7 @@ class Measure:
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square
-            parts.append(scaled @ of_class.T / w.sum() ** 2 * size / max(size - 1, 1))
+            parts.append(scaled @ of_class.T / w.sum() ** 2 * size / (size - 1))
         return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:

@@ -126,6 +126,6 @@ def _lines(ranking: Ranking, low: float, high: float) -> _Lines:
     x, y = (np.minimum(np.concatenate([[0.0], np.cumsum(step)[:-1]]), 1.0) for step in (run, rise))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         first, last = ((end - x) / run for end in (low, high))
-    inside = (low <= x) & (x < high)
+    inside = (x > low + 1e-12 * low) & (x < high - 1e-12 * high)  # a rise at an end of the range is outside
     first = np.where(run == 0, np.where(inside, 0.0, 1.0), np.clip(first, 0.0, 1.0))
     return _Lines(x, y, run, rise, first, np.where(run == 0, 1.0, np.maximum(np.clip(last, 0.0, 1.0), first)))

@@ -83,7 +83,9 @@ def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int
         for rows in strata:
             if weight_kind == "frequency":
                 total = weight[rows].sum()
-                drawn[rows] = rng.multinomial(round(total), weight[rows] / total)
+                # NumPy's counts end at 2^63; shares of so many samples hardly vary.
+                scale = max(1.0, total / 2.0**62)
+                drawn[rows] = scale * rng.multinomial(round(total / scale), weight[rows] / total)
             else:
                 drawn[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
         if (np.bincount(of, drawn, n_classes) > 0).all():

@@ -1,0 +1,298 @@
+"""The ROC curve of weighted samples and what is read from it, in fractions and by the definitions alone.
+
+A curve is a list of steps, one a distinct score from the highest down: the shares of the positives and of the negatives
+that have it. What needs logarithms or exponentials is computed with 50 decimal digits.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise, product
+
+ONE = Fraction(1)
+# Rates that differ by a smaller share are one.
+SAME_RATE = Fraction(1 + 1e-10)
+# An end of a range that is nearer to a corner of the curve, by its share of the end, is that corner.
+SNAP = Fraction(1, 10**12)
+ROUNDED = Fraction(1, 2**50)
+# How far an end at a corner is moved inside the range, and by how much shares change for a derivative.
+FINE = Fraction(1, 2**1500), Fraction(1, 2**3000)  # less than the weights of all cases differ
+PLAIN = Fraction(1, 2**80), Fraction(1, 2**160)
+DECIMAL = Fraction(1, 10**16), Fraction(1, 10**24)
+DIGITS = 50
+
+
+@dataclass(frozen=True)
+class Sample:
+    label: int
+    score: float
+    weight: Fraction
+    row: int
+
+
+class Samples:
+    """Samples of one model; those of weight 0 are left out."""
+
+    def __init__(self, labels, scores, weights=None):
+        weights = [1] * len(labels) if weights is None else weights
+        rows = zip(labels, scores, weights, strict=True)
+        self.all = [Sample(int(y), float(s), Fraction(w), row) for row, (y, s, w) in enumerate(rows) if w > 0]
+        self.pos, self.neg = ([x for x in self.all if x.label == label] for label in (1, 0))
+        self.m, self.n = (sum(x.weight for x in of) for of in (self.pos, self.neg))
+
+    @cached_property
+    def levels(self):
+        return sorted({x.score for x in self.all}, reverse=True)
+
+    @cached_property
+    def steps(self):
+        held = {c: [Fraction(0), Fraction(0)] for c in self.levels}
+        for x in self.all:
+            held[x.score][1 - x.label] += x.weight / (self.m if x.label else self.n)
+        return [tuple(held[c]) for c in self.levels]
+
+    @property
+    def prevalence(self):
+        return self.m / (self.m + self.n)
+
+    def mean(self, kernel):
+        """Return the mean of a kernel over the pairs."""
+        total = sum(i.weight * j.weight * kernel(i.score, j.score) for i in self.pos for j in self.neg)
+        return Fraction(total) / (self.m * self.n)
+
+    def means(self, kernel):
+        """Return by row the mean of a kernel over the pairs of that sample."""
+        found = {i.row: sum(j.weight * kernel(i.score, j.score) for j in self.neg) / self.n for i in self.pos}
+        return found | {j.row: sum(i.weight * kernel(i.score, j.score) for i in self.pos) / self.m for j in self.neg}
+
+    def derivatives(self, functional, step):
+        """Return by row the derivative of a functional of the steps by the share of the sample's score in its class."""
+        by_level = {}
+        for which in (0, 1):
+            for level in {x.score for x in (self.pos, self.neg)[which]}:
+                k = self.levels.index(level)
+                ends = []
+                for e in (step, -step):
+                    moved = [[*step] for step in self.steps]
+                    for place, share in enumerate(moved):
+                        share[which] = (1 - e) * share[which] + e * (place == k)
+                    ends.append(functional(moved))
+                by_level[1 - which, level] = (Fraction(ends[0]) - Fraction(ends[1])) / (2 * step)
+        return {x.row: by_level[x.label, x.score] for x in self.all}
+
+
+def auc_kernel(s, t):
+    return Fraction(int(s > t) * 2 + int(s == t), 2)
+
+
+def scored_kernel(s, t):
+    return max(Fraction(0), Fraction(s) - Fraction(t))
+
+
+def margin_kernel(margin):
+    return lambda s, t: int(s - t > margin)
+
+
+def points(steps):
+    """Return the corners (FPR, TPR) of the curve from (0, 0) to (1, 1)."""
+    found = [(Fraction(0), Fraction(0))]
+    for a, b in steps:
+        found.append((found[-1][0] + b, found[-1][1] + a))
+    return found
+
+
+def segments(steps):
+    corners = points(steps)
+    return list(pairwise(corners))
+
+
+def mirrored(steps):
+    """Exchange the classes and the direction: the curve of 1 - FPR over 1 - TPR."""
+    return [(b, a) for a, b in reversed(steps)]
+
+
+def area(steps, low, high, floor_=Fraction(0), roof=ONE):
+    """Return the area over [low, high] between two heights and below the curve."""
+    total = Fraction(0)
+    for (x0, y0), (x1, y1) in segments(steps):
+        left, right = max(x0, low), min(x1, high)
+        if left >= right:
+            continue
+        slope = (y1 - y0) / (x1 - x0)
+        cuts = {left, right}
+        if slope:
+            cuts |= {x for x in (x0 + (c - y0) / slope for c in (floor_, roof)) if left < x < right}
+        cuts = sorted(cuts)
+        for one, two in pairwise(cuts):
+            middle = y0 + slope * ((one + two) / 2 - x0)
+            total += (two - one) * (min(roof, max(floor_, middle)) - floor_)
+    return total
+
+
+def choices(steps, low, high, which, inside):
+    """Return the pairs of ends of a range that components may be those of, moved inside the range from corners.
+
+    Of corners that rounding cannot tell apart each is right.
+    """
+    held = []
+    for end, move in ((Fraction(low), inside), (Fraction(high), -inside)):
+        if end in (0, 1):  # no rate goes beyond
+            held.append([end])
+            continue
+        near = sorted((abs(p[which] - end), p[which]) for p in points(steps) if abs(p[which] - end) <= SNAP * end)
+        corners = dict.fromkeys(x for away, x in near if away <= near[0][0] + ROUNDED * end)
+        held.append([x + move for x in corners] or [end])
+    return [pair for pair in product(*held) if pair[0] < pair[1]] or [(Fraction(low), Fraction(high))]
+
+
+def partial(fpr_range=None, tpr_range=None, normalize="width"):
+    """Return the functional of a partial area."""
+
+    def functional(steps):
+        if tpr_range is None:
+            return scaled(area(steps, *fpr_range), *fpr_range, normalize)
+        c, d = tpr_range
+        if fpr_range is None:
+            return scaled(area(mirrored(steps), 1 - d, 1 - c), 1 - d, 1 - c, normalize)
+        a, b = fpr_range
+        return area(steps, a, b, c, d) / ((b - a) * (d - c) if normalize else 1)
+
+    return functional
+
+
+def scaled(found, a, b, normalize):
+    """Return an area over [a, b] as it is, divided by the width, or on McClish's scale."""
+    least = (b * b - a * a) / 2
+    if normalize == "mcclish":
+        return (1 + (found - least) / (b - a - least)) / 2
+    return found / (b - a) if normalize else found
+
+
+def tpr_at_fpr(steps, fpr):
+    return max(y for x, y in points(steps) if x <= Fraction(fpr) * SAME_RATE)
+
+
+def fpr_at_tpr(steps, tpr):
+    return min(x for x, y in points(steps) if 1 - y <= (1 - Fraction(tpr)) * SAME_RATE)
+
+
+def average_precision(prevalence):
+    def functional(steps):
+        total = Fraction(0)
+        for (a, _), (x, y) in zip(steps, points(steps)[1:], strict=True):
+            total += a * prevalence * y / (prevalence * y + (1 - prevalence) * x) if a else 0
+        return total
+
+    return functional
+
+
+def net_benefit(levels, threshold, prevalence):
+    threshold = Fraction(threshold)
+
+    def functional(steps):
+        above = [step for level, step in zip(levels, steps, strict=True) if level >= threshold]
+        odds = threshold / (1 - threshold)
+        return sum(prevalence * a - (1 - prevalence) * odds * b for a, b in above) + Fraction(0)
+
+    return functional
+
+
+def recall_at(steps, share, prevalence):
+    """Return the expected share of the positives among the highest `share` of all, over all orders of ties."""
+    left, found = share, Fraction(0)
+    for a, b in steps:
+        mass = prevalence * a + (1 - prevalence) * b
+        taken = min(ONE, left / mass)
+        found += taken * a
+        left -= taken * mass
+        if left <= 0:
+            break
+    return found
+
+
+def equal_error_rate(steps):
+    for (x0, y0), (x1, y1) in segments(steps):
+        if x1 + y1 >= 1:
+            return x0 + (x1 - x0) * (1 - x0 - y0) / (x1 + y1 - x0 - y0)
+    raise AssertionError("the curve ends at (1, 1)")
+
+
+def decimal(x):
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def digits(function):
+    """Compute with many digits."""
+
+    def inner(*args):
+        with localcontext() as context:
+            context.prec = DIGITS
+            return function(*args)
+
+    return inner
+
+
+def rie(alpha, prevalence):
+    """Return the functional: the ratio of the means of exp(-alpha x), x uniform on the places of the ties."""
+    alpha = decimal(Fraction(alpha))
+
+    @digits
+    def functional(steps):
+        total, place = Decimal(0), Fraction(0)
+        for a, b in steps:
+            end = place + prevalence * a + (1 - prevalence) * b
+            before, after = ((-alpha * decimal(x)).exp() for x in (place, end))
+            total += decimal(a) * (before - after) / decimal(end - place)
+            place = end
+        return total / (1 - (-alpha).exp())
+
+    return functional
+
+
+def rie_by_ranks(samples, alpha):
+    """Return RIE by the ranks of whole samples, or None."""
+    if any(x.weight.denominator != 1 for x in samples.all):
+        return None
+    with localcontext() as context:
+        context.prec = DIGITS
+        size = int(samples.m + samples.n)
+        terms = [(-decimal(Fraction(alpha)) * k / size).exp() for k in range(1, size + 1)]
+        total, rank = Decimal(0), 0
+        for level in samples.levels:
+            tied = [x for x in samples.all if x.score == level]
+            here = int(sum(x.weight for x in tied))
+            of_pos = sum(x.weight for x in tied if x.label)
+            total += decimal(of_pos) * sum(terms[rank : rank + here]) / here
+            rank += here
+        return (total / decimal(samples.m)) / (sum(terms) / size)
+
+
+def bedroc(alpha, prevalence):
+    value = rie(alpha, prevalence)
+
+    @digits
+    def functional(steps):
+        a, p = decimal(Fraction(alpha)), decimal(prevalence)
+        most = (1 - (-a * p).exp()) / (p * (1 - (-a).exp()))
+        least = (1 - (a * p).exp()) / (p * (1 - a.exp()))
+        return (value(steps) - least) / (most - least)
+
+    return functional
+
+
+def log_auc(a, b):
+    """Return the functional: the mean of the curve over the logarithm of the false positive rate."""
+
+    @digits
+    def functional(steps):
+        total = Decimal(0)
+        for (x0, y0), (x1, y1) in segments(steps):
+            left, right = max(x0, a), min(x1, b)
+            if left < right:
+                slope = (y1 - y0) / (x1 - x0)
+                total += decimal(y0 - slope * x0) * (decimal(right) / decimal(left)).ln()
+                total += decimal(slope * (right - left))
+        return total / (decimal(b) / decimal(a)).ln()
+
+    return functional

@@ -1,0 +1,96 @@
+"""Checks of what training minimises: surrogates, losses of pairs, least squares and fitted models."""
+
+from fractions import Fraction
+
+import numpy as np
+from tests.referee import risks as defined
+from tests.referee.agreement import DisagreementError, holds, same
+
+from rocmax import AUCRLS, RLS, PartialAUCSVC, _core, risks
+
+
+def check_risks(given):
+    """Surrogates on a range: values, and cuts, which touch the risk at the scores and lie below it elsewhere."""
+    case, y, s, w = given.case, given.y, given.scores[0], given.w
+    if not case.plain:
+        return
+    here, problem = defined.Ranking(y, s, w, case.fpr_range), _core.Problem(y == 1, w)
+    if any(
+        abs(found - exact) > 1e-12 * exact
+        for found, exact in zip(problem.ranks(*case.fpr_range), (here.low, here.high), strict=True)
+    ):
+        raise DisagreementError(f"ranks: rocmax {problem.ranks(*case.fpr_range)}, referee {here.low, here.high}")
+    elsewhere = defined.Ranking(y, case.scores[1], w, case.fpr_range)
+    scale = max(1.0, *(abs(x) for x in s)) * float(max(1, here.high) / (here.high - here.low))
+    found = {}
+    for name in ("tight", "naive", "hinge", "ramp"):
+        oracle = getattr(risks, name.capitalize())(case.fpr_range).bind(problem, 1)
+        oracle = getattr(oracle, "whole", oracle)
+        expected = found[name] = here.risk(name)
+        if isinstance(oracle, risks.Difference):
+            got = oracle.convex(s).value - (0.0 if oracle.concave is None else oracle.concave(s).value)
+            same(name, got, expected, absolute=1e-12 * scale)
+            continue
+        cut = oracle(s)
+        same(name, cut.value, expected, absolute=1e-12 * scale)
+        same(f"{name}: partial AUC", cut.partial_auc, here.share_won(), absolute=1e-14)
+        touches = Fraction(cut.offset) + sum(Fraction(c) * Fraction(x) for c, x in zip(cut.coef, s, strict=True))
+        same(f"{name}: the cut at the scores", touches, expected, absolute=1e-12 * scale)
+        same(f"{name}: the sum of the cut", sum(Fraction(c) for c in cut.coef), 0, absolute=1e-13 * scale)
+        if name in ("tight", "naive") or (name == "hinge" and case.fpr_range[0] == 0):
+            there = Fraction(cut.offset) + sum(
+                Fraction(c) * Fraction(x) for c, x in zip(cut.coef, case.scores[1], strict=True)
+            )
+            reach = 1e-12 * scale * max(1.0, *(abs(x) for x in case.scores[1]))
+            holds(f"{name}: a cut above the risk", float(there - elsewhere.risk(name)) <= reach)
+    risk = 1 - here.share_won()
+    holds(
+        f"risk <= tight <= naive: {risk}, {found}",
+        risk <= found["tight"] <= found["naive"] and risk <= found["ramp"] <= found["hinge"],
+    )
+    for loss in risks.PAIR_LOSSES:
+        rates = ("fpr", "tpr")[case.which % 2]
+        ends = case.fpr_range if rates == "fpr" else case.tpr_range
+        got = risks.PairLoss(loss, rates, *ends).derivatives(problem, s)
+        value, gradient = defined.pair_loss(y, s, w, loss, rates, *ends)
+        same(f"{loss} on {rates} {ends}", got.value, value, absolute=1e-12 * scale**2)
+        for k, slope in enumerate(gradient):
+            same(f"{loss} on {rates} {ends}: slope {k}", got.gradient[k], slope, absolute=1e-12 * scale)
+
+
+def check_least_squares(given):
+    """The exact minimisers of least squares over pairs and over samples."""
+    case, w = given.case, given.w
+    if not case.plain:
+        return
+    X = np.array(case.features)
+    for model, pairs in ((AUCRLS, True), (RLS, False)):
+        fitted = model(alpha=case.alpha).fit(X, given.y, sample_weight=w)
+        expected = defined.least_squares(X, case.labels, case.alpha, case.weights, pairs=pairs)
+        for k, coefficient in enumerate(expected):
+            same(f"{model.__name__}: coefficient {k}", fitted.coef_[0, k], coefficient, absolute=1e-9)
+
+
+def check_fit(given):
+    """The objective of a fitted model, and its lower bound: no other model is below it."""
+    case, y, w = given.case, given.y, given.w
+    if not case.plain or case.which % 8:
+        return
+    X = np.array(case.features)
+    surrogate = ("tight", "naive", "hinge", "ramp")[case.which // 8 % 4]
+    model = PartialAUCSVC(case.fpr_range, surrogate=surrogate, C=case.alpha, n_jobs=1).fit(X, y, sample_weight=w)
+
+    def objective(weights):
+        exact = [Fraction(float(v)) for v in weights]
+        scores = [sum(v * Fraction(x) for v, x in zip(exact, row, strict=True)) for row in case.features]
+        ranking = defined.Ranking(y, scores, w, case.fpr_range)
+        return sum(v * v for v in exact) / 2 + Fraction(case.alpha) * ranking.risk(surrogate)
+
+    at = objective(model.coef_[0])
+    same(f"objective of {surrogate}", model.objective_, at, relative=1e-9)
+    convex = surrogate in ("tight", "naive") or (surrogate == "hinge" and case.fpr_range[0] == 0)
+    bound = float(at) * (1 - model.dual_gap_) - 1e-9 * max(1.0, float(at))
+    multiples = [factor * model.coef_[0] for factor in (0.0, 0.5, 0.9, 1.1, 2.0)]
+    others = [model.coef_[0] + np.array(row) for row in case.features] if convex else []
+    for other in multiples + others:
+        holds(f"{surrogate}: a model below the bound", float(objective(other)) >= bound)

@@ -1,0 +1,155 @@
+"""Checks of variances and intervals: weights, clusters, subjects of pairs, and samples in parts."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from tests.referee import variances
+from tests.referee.agreement import Given, deviation, fits, holds, refused, same
+from tests.referee.curves import auc_kernel
+from tests.referee.measured import measures
+
+from rocmax import metrics
+
+METHODS = ("delong", "logit-delong", "score", "newcombe", "obuchowski", metrics.Bootstrap(9))
+KNOWN_REFUSALS = ("needs two", "above 1 for a variance", "in every", "over 3 subjects", "wider than rounding")
+
+
+def sizes(given, components, kind):
+    """Return how much rounding of components can add to a deviation, or None where there is no variance."""
+    of = given.first
+    classes = [(of.pos, of.m), (of.neg, of.n)]
+    if kind == "sampling":
+        if any(len(rows) < 2 for rows, _ in classes):
+            return None
+        grow = 2.0
+    else:
+        if any(total <= 1 + Fraction(1, 10**9) for _, total in classes):
+            return None
+        grow = max(1.0, *(1 / math.sqrt(max(float(total) - 1, 1e-18)) for _, total in classes))
+    return 4 * grow * max(1.0, *(abs(float(v)) for parts in components for v in parts.values()))
+
+
+def check_variances(given):
+    """DeLong's variances and covariances, with frequency or sampling weights."""
+    case, y, w = given.case, given.y, given.w
+    kind = case.kind if w is not None else "frequency"
+    plans = [measures(given, of) for of in given.models[:2]]
+    names = [[repr(measure) for measure, *_ in plan] for plan in plans]
+    shared = [name for name in names[0] if name in names[1]]
+    name = shared[case.which % len(shared)]
+    (measure, _, first), (_, _, second) = (plan[of.index(name)] for plan, of in zip(plans, names, strict=True))
+    if isinstance(measure, metrics.NetBenefit) and not all(0 <= x <= 1 for x in case.scores[1]):
+        return
+    parts = [first(), second()]
+    size = sizes(given, parts[0] + parts[1], kind)
+    options = {"measure": measure, "method": "delong", "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
+    alone = refused(lambda: metrics.infer(y, given.scores[0], **options), *KNOWN_REFUSALS)
+    holds(f"{name}: there is {'no' if alone is None else 'a'} variance", (alone is None) == (size is None))
+    if alone is None:
+        return
+
+    def variance(found, components):
+        exact = variances.covariance(given.first, components, components, kind)
+        deviation(f"variance of {name}, {kind} weights", found, exact, size)
+        return math.sqrt(exact) + 1e-14 * size
+
+    fits(partial(variance, float(alone.variance)), parts[0])
+    both = metrics.compare(y, {"a": given.scores[0], "b": given.scores[1]}, **options)
+    one, two = (fits(partial(variance, both.covariance[k, k]), parts[k]) for k in range(2))
+    noise = 1e-12 * one * two + 3e-14 * size * (one + two)
+
+    def between(pair):
+        exact = variances.covariance(given.first, *pair, kind)
+        same(f"covariance of {name}, {kind} weights", both.covariance[0, 1], exact, 0.0, noise)
+
+    fits(between, [(a, b) for a in parts[0] for b in parts[1]])
+
+
+def check_clusters(given):
+    """Variances with clusters, and of pairs of subjects."""
+    case, y = given.case, given.y
+    if not case.plain:
+        return
+    given = Given(replace(case, weights=None))
+    plan = measures(given, given.first)
+    measure, _, make = plan[case.which % len(plan)]
+    candidates = make()
+    size = sizes(given, candidates, "frequency")
+    if size is None:
+        return
+    for groups, exactly in ((case.clusters, variances.of_clusters), (case.subjects, variances.of_subjects)):
+        call = {"measure": measure, "method": "delong", "groups": np.array(groups), "n_jobs": 1}
+        found = refused(partial(metrics.infer, y, given.scores[0], **call), *KNOWN_REFUSALS, "groups must spread")
+        if found is None:
+            continue
+
+        def variance(components, found=found, groups=groups, exactly=exactly):
+            both = (components, components) if exactly is variances.of_clusters else (components,)
+            deviation(f"{exactly.__name__} {measure!r}", found.variance, exactly(given.first, *both, groups), 4 * size)
+
+        fits(variance, candidates)
+
+
+def check_parts(given):
+    """Samples that come in parts, or counted, have the same measures and variances."""
+    case, y, s, w = given.case, given.y, given.scores[0], given.w
+    cut = case.which % (len(y) + 1)
+    held = [metrics.ROCAccumulator() for _ in range(2)]
+    for accumulator, rows in zip(held, (slice(None, cut), slice(cut, None)), strict=True):
+        if len(y[rows]):
+            accumulator.update(y[rows], s[rows], sample_weight=None if w is None else w[rows])
+    weights = np.ones(len(y)) if w is None else w
+    streams = {
+        "merged": held[0].merge(held[1]),
+        "counted": metrics.ROCAccumulator.from_counts(s, n_pos=weights * (y == 1), n_neg=weights * (y == 0)),
+    }
+    plan = [x for x in measures(given, given.first) if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
+    measure, value, make = plan[case.which % len(plan)]
+    auc = given.first.mean(auc_kernel)
+    for name, stream in streams.items():
+        same(f"{name} AUC", stream.result(method="newcombe", weight_kind="frequency").estimate, auc)
+        if not case.plain:
+            continue
+        candidates = make()
+        size = sizes(given, candidates, "frequency")
+        found = refused(partial(stream.result, measure, method="delong", weight_kind="frequency"), *KNOWN_REFUSALS)
+        if found is None:
+            continue
+        same(f"{name} {measure!r}", found.estimate, value(), absolute=1e-11)
+
+        def variance(components, found=found, name=name, size=size):
+            exact = variances.covariance(given.first, components, components)
+            deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size)
+
+        fits(variance, candidates)
+
+
+def check_intervals(given):
+    """Intervals of all methods hold the estimate, within what the measure can be; the order of samples is nothing."""
+    case, y, s, w = given.case, given.y, given.scores[0], given.w
+    plan = measures(given, given.first)
+    measure = plan[case.which % len(plan)][0]
+    method = METHODS[case.which // 8 % len(METHODS)]
+    options = {"method": method, "weight_kind": case.kind, "random_state": 1, "n_jobs": 1}
+    if given.whole or w is None:
+        turned = [a[::-1] if a is not None else None for a in (y, s, w)]
+        holds(f"{measure!r} depends on the order", given.call(measure) == measure(*turned))
+    known = (
+        "takes method",
+        "needs the AUC",
+        "needs a partial",
+        "fits a line",
+        "two that differ",
+        "the sum of each class",
+    )
+    found = refused(partial(metrics.infer, y, s, measure, sample_weight=w, **options), *KNOWN_REFUSALS, *known)
+    if found is None:
+        return
+    (low, high), (least, most) = found.confidence_interval, measure.bounds
+    holds(f"{method} of {measure!r}: {low, high} beyond {least, most}", least <= low <= high <= most)
+    holds(f"{method} of {measure!r}: variance {found.variance}", found.variance >= 0)
+    if found.method != "bootstrap":
+        holds(f"{method} of {measure!r}: {low, high} without {found.estimate}", low <= found.estimate <= high)
