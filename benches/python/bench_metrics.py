@@ -120,6 +120,35 @@ def ranked(n: int, share: float) -> None:
         print(f"{measure.short}: value {value:.2f}  interval {interval:.2f}  2,000 resamples {resampled:.0f}")
 
 
+def again(n: int) -> None:
+    """Questions about samples of which another has been asked, beside the same questions about arrays."""
+    rng = np.random.default_rng(n)
+    y = rng.random(n) < 0.3
+    s = rng.normal(size=n) + y
+    asked = {
+        "infer AUC": (metrics.infer, (), {}),
+        "infer partial AUC": (metrics.infer, (metrics.PartialAUC((0, 0.05)),), {}),
+        "infer TPR": (metrics.infer, (metrics.TPRAtFPR(0.01),), {}),
+        "infer scored AUC": (metrics.infer, ("scored_auc",), {}),
+        "infer average precision": (metrics.infer, ("average_precision",), {}),
+        "partial AUC": (metrics.PartialAUC((0, 0.05)), (), {}),
+        "operating_point": (metrics.operating_point, (), {"threshold": [("fpr", 0.01), "youden"]}),
+        "roc_band": (metrics.roc_band, (), {"method": "kolmogorov-smirnov"}),
+    }
+    samples = metrics.Samples(y, s, n_jobs=1)
+    metrics.infer(samples, metrics.PartialAUC((0, 0.1)))
+    calls = {"read": (lambda: metrics.Samples(y, s, n_jobs=1), 1)}
+    for name, (function, more, options) in asked.items():
+        calls[f"{name} arrays"] = (lambda f=function, a=more, o=options: f(y, s, *a, **o, n_jobs=1), 1)
+        calls[f"{name} samples"] = (lambda f=function, a=more, o=options: f(samples, *a, **o), 1)
+    found = medians(calls, time.process_time)
+    print(f"\nn = {n:.0e}, one thread: processor ms of arrays, of samples asked before, and their ratio")
+    print(f"Samples(y, s): {found['read'] * 1e3:.1f}")
+    for name in asked:
+        before, after = (found[f"{name} {what}"] * 1e3 for what in ("arrays", "samples"))
+        print(f"{name}: {before:.1f}  {after:.1f}  {after / before:.2f}")
+
+
 def many() -> None:
     """Compare 300 models of 10,000 scores: all pairs, adjusted p-values and the table, beside sorts of the scores."""
     rng = np.random.default_rng(0)
@@ -211,6 +240,7 @@ if __name__ == "__main__":
             large(size, 0.3, np.float32, "light")
             large(size, 0.005, np.float64, "light")
     ranked(10**6, 0.05)
+    again(10**6)
     many()
     if largest >= 10**6:
         every(10**6)

@@ -38,10 +38,13 @@ print("TPR at FPR 0.05  ", round(tpr_at_fpr_score(y_test, scores, 0.05), 3))
 # Its uncertainty
 # ---------------
 # ``infer`` adds a standard error and a confidence interval, by the method with the best measured coverage. The result
-# names the method, and ``summary()`` returns a sentence for a report.
+# names the method, and ``summary()`` returns a sentence for a report. ``Samples`` reads labels and scores once, for
+# every question.
+from rocmax.metrics import Samples
 
-print(infer(y_test, scores), end="\n\n")
-found = infer(y_test, scores, PartialAUC((0, 0.05)))
+samples = Samples(y_test, scores)
+print(infer(samples), end="\n\n")
+found = infer(samples, PartialAUC((0, 0.05)))
 print(found.summary(), end="\n\n")
 print(f"{found.estimate:.3f} from {found.confidence_interval.low:.3f} to {found.confidence_interval.high:.3f}")
 
@@ -64,10 +67,10 @@ display = ROCDisplay.from_predictions(
 # 0.95 with a probability of 95 %.
 from rocmax.metrics import operating_point
 
-print(operating_point(y_test, scores, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
+print(operating_point(samples, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
 rules = [("fpr", 0.01), ("fpr", 0.05), ("sensitivity", 0.9), "youden"]
-print(operating_point(y_test, scores, threshold=rules), end="\n\n")
-print(operating_point(y_test, scores, threshold=("specificity", 0.95), guarantee=0.95))
+print(operating_point(samples, threshold=rules), end="\n\n")
+print(operating_point(samples, threshold=("specificity", 0.95), guarantee=0.95))
 
 # %%
 # The distribution of the scores in each class, with the threshold:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
+from rocmax._runtime.warn import warn
 from rocmax.metrics.samples._sample import check_variance
 
 Mask = NDArray[np.bool_]
@@ -68,10 +68,9 @@ def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, 
     return values, vectors, values > least * values[-1]
 
 
-def warn_of_no_variance(stacklevel: int = 4) -> None:
+def warn_of_no_variance() -> None:
     """Warn of an infinite statistic, if no pair of models has warned of its variance of 0."""
-    warnings.warn(
+    warn(
         "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
         " test's statistic is infinite, and its p-value of 0 is too optimistic",
-        stacklevel=stacklevel,
     )

@@ -75,8 +75,10 @@ def slope(curve: _core.Curve, turned: bool, count: float) -> float:
     if turned:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     tpr, fpr = rates(pos), rates(neg)
-    inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
-    inner = inner[:: 1 + len(inner) // _LINE]
+    # Rates ascend: those between 0 and 1 are neighbours.
+    start = max(np.searchsorted(tpr, 0.0, "right"), np.searchsorted(fpr, 0.0, "right"))
+    stop = min(np.searchsorted(tpr, 1.0), np.searchsorted(fpr, 1.0))
+    inner = np.arange(start, stop, 1 + max(stop - start, 0) // _LINE)
     if len(inner) < 2:
         return 1.0
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald_limits
@@ -52,7 +51,7 @@ def pair_tests(
             f"the difference of {difference[k]:.3g} between {names[first[k]]!r} and {names[second[k]]!r} has a variance"
             " of 0, because both separate the classes: its interval and its p-value are too optimistic"
         )
-        warnings.warn(CoverageWarning(message), stacklevel=4)
+        warn(CoverageWarning(message))
     columns = (difference, error, low, high, statistic, df, pvalue, adjusted(pvalue, adjust))
     rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
     return tuple(

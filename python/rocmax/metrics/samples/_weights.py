@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from rocmax._checks.samples import F64, choice
+from rocmax._runtime.warn import warn
 
 KINDS = ("frequency", "sampling")
 _MANY = 10.0  # times the number of rows: the greatest total of counts
@@ -49,25 +49,21 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
     choice(weight_kind, ("frequency", None), "weight_kind")
     found = not_whole(masses)
     if found and weight_kind is None:
-        warnings.warn(
+        warn(
             f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
             " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
             " probabilities, amounts) take infer(..., weight_kind='sampling')",
-            stacklevel=3,
         )
     return weight_kind or ("frequency" if found else None)
 
 
-def warn_unless_counts(
-    weight_kind: Any, *weights: F64 | None, name: str = "sample_weight", stacklevel: int = 3
-) -> None:
+def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
     """Warn of weights that do not look like counts if no kind was given."""
     found = not_counts(*weights) if weight_kind is None else ""
     if found:
-        warnings.warn(
-            f"the weights of {name} {found}, but are taken as frequency weights: a weight w counts as w equal samples,"
-            " and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights (inverse"
+        warn(
+            f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
+            " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights (inverse"
             " probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if they"
             " are counts",
-            stacklevel=stacklevel,
         )

@@ -126,7 +126,7 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
         listed = "; ".join(f"{name}: {fact}" for name, fact in list(facts.items())[:_LISTED])
         listed += f"; and {len(facts) - _LISTED} more" if len(facts) > _LISTED else ""
         fact = f"{len(facts)} of {len(parts.order)} subgroups need caution ({listed})"
-        warnings.warn(CoverageWarning(fact), stacklevel=5)
+        warn(CoverageWarning(fact))
 
 
 def in_subgroups(

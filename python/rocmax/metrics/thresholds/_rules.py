@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from rocmax import _core
 from rocmax._checks.arrays import plain
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import as_float, shown
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.results._references import Source
 
@@ -250,7 +250,7 @@ def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
         if limits and 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
             fact = f"{rule.short} lies beyond the data: it allows less than one of {size:.6g} {limits}"
             message = f"{fact}; collect more samples, choose a less extreme rate or pass guarantee=0.95"
-            warnings.warn(CoverageWarning(message, fact, estimate=fact), stacklevel=3)
+            warn(CoverageWarning(message, fact, estimate=fact))
 
 
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
