@@ -140,7 +140,13 @@ def test_line_to_switch_to_runs(line: str) -> None:
     y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0.5).astype(int)
     names = {name: getattr(metrics, name) for name in metrics.__all__}
     names |= {"rocmax": rocmax, "np": np, "cross_val_score": cross_val_score, "X": X, "y": y, "sum": sum}
-    names |= {"s": X[:, 0], "s1": X[:, 0] + X[:, 1], "s2": X[:, 2], "patients": np.arange(400) // 2}
+    names |= {
+        "s": X[:, 0],
+        "samples": metrics.Samples(y, X[:, 0]),
+        "s1": X[:, 0] + X[:, 1],
+        "s2": X[:, 2],
+        "patients": np.arange(400) // 2,
+    }
     names |= {"pairs": np.arange(800).reshape(400, 2) // 3}
     names |= {"p": 1 / (1 + np.exp(-X[:, 0]))}
     names |= {"folds": np.arange(400) % 4, "model": rocmax.PartialAUCSVC(C=1.0), **a_reader_study(rng)}

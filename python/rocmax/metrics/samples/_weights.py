@@ -63,7 +63,7 @@ def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
     if found:
         warn(
             f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
-            " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights (inverse"
-            " probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if they"
-            " are counts",
+            " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights"
+            " (inverse probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if"
+            " they are counts",
         )

@@ -111,7 +111,15 @@ impl Curve {
         let [a, b] = Some([snapped(low), snapped(high)]).filter(|[a, b]| a < b).unwrap_or([low, high]);
         let at_low = height(&rates, |[x0, x1, ..]| x0 <= a && a < x1, a);
         let at_high = height(&rates, |[x0, x1, ..]| x0 < b && b <= x1, b);
+        let outside = |won: f64, height: f64| [span * won, height * span / (b - a)];
         let component = |&[x0, x1, y0, y1]: &[f64; 4]| {
+            // Most segments lie wholly on one side of a narrow range.
+            if x0 > b {
+                return outside(0.0, at_high);
+            }
+            if x1 < a {
+                return outside(1.0, at_low);
+            }
             let Overlap { parts, ends, won } = Overlap::new([a, b], x0, x1);
             let place = if x0 < x1 { ((ends[0] - x0) + (ends[1] - x0)) / 2.0 / (x1 - x0) } else { 0.5 };
             let heights = [at_low, y0 + (y1 - y0) * place.clamp(0.0, 1.0), at_high];

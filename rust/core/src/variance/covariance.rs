@@ -4,7 +4,6 @@ use crate::ctx::CHUNK;
 use crate::curve::Curve;
 use crate::curve::measure::Measure;
 use crate::curve::sum::Sum;
-use crate::curve::walk::Step;
 use crate::data::labels::Labels;
 use crate::simd::fast;
 use crate::variance::components::Components;
@@ -37,19 +36,27 @@ impl Curve {
     /// Those of [`Curve::measure`]; [`Error::Domain`] for measures without components.
     pub fn moments(&self, measure: Measure) -> Result<Moments> {
         let components = self.components(measure)?;
-        let mut found = Moments { estimate: self.measure(measure)?, squares: [0.0; 2], cubes: [0.0; 2] };
-        for (class, total) in [self.pos, self.neg].into_iter().enumerate() {
-            let terms = || {
-                let weight = |step: &Step| if class == 0 { step.pos } else { step.neg };
-                self.steps.iter().zip(&components).map(move |(step, v)| (weight(step), v[class]))
-            };
-            // Relative to one of the values, so that equal values have variance 0.
-            let origin = terms().find(|&(w, _)| w > 0.0).map_or(0.0, |(_, v)| v);
-            let mean = origin + terms().map(|(w, v)| w * (v - origin)).collect::<Sum>().value() / total;
-            found.squares[class] = terms().map(|(w, v)| w * (v - mean).powi(2)).collect::<Sum>().value();
-            found.cubes[class] = terms().map(|(w, v)| w * (v - mean).powi(3)).collect::<Sum>().value();
+        // The weight and the component of each class; both classes in one walk, whose sums do not wait for each other.
+        let terms = || self.steps.iter().zip(&components).map(|(step, v)| [(step.pos, v[0]), (step.neg, v[1])]);
+        // Relative to one of the values, so that equal values have variance 0.
+        let origin = |class: usize| terms().map(|term| term[class]).find(|&(w, _)| w > 0.0).map_or(0.0, |(_, v)| v);
+        let origins = [origin(0), origin(1)];
+        let (mut sums, mut squares, mut cubes) = ([Sum::default(); 2], [Sum::default(); 2], [Sum::default(); 2]);
+        for term in terms() {
+            for (class, (w, v)) in term.into_iter().enumerate() {
+                sums[class].add(w * (v - origins[class]));
+            }
         }
-        Ok(found)
+        let mean = |class: usize, total: f64| origins[class] + sums[class].value() / total;
+        let means = [mean(0, self.pos), mean(1, self.neg)];
+        for term in terms() {
+            for (class, (w, v)) in term.into_iter().enumerate() {
+                squares[class].add(w * (v - means[class]).powi(2));
+                cubes[class].add(w * (v - means[class]).powi(3));
+            }
+        }
+        let estimate = self.measure(measure)?;
+        Ok(Moments { estimate, squares: squares.map(Sum::value), cubes: cubes.map(Sum::value) })
     }
 }
 
