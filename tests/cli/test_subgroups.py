@@ -63,6 +63,19 @@ def test_compare(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) ->
     assert code == 0 and "b - c" in out and "chi-square" in out
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_results_in_subgroups_name_the_positive_class(
+    command: str, frame: "pl.DataFrame", tmp_path: Path, run: Run
+) -> None:
+    told = pl.when(pl.col("y") == 1).then(pl.lit("ill")).otherwise(pl.lit("well"))
+    frame.with_columns(told.alias("y")).write_csv(tmp_path / "told.csv")
+    asked = ["--label", "y", "--positive", "ill", "--score", "a", "b", "--by", "site", "--json"]
+    found = json.loads(run(command, tmp_path / "told.csv", *asked)[1])
+    (one,) = found["by"] if command == "compare" else found["models"][0]["by"]
+    assert {part["pos_label"] for part in (one, *one["subgroups"].values())} == {"ill"}
+    assert "positive (ill)" in one["summary"]
+
+
 def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
     how = [data, "--label", "y", "--score", "a", "b"]
     for said, command, *asked in (

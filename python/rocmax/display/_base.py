@@ -218,7 +218,7 @@ class Display(Picture):
             Of this class.
         """
         scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), cls._prefer)
-        is_positive(y, label, "y")
+        is_positive(y, label)
         draw: Any = cls
         return draw.from_predictions(y, scores, **{**options, "pos_label": label})  # type: ignore[no-any-return]
 

@@ -75,10 +75,10 @@ def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[s
     return found
 
 
-def is_positive(y_true: Any, pos_label: Any, name: str = "y_true", **remedy: str) -> tuple[NDArray[np.bool_], Any]:
-    """Mark the positive samples, and return their label."""
-    y, positive = labels(y_true, pos_label, name, **remedy)
-    data = Sample(y, np.empty(0), None, 1, (name, "y_score"), remedy=remedy.get("remedy", ""))
+def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
+    """Mark the positive samples of `y`, and return their label."""
+    of_samples, positive = labels(y, pos_label, "y")
+    data = Sample(of_samples, np.empty(0), None, 1, ("y", "y_score"))
     explain(data)
     return data.positive, positive
 

@@ -90,7 +90,7 @@ def held_out_curves(
     models, tests = cv_results["estimator"], cv_results["indices"]["test"]
     if pos_label is None and len(models):
         pos_label = second_class(models[0])
-    positive, label = is_positive(y, pos_label, "y")
+    positive, label = is_positive(y, pos_label)
     if _num_samples(X) != len(positive):
         raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
     weight = None if sample_weight is None else weights(sample_weight, len(positive))

@@ -231,21 +231,14 @@ class Readings(Value):
 
     def described(self) -> dict[str, Any]:
         """Return what a result says of the readings."""
-        return {
-            "modalities": self.modalities,
-            "readers": self.readers if self.algorithm is None else self.readers[:-1],
+        same = ("modalities", "readings", "n_pos", "n_neg", "n_groups", "n_dropped", "pos_label", "higher_is_better")
+        alone = self.algorithm is not None
+        return {name: getattr(self, name) for name in (*same, "figure_of_merit")} | {
+            "readers": self.readers[:-1] if alone else self.readers,
+            "algorithm": self.readers[-1] if alone else None,
             "missing": self.missing_readings,
-            "readings": self.readings,
             "n_samples": int(self.readings.sum()),
-            "n_groups": self.n_groups,
             "weight_kind": None if self.weight is None else "sampling",
-            "n_pos": self.n_pos,
-            "n_neg": self.n_neg,
-            "pos_label": self.pos_label,
-            "algorithm": None if self.algorithm is None else self.readers[-1],
-            "higher_is_better": self.higher_is_better,
-            "n_dropped": self.n_dropped,
-            "figure_of_merit": self.figure_of_merit,
         }
 
     @property
