@@ -135,17 +135,19 @@ def again(n: int) -> None:
         "operating_point": (metrics.operating_point, (), {"threshold": [("fpr", 0.01), "youden"]}),
         "roc_band": (metrics.roc_band, (), {"method": "kolmogorov-smirnov"}),
     }
-    samples = metrics.Samples(y, s, n_jobs=1)
-    metrics.infer(samples, metrics.PartialAUC((0, 0.1)))
-    calls = {"read": (lambda: metrics.Samples(y, s, n_jobs=1), 1)}
-    for name, (function, more, options) in asked.items():
-        calls[f"{name} arrays"] = (lambda f=function, a=more, o=options: f(y, s, *a, **o, n_jobs=1), 1)
-        calls[f"{name} samples"] = (lambda f=function, a=more, o=options: f(samples, *a, **o), 1)
-    found = medians(calls, time.process_time)
     print(f"\nn = {n:.0e}, one thread: processor ms of arrays, of samples asked before, and their ratio")
-    print(f"Samples(y, s): {found['read'] * 1e3:.1f}")
-    for name in asked:
-        before, after = (found[f"{name} {what}"] * 1e3 for what in ("arrays", "samples"))
+    for name, (function, more, options) in asked.items():
+        times = []
+        for _ in range(REPEATS):
+            samples = metrics.Samples(y, s, n_jobs=1)
+            metrics.infer(samples, metrics.PartialAUC((0, 0.1)))  # another question, asked before
+            both = []
+            for data, reading in (((y, s), {"n_jobs": 1}), ((samples,), {})):
+                start = time.process_time()
+                function(*data, *more, **options, **reading)
+                both.append(time.process_time() - start)
+            times.append(both)
+        before, after = np.median(times, axis=0) * 1e3
         print(f"{name}: {before:.1f}  {after:.1f}  {after / before:.2f}")
 
 

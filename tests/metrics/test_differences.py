@@ -5,7 +5,7 @@ import pytest
 
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, compare
-from rocmax.metrics.intervals import _pair_tests
+from rocmax.metrics.results import _pair_tests
 
 Y = np.repeat([0, 1], 10)
 A, B = np.random.default_rng(1).normal(size=(2, 20)) + np.outer([1.0, -1.0], Y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,30 +106,9 @@ class ROCBand(Result):
         return METHODS[self.method].sources
 
 
-@overload
 def roc_band(
-    samples: Samples,
-    /,
-    *,
-    method: str = "fixed-width",
-    confidence_level: float = 0.95,
-    n_resamples: int = 2000,
-    random_state: Any = None,
-) -> ROCBand: ...
-@overload
-def roc_band(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    method: str = "fixed-width",
-    confidence_level: float = 0.95,
-    n_resamples: int = 2000,
-    random_state: Any = None,
-    **reading: Unpack[Labelled],
-) -> ROCBand: ...
-def roc_band(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: ArrayLike | Samples,
+    y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     method: str = "fixed-width",
     confidence_level: float = 0.95,

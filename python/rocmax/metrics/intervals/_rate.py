@@ -23,7 +23,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._interval import Limits, Tails, around, critical, last_held, sided, wilson
-from rocmax.metrics.intervals._score import slope
+from rocmax.metrics.intervals._score import fitted, slope
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
 _WINDOW = 2.0
@@ -106,7 +106,7 @@ def score(
     estimate = 1 - place.estimate if turned else place.estimate
     kept = (1.0, -1.0, (0.0, 1.0)) if turned else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
     if few.decide(place.n_setting, place.rate, place.rate):
-        slopes = np.array([slope(each, turned, min(sizes)) for each in curves])
+        slopes = np.array([slope(fitted(each, turned), min(sizes)) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
         return estimate, variance(start), limits.moved(*kept)
 

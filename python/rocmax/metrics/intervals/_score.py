@@ -69,23 +69,27 @@ class _Values(NamedTuple):
     skew10: F64  # the third central moment
 
 
-def slope(curve: _core.Curve, turned: bool, count: float) -> float:
-    """Slope of the measured curve between normal quantiles; `count` is the size of the smaller class."""
+def slope(fit: float, count: float) -> float:
+    """Return the slope that is fitted to a curve moved towards 1; `count` is the size of the smaller class."""
+    return 1.0 if np.isnan(fit) else float(np.clip((_PRIOR + count * fit) / (_PRIOR + count), *_SLOPES))
+
+
+def fitted(curve: _core.Curve, turned: bool) -> float:
+    """Return the slope of the line through the curve between normal quantiles, by least squares; NaN without one."""
     _, pos, neg = curve.steps()
     if turned:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     tpr, fpr = rates(pos), rates(neg)
     # Rates ascend: those between 0 and 1 are neighbours.
-    start = max(np.searchsorted(tpr, 0.0, "right"), np.searchsorted(fpr, 0.0, "right"))
-    stop = min(np.searchsorted(tpr, 1.0), np.searchsorted(fpr, 1.0))
+    start = max(int(np.searchsorted(each, 0.0, "right")) for each in (tpr, fpr))
+    stop = min(int(np.searchsorted(each, 1.0)) for each in (tpr, fpr))
     inner = np.arange(start, stop, 1 + max(stop - start, 0) // _LINE)
     if len(inner) < 2:
-        return 1.0
+        return float("nan")
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
     x -= x.mean()
     spread = x @ x
-    fitted = x @ y / spread if spread > 1e-12 else 1.0
-    return float(np.clip((_PRIOR + count * fitted) / (_PRIOR + count), *_SLOPES))
+    return float(x @ y / spread) if spread > 1e-12 else 1.0
 
 
 def _reached(rate: float, n: int, u: F64) -> F64:

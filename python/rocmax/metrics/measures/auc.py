@@ -64,7 +64,7 @@ class AUC(CurveMeasure):
         def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
             return _core.auc_moments(y, score, threads)
 
-        value, squares = call(counted, sample, sample.threads)
+        value, squares = sample.once("squares of the AUC", lambda: call(counted, sample, sample.threads))
         return value, np.asarray(squares)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
-from typing import Any, ClassVar, Unpack, overload
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -129,18 +129,12 @@ class Measure:
         """
         return None
 
-    @overload
-    def __call__(self, samples: Samples, /) -> Any: ...
-    @overload
     def __call__(
         self,
-        y_true: ArrayLike,
-        y_score: ArrayLike | Mapping[str, ArrayLike],
+        y_true: ArrayLike | Samples,
+        y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
         **reading: Unpack[Labelled],
-    ) -> Any: ...
-    def __call__(
-        self, y_true: Any, y_score: Any = None, sample_weight: ArrayLike | None = None, **reading: Unpack[Labelled]
     ) -> Any:
         """Return the value of the measure.
 

@@ -124,7 +124,7 @@ class CurveMeasure(CoreMeasure):
         return estimate, pos, neg
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.curve().moments(self.key)
+        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.key))
         factors = self.slopes(sample)
         by = np.ones(2) if factors is None else np.concatenate(factors)
         return value, by**2 * squares, by**3 * cubes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _rate as rate
 from rocmax.metrics.intervals._interval import Limits, stacked
-from rocmax.metrics.intervals._score import Area, score, slope
+from rocmax.metrics.intervals._score import Area, fitted, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.measures.ranked import RankedMeasure
@@ -94,7 +95,8 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         curve = one.curve()
         value, squares, _ = curve.moments(measure.key)
         of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
-        rows.append((value, *parts_of(of_one, sizes), slope(curve, measure.turned, min(sizes))))
+        fit = one.once(("slope", measure.turned), partial(fitted, curve, measure.turned))
+        rows.append((value, *parts_of(of_one, sizes), slope(fit, min(sizes))))
     estimate, pos, neg, slopes = np.array(rows).T
     area = Area(measure.low, measure.high, measure.turned, measure.bounds)
     return estimate, *score(estimate, (pos, neg), slopes, sizes, area)

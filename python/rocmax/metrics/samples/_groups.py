@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,12 +41,3 @@ def require_clusters(group: NDArray[np.intp] | None, what: str) -> None:
         raise ValueError(
             f"{what} takes one column of groups; two, which name pairs of subjects, take infer and compare"
         )
-
-
-def names_pairs(groups: Any) -> bool:
-    """Whether `groups`, not yet read, have two columns, which name the subjects of pairs."""
-    shape = getattr(groups, "shape", None)
-    if shape is not None:
-        return len(shape) == 2
-    first = groups[0] if isinstance(groups, (list, tuple)) and groups else None
-    return isinstance(first, (list, tuple, np.ndarray))

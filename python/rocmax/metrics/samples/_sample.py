@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +176,14 @@ class Sample(NamedTuple):
             self.kept.curve = found
         return found
 
+    def once(self, key: Any, work: Callable[[], T]) -> T:
+        """Return what `work` returns for one model; for samples that are asked again it is kept."""
+        if self.kept is None or not self.kept.fits(self):
+            return work()
+        if key not in self.kept.others:
+            self.kept.others[key] = work()
+        return cast(T, self.kept.others[key])
+
     def known_curves(self) -> list[_core.Curve]:
         """Return the curves of all models if there is no need to sort for them, else nothing."""
         if self.steps is not None:
@@ -194,12 +202,13 @@ _MODELS = 8
 class Kept:
     """What is worked out once for the same labels, scores and weights, when it is first needed."""
 
-    __slots__ = ("_of", "curve", "models")
+    __slots__ = ("_of", "curve", "models", "others")
 
     def __init__(self, y: NDArray[Any], score: NDArray[Any], weight: F64 | None) -> None:
         self._of = y, score, weight
         self.curve: _core.Curve | None = None
         self.models: list[Sample] | None = None
+        self.others: dict[Any, Any] = {}
 
     def fits(self, data: Sample) -> bool:
         """Whether it is of these arrays, not of others that took their place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,36 +30,9 @@ from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn
 from rocmax.metrics.variances._resample import check_seed
 
 
-@overload
 def operating_point(
-    samples: Samples,
-    /,
-    *,
-    threshold: Any = "youden",
-    cost: float = 1.0,
-    prevalence: float | None = None,
-    guarantee: float | None = None,
-    method: Any = "wilson",
-    confidence_level: float = 0.95,
-    random_state: Any = None,
-) -> OperatingPoint: ...
-@overload
-def operating_point(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    threshold: Any = "youden",
-    cost: float = 1.0,
-    prevalence: float | None = None,
-    guarantee: float | None = None,
-    method: Any = "wilson",
-    confidence_level: float = 0.95,
-    random_state: Any = None,
-    **reading: Unpack[Weighted],
-) -> OperatingPoint: ...
-def operating_point(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: ArrayLike | Samples,
+    y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     threshold: Any = "youden",
     cost: float = 1.0,
