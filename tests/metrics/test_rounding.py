@@ -9,7 +9,6 @@ from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, BEDROC, Bootstrap, EnrichmentFactor, FPRAtTPR, LogAUC, PartialAUC, PrecisionAt, TPRAtFPR
 from rocmax.metrics.intervals import _interval
-from rocmax.metrics.samples import _sample
 from rocmax.metrics.variances._components import covariance_of
 
 RATES = [k / 40 for k in range(41)]
@@ -89,7 +88,7 @@ def test_variances_of_equal_components_are_zero():
         # All positives beat the same negatives: the part of the positives is 0, that of the negatives is not.
         w = rng.integers(11, 40, size=9) / 10
         y = np.array([0, 0, 1, 1, 1, 0, 0, 0, 0])
-        _, pos, neg = AUC().covariance(_sample.sample(y, np.arange(9.0), w))
+        _, pos, neg = AUC().covariance(metrics.Samples(y, np.arange(9.0), sample_weight=w).two)
         assert pos[0, 0] == 0.0
         assert neg[0, 0] > 0.0
 
@@ -131,5 +130,5 @@ def test_equal_components_have_no_variance():
         y, s, w = np.repeat([1, 0], [n_pos, n_neg]), np.full(n, 0.1), np.full(n, 0.7)
         for measure in (metrics.AveragePrecision(), PrecisionAt(5), EnrichmentFactor(0.05), LogAUC(), BEDROC()):
             for how in ({}, {"groups": np.arange(n) % 9}, {"sample_weight": w, "weight_kind": "sampling"}):
-                variance, _ = covariance_of(_sample.sample(y, np.column_stack([s, s]), **how), measure)[1]
+                variance, _ = covariance_of(metrics.Samples(y, np.column_stack([s, s]), **how).two, measure)[1]
                 assert (variance == 0.0).all()

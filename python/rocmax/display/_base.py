@@ -193,7 +193,8 @@ class Display(Picture):
         cls._check(options, "from_predictions")
         reading = {name: options.pop(name) for name in Reading.__annotations__ if name in options}
         reading = by_titles(options.get("names"), y_score, reading, cls._scores)
-        given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), **reading)
+        titled = options.get("names") is not None
+        given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), titled=titled, **reading)
         return cls.from_samples(Samples.unchecked(given), **options)
 
     @classmethod

@@ -230,6 +230,7 @@ class Arguments(NamedTuple):
     n_dropped: int = 0
     names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
     remedy: str = DROP  # what a caller can do about missing values; empty if there is no option
+    titled: bool = False  # whether the caller names the columns elsewhere
 
     @classmethod
     def complete(
@@ -248,8 +249,7 @@ class Arguments(NamedTuple):
         """Bring the arguments into memory, and leave out samples that miss a value if these are dropped."""
         kind_of(options.get("weight_kind"))
         y_true, y_score, sample_weight, groups = all_in_memory(y_true, y_score, sample_weight, groups)
-        if by is not None:
-            (by,) = in_memory(**{by_name: by})
+        by = None if by is None else in_memory(**{by_name: by})[0]
         held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups, by_name: by}
         found, options["n_dropped"] = complete(missing, **held)
         return cls(*found, **options, names=names)  # type: ignore[misc]  # options are those of Samples
@@ -269,7 +269,7 @@ class Arguments(NamedTuple):
         if len(s) != len(y):
             turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
             raise ValueError(f"{of_scores} has {len(s)} samples, {name} has {len(y)}; they must agree{turned}")
-        if models is None:
+        if models is None and not self.titled:
             warn_if_two_classes(s, columns, of_scores)
         lower = directions(self.higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
         threads, weight, group = n_threads(self.n_jobs), self.sample_weight, None
