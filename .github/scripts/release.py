@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# One for all of CPython from 3.11 on, and one for the free-threaded interpreter, which the stable ABI leaves out.
-ABIS = ("cp311-abi3", "cp314-cp314t")
+# One for all of CPython from 3.11 on, and two for free-threaded interpreters: 3.14, and all from 3.15 on (PEP 803).
+ABIS = ("cp311-abi3", "cp314-cp314t", "cp315-abi3.abi3t")
 PLATFORMS = (
     "manylinux_2_28_x86_64",
     "manylinux_2_28_aarch64",

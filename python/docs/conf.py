@@ -10,6 +10,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from rocmax import __version__
@@ -91,6 +93,27 @@ def _link_gallery(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((gallery/\w+)\.py\)", r"](_generated/\1.rst)", source[0])
 
 
+def _write_llms(app: Sphinx, error: Exception | None) -> None:
+    """Write llms.txt: the pages of the index, part by part, each with its first sentence."""
+    if error is not None or app.builder.format != "html":
+        return
+
+    def listed(page: str) -> list[str]:
+        first = next(app.env.get_doctree(page).findall(nodes.paragraph), None)
+        said = "" if first is None else ": " + re.split(r"(?<=[.:]) ", " ".join(first.astext().split()))[0]
+        line = f"- [{app.env.titles[page].astext()}]({app.builder.get_target_uri(page)}){said}"
+        inner = app.env.toctree_includes.get(page, []) if page.endswith("/index") else []
+        return [line, *(line for one in inner for line in listed(one))]
+
+    index = app.env.get_doctree(app.config.root_doc)
+    about = " ".join(next(index.findall(nodes.paragraph)).astext().split())
+    parts = [f"# {app.config.project}", f"> {about}"]
+    for tree in index.findall(addnodes.toctree):
+        lines = [line for page in tree["includefiles"] for line in listed(page)]
+        parts.append("\n".join([f"## {tree['caption']}", "", *lines]))
+    (app.outdir / "llms.txt").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
 def _help(parser: ArgumentParser) -> str:
     return f"\n```text\n{parser.format_help()}```\n"
 
@@ -100,3 +123,4 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", _is_theirs)
     app.connect("builder-inited", _write_commands)
     app.connect("source-read", _link_gallery)
+    app.connect("build-finished", _write_llms)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import shlex
 import subprocess
 import tomllib
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from sphinx.application import Sphinx
 
 import pages
 import rocmax
@@ -168,3 +170,21 @@ def a_reader_study(rng: np.random.Generator) -> dict[str, Any]:
         "truth": truth,
         "rating": truth + rng.normal(size=len(truth)),
     }
+
+
+def test_the_guide_lists_its_pages_for_language_models(tmp_path):
+    conf = runpy.run_path(str(pages.DOCS / "conf.py"))
+    (tmp_path / "conf.py").write_text('project, extensions = "rocmax", ["myst_parser"]')
+    toctree = "```{toctree}\n:caption: Use it\n\nfirst\ngallery/index\n```\n"
+    (tmp_path / "index.md").write_text(f"# Title\n\nIt measures\ncurves.\n\n{toctree}")
+    (tmp_path / "first.md").write_text("# First page\n\nIt starts. It ends.\n")
+    (tmp_path / "gallery").mkdir()
+    (tmp_path / "gallery/index.md").write_text("# All examples\n\n```{toctree}\none\n```\n")
+    (tmp_path / "gallery/one.md").write_text("# One\n\nAn example.\n")
+    app = Sphinx(tmp_path, tmp_path, tmp_path / "out", tmp_path / "trees", "html", status=None, warningiserror=True)
+    app.connect("build-finished", conf["_write_llms"])
+    app.build()
+    assert (tmp_path / "out/llms.txt").read_text() == (
+        "# rocmax\n\n> It measures curves.\n\n## Use it\n\n- [First page](first.html): It starts.\n"
+        "- [All examples](gallery/index.html)\n- [One](gallery/one.html): An example.\n"
+    )

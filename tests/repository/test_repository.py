@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from rattler_build import Stage0Recipe
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -18,7 +19,7 @@ WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".g
 RELEASE = runpy.run_path(str(ROOT / ".github/scripts/release.py"))
 DISTRIBUTIONS = {
     **{"autogluon": "autogluon.tabular", "sklearn": "scikit-learn", "sksurv": "scikit-survival"},
-    "yaml": "pyyaml",
+    **{"rattler_build": "py-rattler-build", "yaml": "pyyaml"},
 }
 
 
@@ -96,10 +97,16 @@ def steps():
 
 @pytest.mark.parametrize(
     ("schema", "files"),
-    [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", ".github/CITATION.cff")],
+    [
+        ("github-workflows", ".github/workflows/*.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/[!c]*.yml"),
+        ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
+        ("citation-file-format", ".github/CITATION.cff"),
+    ],
 )
 def test_files_keep_to_their_schemas(schema, files):
     paths = [str(path) for path in ROOT.glob(files)]
+    assert paths
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *paths]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
@@ -136,15 +143,17 @@ def test_all_python_versions_are_those_of_the_wheels():
     assert [version for version in versions if version[-1] != "t"] == said
     assert PROJECT["requires-python"] == f">={said[0]}"
     features = tomllib.loads((ROOT / "rust/py/Cargo.toml").read_text())["dependencies"]["pyo3"]["features"]
-    assert f"abi3-py{said[0].replace('.', '')}" in features
     built = " ".join(step.get("with", {}).get("args", "") for _, step in steps())
     for abi in RELEASE["ABIS"]:
-        assert f"-i python3.{abi.split('-')[1].removeprefix('cp3') if 't' in abi else said[0][2:]}" in built
+        version = re.match(r"cp3(\d+)", abi)[1]
+        assert f"-i python3.{version}{'t' if abi.endswith('t') else ''}" in built
+    features = " ".join(features)
+    assert all(f"{abi}-py3{version}" in features for abi, version in (("abi3", said[0][2:]), ("abi3t", said[-1][2:])))
 
 
 def test_a_release_is_refused_unless_all_is_there():
     version, names = RELEASE["version"](), RELEASE["expected_files"]()
-    assert version == CARGO["version"] and len(names) == 15
+    assert version == CARGO["version"] and len(names) == 22
     RELEASE["check_files"](names)
     for wrong in (names - {min(names)}, names | {"rocmax-9.whl"}):
         with pytest.raises(SystemExit, match=r"missing: .*; not expected: "):
@@ -160,6 +169,25 @@ def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / ".github/CITATION.cff").read_text())
     assert (citation["version"], citation["license"]) == (CARGO["version"], CARGO["license"])
     assert citation["abstract"].rstrip(".") == PROJECT["description"]
+
+
+def test_the_recipe_is_that_of_the_package():
+    recipe = Stage0Recipe.from_file(ROOT / ".github/recipe/recipe.yaml").to_dict()
+    assert recipe["context"]["version"] == CARGO["version"] and recipe["about"]["license"] == CARGO["license"]
+    needed = recipe["requirements"]
+    assert [line.replace(" ", "") for line in needed["run"]] == ["python", *PROJECT["dependencies"]]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert {line.replace(" ", "") for line in needed["host"]} == {"python", "pip", *build}
+    for path in (".ci/run", ".ci/wheel"):
+        assert f"'{build[0]}'" in (ROOT / path).read_text()
+
+
+def test_the_paper_cites_what_it_lists():
+    text = (ROOT / ".github/paper/paper.md").read_text()
+    listed = re.findall(r"^@\w+\{(\w+),", (ROOT / ".github/paper/paper.bib").read_text(), re.MULTILINE)
+    assert set(re.findall(r"\[@(\w+)\]", text)) == set(listed)
+    measured = (ROOT / "python/docs/measured.md").read_text()
+    assert all(number in measured for number in ("1/54", "1/140", "88.0 / 90.3 / 95.3"))
 
 
 def test_every_path_in_contributing_is_there():
