@@ -19,7 +19,7 @@ import numpy as np
 import sklearn.metrics
 
 from rocmax import _core, metrics
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 
 REPEATS = 7
 REPLICATES = 100  # of a bootstrap, whose preparation is shared among them

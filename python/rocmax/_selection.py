@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics.measures import PartialAUC
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import influence_of
 
 # The difference of two equal variances is about this share of them, by rounding.

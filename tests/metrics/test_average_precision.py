@@ -6,7 +6,7 @@ from sklearn.metrics import average_precision_score
 
 from rocmax.metrics import AveragePrecision, ROCAccumulator
 from rocmax.metrics.measures._positives import Positives
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 
 
 def draw(rng, n, share, levels):

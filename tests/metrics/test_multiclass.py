@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import roc_auc_score as reference
 
 from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._classes import class_estimates, classes
-from rocmax.metrics.samples._sample import Arguments
 from rocmax.metrics.variances import _multiclass as multiclass
 
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]

@@ -18,7 +18,7 @@ from rocmax.metrics import (
     infer,
     operating_point,
 )
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 

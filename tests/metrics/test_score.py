@@ -7,7 +7,7 @@ from scipy import integrate, stats
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
 from rocmax.metrics.intervals._score import _PRIOR, model
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import parts_of
 
 RANGES = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0)]

@@ -24,7 +24,7 @@ from rocmax._cli._text import log
 from rocmax._cli._trained import suspects
 from rocmax._tables._notes import Note
 from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
 
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}

@@ -15,7 +15,7 @@ from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.risks import PAIR_LOSSES, PairLoss
 
 # The least second derivative: above 0 in float32 too, and negligible beside that of one sample.

@@ -18,8 +18,9 @@ from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Reading
-from rocmax.metrics.samples._sample import Arguments, Sample
+from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Plain, read
-from rocmax.metrics.samples._sample import Arguments, Sample, explain, require_two
+from rocmax.metrics.samples._sample import Sample, explain, require_two
 from rocmax.metrics.samples._samples import Samples
 
 _gauss = lru_cache(maxsize=16)(np.polynomial.legendre.leggauss)

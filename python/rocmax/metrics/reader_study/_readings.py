@@ -25,7 +25,8 @@ from rocmax.metrics.reader_study._rows import (
 )
 from rocmax.metrics.reader_study._wide import from_wide
 from rocmax.metrics.results import _words as words
-from rocmax.metrics.samples._sample import Arguments, Sample, explain, one_model
+from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._value import Value
 
 _LISTED = 4  # readers and modalities that are named

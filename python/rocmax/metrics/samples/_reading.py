@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.missing import directions
 from rocmax._parameters import shown
-from rocmax.metrics.samples._sample import Arguments
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import given_before, require_known, require_none
 

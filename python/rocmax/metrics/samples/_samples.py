@@ -12,8 +12,9 @@ from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import label_classes, names_of
 from rocmax._parameters import shown
+from rocmax.metrics.samples._arguments import Arguments, rows_or_none
 from rocmax.metrics.samples._classes import Classes, classes
-from rocmax.metrics.samples._sample import Arguments, Kept, Sample, rows_or_none, verify
+from rocmax.metrics.samples._sample import Kept, Sample, verify
 from rocmax.metrics.samples._value import Value
 from rocmax.metrics.samples._weights import kind_of
 

@@ -13,7 +13,8 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64, choice, naming_missing, scikit_learn
 from rocmax._parameters import check_flag
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
-from rocmax.metrics.samples._sample import Arguments, one_model
+from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.samples._sample import one_model
 
 
 def roc_curve(
