@@ -56,7 +56,10 @@ def problems(folder: Path) -> Iterator[Problem]:
 
 
 def tox21(path: Path) -> Iterator[Problem]:
-    """Yield the endpoints of Tox21: one row per compound, without salts and stereochemistry; active if once active."""
+    """Yield the endpoints of Tox21.
+
+    Compounds that differ only in salts or stereochemistry, or in no feature, are one row, active if one of them is.
+    """
     from rdkit import Chem, RDLogger
     from rdkit.Chem import Descriptors
     from rdkit.Chem.MolStandardize.rdMolStandardize import LargestFragmentChooser
@@ -73,9 +76,10 @@ def tox21(path: Path) -> Iterator[Problem]:
     features = pd.DataFrame({name: [of(molecule) for molecule in molecules] for name, of in chosen}, labels.index)
     features = features.round(PROPERTIES)
     often = [n for n in features if n in PROPERTIES or (features[n] != features[n].mode()[0]).mean() >= RAREST]
+    table = features[often].join(labels).groupby(often, sort=False).max().reset_index()
     for endpoint in labels:
-        measured = labels[endpoint].notna()
-        yield f"tox21 {endpoint}", features.loc[measured, often], labels.loc[measured, endpoint] == 1
+        measured = table[table[endpoint].notna()]
+        yield f"tox21 {endpoint}", measured[often], measured[endpoint] == 1
 
 
 def as_csv(X: pd.DataFrame, y: pd.Series) -> bytes:
