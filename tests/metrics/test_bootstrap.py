@@ -69,7 +69,7 @@ def test_weights_below_a_sample_are_refused():
     with pytest.raises(ValueError, match=r"0.5 positive sample: a variance needs two.*weight_kind='sampling'"):
         metrics.infer(Y, S, sample_weight=np.full(60, 1 / 40), method="bootstrap")
     with pytest.raises(ValueError, match=r"0.5 positive sample: a variance needs two.*weight_kind='sampling'"):
-        metrics.infer(Y, S, sample_weight=np.full(60, 1 / 40))
+        metrics.infer(Y, S, sample_weight=np.full(60, 1 / 40), method="delong")
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=str)

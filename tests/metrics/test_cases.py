@@ -42,7 +42,7 @@ def test_scored_measures_of_the_cases(case):
 
 @pytest.mark.parametrize("case", load("delong_paired")["cases"])
 def test_paired_cases(case):
-    found = metrics.compare(case["y"], {"a": case["score_a"], "b": case["score_b"]})
+    found = metrics.compare(case["y"], {"a": case["score_a"], "b": case["score_b"]}, method="delong")
     assert list(found.estimates.values()) == pytest.approx(case["auc"], abs=EXACT)
     np.testing.assert_allclose(found.covariance, case["cov"], atol=EXACT)
     assert found.statistic == pytest.approx(case["z"], abs=1e-9)
@@ -56,7 +56,7 @@ def test_exact_rational_arithmetic(case):
         with pytest.raises(ValueError, match="a variance needs two"):
             metrics.infer(y, s, method="delong")
         assert 1 in (sum(y), len(y) - sum(y))
-        assert metrics.infer(y, s).method == "newcombe"
+        assert metrics.infer(y, s).method == "score"
     else:
         found = metrics.infer(y, s)
         assert found.variance == pytest.approx(expected["var_delong"], abs=EXACT)
@@ -131,8 +131,9 @@ def test_values_of_proc(name):
 def check_test_of_proc(kind, y, both, alternative, expected):
     paired = kind == "test_delong_paired"
     scores = {"a": both["scores"], "b": both["scores2"]}
-    found = metrics.compare(y if paired else {"a": y, "b": y}, scores, alternative=alternative.replace(".", "-"))
     statistic = expected["Z" if paired else "D"]
+    how = {"method": None if statistic is None else "delong", "alternative": alternative.replace(".", "-")}
+    found = metrics.compare(y if paired else {"a": y, "b": y}, scores, **how)
     if statistic is None:  # no variance at all: pROC has no number, ours is from the intervals of both models
         assert np.isfinite(found.statistic)
         assert found.confidence_interval.low < found.difference or found.difference in (-1, 0)
@@ -185,7 +186,8 @@ def test_values_that_proc_documents(case):
         paired = kind == "test_paired"
         alternative = params["alternative"].replace(".", "-")
         models = dict(zip("ab", scores, strict=True))
-        found = metrics.compare(y if paired else {"a": y, "b": y}, models, alternative=alternative)
+        how = {"method": "delong", "alternative": alternative}
+        found = metrics.compare(y if paired else {"a": y, "b": y}, models, **how)
         key = "Z" if paired else "D"
         assert found.statistic == pytest.approx(expected[key], abs=1e-9)
         assert found.pvalue == pytest.approx(expected["p"], abs=1e-9)

@@ -97,7 +97,8 @@ def test_compare_gives_the_cautions_of_infer(measure, y, said):
 
 def test_intervals_in_warnings_stay_within_the_bounds():
     y = np.arange(40) % 2
-    found = [str(one) for one in warned(lambda: compare(y, {"a": -y - 1e-3 * NOISE[:40], "b": NOISE[:40]}))]
+    scores = {"a": -y - 1e-3 * NOISE[:40], "b": NOISE[:40]}
+    found = [str(one) for one in warned(lambda: compare(y, scores, method="delong"))]
     (said,) = [one for one in found if "model a" in one]
     assert "interval 0.000-0.000 lies" in said
     y = np.arange(60) % 2

@@ -10,7 +10,7 @@ from rocmax.metrics.intervals._joint import joint_test
 Y = np.repeat([0, 1], 10)
 
 
-@pytest.mark.parametrize("method", ["delong", Bootstrap(50)])
+@pytest.mark.parametrize("method", ["profile", Bootstrap(50)])
 def test_perfect_against_reversed_scores_is_infinite_evidence(method):
     scores = np.c_[np.arange(20.0), -np.arange(20.0)]
     with pytest.warns(UserWarning, match="has a variance of 0"):

@@ -1,7 +1,6 @@
 """Which method goes with which measure: one table for arrays in memory and for data in parts."""
 
 import dataclasses
-import warnings
 
 import numpy as np
 import pytest
@@ -82,7 +81,7 @@ def test_advice_of_sampling_weights_can_be_taken():
         with pytest.warns(UserWarning, match=r"only 2\.\d* negatives in the range decide; use method='score'") as said:
             metrics.infer(Y, S, part, method=method, random_state=0, **weighted)
         assert metrics.infer(Y, S, part, method=said[0].message.instead, **weighted).method == "score"
-    with pytest.warns(UserWarning, match="negatives in the range decide; method='bootstrap' is less so") as said:
+    with pytest.warns(UserWarning, match="negatives in the range decide; use method='profile'") as said:
         metrics.compare(Y, {"a": S, "b": -S}, part, method="delong", **weighted)
     metrics.compare(Y, {"a": S, "b": -S}, part, method=said[0].message.instead, random_state=0, **weighted)
 
@@ -90,17 +89,19 @@ def test_advice_of_sampling_weights_can_be_taken():
 @pytest.mark.filterwarnings("ignore:.* undercovers here:rocmax.exceptions.CoverageWarning")
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
 def test_the_default_is_the_method_that_covers(measure):
-    part = isinstance(measure, PARTS)
+    few = isinstance(measure, (*PARTS, AUC))
     held = metrics.ROCAccumulator(pos_label="b").update(np.where(Y, "b", "a"), S).result(measure)
-    assert (held.method, held.pos_label) == ("score" if part else "logit-delong", "b")
+    assert (held.method, held.pos_label) == ("score" if few else "logit-delong", "b")
     for columns in (S, np.c_[S, -S]):
         found = metrics.infer(Y, columns, measure)
         again = metrics.infer(Y, columns, measure, method=found.method)
         assert found.method == held.method
         np.testing.assert_array_equal(found.confidence_interval, again.confidence_interval)
     for more in ({"groups": np.arange(40) // 2}, {"sample_weight": np.arange(1.0, 41), "weight_kind": "sampling"}):
-        assert metrics.infer(Y, S, measure, **more).method == held.method
-    if not part:
+        assert metrics.infer(Y, S, measure, **more).method == (
+            "score" if isinstance(measure, PARTS) else "logit-delong"
+        )
+    if not isinstance(measure, PARTS):
         delong = metrics.infer(Y, S, measure, method="delong")
         assert (found.estimate[0], found.variance[0]) == pytest.approx((delong.estimate, delong.variance), abs=1e-12)
 
@@ -131,26 +132,20 @@ def test_the_options_of_the_measure_are_those_of_the_score():
     assert dataclasses.replace(whole, measure=auc.measure) == auc
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    ("measure", "method"),
-    [
-        (AUC(), "delong"),
-        (PartialAUC((0.0, 0.4)), "delong"),
-        (PartialAUC((0.0, 0.1)), "bootstrap"),
-        (FPRAtTPR(0.9), "bootstrap"),
-        (TPRAtFPR(0.3), "delong"),
-    ],
+    "measure", [AUC(), PartialAUC((0.0, 0.4)), PartialAUC((0.0, 0.1)), FPRAtTPR(0.9), TPRAtFPR(0.3)]
 )
-def test_the_default_of_comparisons(measure, method):
-    options = {"measure": measure, "random_state": 0}
-    t = np.roll(S, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert metrics.compare(Y, {"a": S, "b": t}, **options).method == method
-        assert metrics.compare({"a": Y, "b": Y}, {"a": S, "b": t}, **options).method == method
-    few = np.arange(40) < 3
-    with pytest.warns(UserWarning, match="the interval and the p-value of method=.* only .* positives.* decide"):
-        metrics.compare(few, {"a": S, "b": t}, **options)
+def test_the_default_of_comparisons(measure):
+    t, few = np.roll(S, 1), np.arange(40) < 3
+    for found in (
+        metrics.compare(Y, {"a": S, "b": t}, measure),
+        metrics.compare({"a": Y, "b": Y}, {"a": S, "b": t}, measure),
+    ):
+        assert found.method == "profile"
+    with pytest.warns(UserWarning) as said:
+        metrics.compare(few, {"a": S, "b": t}, measure, method="delong")
+    assert any("the p-value of method='delong' are too optimistic here: only" in str(one.message) for one in said)
 
 
 @pytest.mark.filterwarnings("error")

@@ -248,7 +248,7 @@ def test_one_reader_is_the_paired_test_of_two_models():
     y, s, names = simulated(r=1)
     found = mrmc_analysis(y, s, **names, readers="fixed")
     truth, scores = table(y, s, names)
-    expected = compare(truth, scores[:, 0].T)
+    expected = compare(truth, scores[:, 0].T, method="delong")
     assert found.pvalue == pytest.approx(expected.pvalue)
     np.testing.assert_allclose(found.differences[0].confidence_interval, expected.confidence_interval)
 

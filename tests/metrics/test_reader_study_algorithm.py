@@ -65,7 +65,7 @@ def test_readers_alone_are_a_t_test_and_one_reader_is_a_paired_test():
     assert found.pvalue == pytest.approx(stats.ttest_1samp(found.estimates[0], value).pvalue)
     one = {pair: table[pair] for pair in [("CT", "reader 0"), ("alone", "CAD")]}
     found = mrmc_analysis(TRUTH, one, PartialAUC((0, 0.4)), algorithm="CAD", readers="fixed")
-    expected = compare(TRUTH, rating[[0, -1]].T, PartialAUC((0, 0.4)))
+    expected = compare(TRUTH, rating[[0, -1]].T, PartialAUC((0, 0.4)), method="delong")
     assert found.pvalue == pytest.approx(expected.pvalue)
     np.testing.assert_allclose(found.differences[0].confidence_interval, expected.confidence_interval)
 

@@ -119,7 +119,7 @@ def test_intervals_and_comparisons(kind):
     low, high = infer(y, s, measure, method=Bootstrap(500, interval="bca"), random_state=0).confidence_interval
     assert low < found.estimate < high
     paired = compare(y, {"a": s, "b": other}, measure)
-    assert (paired.estimates["a"], paired.method) == (found.estimate, "delong")
+    assert (paired.estimates["a"], paired.method) == (found.estimate, "profile")
     drawn = compare(y, {"a": s, "b": other}, measure, method="bootstrap", random_state=0)
     assert paired.pairs[0].standard_error == pytest.approx(drawn.pairs[0].standard_error, rel=0.2)
 

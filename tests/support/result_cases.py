@@ -156,8 +156,8 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "Comparison": (
         lambda: compare(Y, {"a": S[:, 0], "b": S[:, 1]}),
         (
-            "AUC: a = 0.612, b = 0.803, difference -0.191 (95 % CI -0.332 to -0.049), p = 0.008 (paired two-sided test;"
-            " DeLong et al. 1988; 41 positive, 72 negative samples).",
+            "AUC: a = 0.612, b = 0.803, difference -0.191 (95 % CI -0.333 to -0.047), p = 0.010 (paired two-sided test;"
+            " profile of intervals, DeLong et al. 1988; 41 positive, 72 negative samples).",
         ),
     ),
     "Comparison, margin": (
@@ -182,7 +182,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "Comparison, models": (
         lambda: compare(Y, NAMED),
-        ("AUC of 3 models", "old minus new -0.191 (-0.332 to -0.049), p = 0.008", "adjusted by Holm 1979", "p < 0.001"),
+        ("AUC of 3 models", "old minus new -0.191 (-0.333 to -0.047), p = 0.010", "adjusted by Holm 1979", "p < 0.001"),
     ),
     "Comparison, one-sided": (
         lambda: compare(Y, S, alternative="less", adjust=None),

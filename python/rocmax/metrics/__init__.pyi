@@ -26,6 +26,7 @@ from rocmax.metrics.measures import TPRAtFPR as TPRAtFPR
 from rocmax.metrics.methods import Bootstrap as Bootstrap
 from rocmax.metrics.methods import DeLong as DeLong
 from rocmax.metrics.methods import Method as Method
+from rocmax.metrics.methods import Profile as Profile
 from rocmax.metrics.methods import Venkatraman as Venkatraman
 from rocmax.metrics.power._detectable import detectable_auc as detectable_auc
 from rocmax.metrics.power._power import auc_power as auc_power

@@ -11,14 +11,21 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import F64, check_level, choice, require_weights
 from rocmax.metrics._infer import known_of, warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
-from rocmax.metrics.intervals._interval import Limits, critical
+from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_estimates, warn_of_few_compared
+from rocmax.metrics.methods import (
+    as_method,
+    checked,
+    default_comparison,
+    warn_of_estimates,
+    warn_of_few,
+    warn_of_few_compared,
+)
 from rocmax.metrics.methods.base import Asked, Covariance, Method, variance_of
-from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.methods.delong import DeLong, logit
+from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
+from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._pair_tests import pair_tests
@@ -84,12 +91,11 @@ def compare(  # type: ignore[misc]  # with samples first, the measure is second
 ) -> Comparison:
     """Test whether models have the same AUC, partial AUC, TPR at a fixed FPR, or any other measure.
 
-    Each pair is tested by ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
-    :func:`infer`, all models together by ``(L A)' (L S L')^+ (L A)``, chi-square with rank(L S L') degrees of freedom:
-    A the estimates, S their covariance and L the differences of neighbours. Paired models scored the same samples, and
-    the statistic of a pair is normal. Models of independent samples have no covariance, and the statistic follows
-    Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of
-    samples of a model, or the effective number with sampling weights.
+    The interval and the p-value of a pair come from the intervals that :func:`infer` gives for both models and from the
+    correlation of their components: see :class:`Profile`. All models together are tested by
+    ``(L A)' (L S L')^+ (L A)``, chi-square with rank(L S L') degrees of freedom: A the estimates, S their covariance by
+    :func:`infer`'s components and L the differences of neighbours. Paired models scored the same samples; models of
+    independent samples have no covariance.
 
     Parameters
     ----------
@@ -103,13 +109,14 @@ def compare(  # type: ignore[misc]  # with samples first, the measure is second
     measure : Measure or str, default="auc"
         What is measured, as in :func:`infer`.
     method : Method or str, default=None
-        Source of the covariance: "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation
-        test that two ROC curves are equal everywhere, not only their areas), or a value with options, such as
-        ``Bootstrap(500)``. None selects "delong", but "bootstrap" for measures without components, and where fewer than
-        five samples are in the range of a partial AUC or beyond the threshold of a rate (without clusters): there its
-        measured coverage is better (``benches/python/coverage_metrics.py``). The interval of a bootstrap consists of
-        percentiles; its p-value is the share of replicates beyond the null difference. If neither model has a
-        variance, as where both separate the classes, their own intervals are combined (MOVER: Zou and Donner, 2008).
+        "profile", "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation test that two ROC
+        curves are equal everywhere, not only their areas), or a value with options, such as ``Bootstrap(500)``. None
+        selects "profile", or "bootstrap" for measures without components. "delong" tests
+        ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``, which is normal, or for models of independent samples follows
+        Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the
+        number of samples of a model; with few samples, and where a model is nearly perfect, its intervals are too
+        short. The interval of a bootstrap consists of percentiles; its p-value is the share of replicates beyond the
+        null difference. Pooled subgroups are compared as models are.
     null_difference : float, default=0.0
         The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
@@ -154,11 +161,11 @@ def compare(  # type: ignore[misc]  # with samples first, the measure is second
     >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
     >>> found = compare(y, scores)
     >>> round(found.difference, 6), round(found.pvalue, 6)
-    (0.24, 0.051576)
+    (0.24, 0.068102)
     >>> print(found)
     AUC: new = 0.920, old = 0.680
-    difference +0.240 [-0.002, +0.482] (95 % CI), p = 0.052 (paired two-sided test)
-    DeLong et al. 1988; 5 positive, 5 negative samples
+    difference +0.240 [-0.024, +0.519] (95 % CI), p = 0.068 (paired two-sided test)
+    profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
     """
     if isinstance(y_true, Samples) or all_samples(y_true):
         y_score, measure = in_order(y_score, measure)
@@ -219,7 +226,7 @@ def _check(asked: Asked) -> None:
         return
     if method is not None and type(method).covariance is Method.covariance:
         method.covariance([], measure)
-    checked(method or (DeLong() if Trait.COMPONENTS in measure.traits else Bootstrap()), measure, known)
+    checked(method or default_comparison(measure), measure, known)
     if known.classes and measure.average is None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
@@ -236,11 +243,11 @@ class Found(NamedTuple):
 def _chosen(asked: Asked, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
     """Return the method that was requested or the default, and the least sizes of the classes."""
     if isinstance(samples[0], Classes):
-        return asked.method or DeLong(), samples[0].sizes
+        return asked.method or default_comparison(asked.measure), samples[0].sizes
     for one in samples:
         require_weights(one.weight, one.weight_name)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
-    return asked.method or default_comparison(asked.measure, (n_pos, n_neg), asked.known), (n_pos, n_neg)
+    return asked.method or default_comparison(asked.measure), (n_pos, n_neg)
 
 
 def _of_paired(asked: Asked, models: list[Any]) -> Found:
@@ -253,9 +260,18 @@ def _of_paired(asked: Asked, models: list[Any]) -> Found:
     found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
     check_variance(found.matrix)
     if binary:
-        warn_of_estimates(asked.measure, models, sizes)
-        warn_of_few_compared(method.name, asked.measure, sizes, asked.known)
+        warn_of(asked, method, found, models, sizes)
     return Found(method, found)
+
+
+def warn_of(asked: Asked, method: Method, found: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
+    """Warn of estimates, and of tests that few samples decide."""
+    warn_of_estimates(asked.measure, samples, sizes)
+    if isinstance(method, Profile) and found.own is not None:
+        for one in samples:
+            warn_of_few(found.own.method, asked.measure, one, asked.known)
+    else:
+        warn_of_few_compared(method.name, asked.measure, sizes)
 
 
 def _in_subgroups(asked: Asked, data: Sample, by: Any) -> Comparison:
@@ -267,8 +283,9 @@ def _in_subgroups(asked: Asked, data: Sample, by: Any) -> Comparison:
         return result_of(asked, found, [data]), found.covariance
 
     def pooled(found: Covariance, data: Sample) -> Comparison:
-        method = (asked.method or Bootstrap()) if found.replicates is not None else DeLong()
-        return result_of(asked, Found(method, found), [data])
+        if found.own is None and found.replicates is not None:
+            found = found._replace(own=without_variance(found.estimate, data.effective, asked.measure))
+        return result_of(asked, Found(asked.method or default_comparison(asked.measure), found), [data])
 
     return compare_subgroups(data, by, asked.measure, estimate, pooled)
 
@@ -281,20 +298,24 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
     if method.name == "obuchowski":
         raise ValueError("method='obuchowski' needs paired models: one y_true for all of them")
     measure, freedom = asked.measure, None
-    if isinstance(method, Bootstrap):
+    if isinstance(method, Profile):
+        found = method.independent(samples, measure)
+    elif isinstance(method, Bootstrap):
         seed = seed_of(asked.seed)
         each = [method.estimate(data, measure, (seed + k) % 2**64) for k, data in enumerate(samples)]
         replicates = np.column_stack([one.replicates for one in each if one.replicates is not None])
         variance = variance_of(replicates)
-        found = Covariance(np.concatenate([one.estimate for one in each]), np.diag(variance), replicates)
+        pairs = zip(each, samples, strict=True)
+        certain = [without_variance(one.estimate, data.effective, measure) for one, data in pairs]
+        own = joined([one for one in certain if one is not None]) if all(certain) else None
+        found = Covariance(np.concatenate([one.estimate for one in each]), np.diag(variance), replicates, own)
     else:
         parts = [variance_parts(data, measure) for data in samples]
         variance = np.array([np.sum(part[1], axis=0)[0] for part in parts])
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
-    warn_of_estimates(measure, samples, sizes)
-    warn_of_few_compared(method.name, measure, sizes, asked.known)
+    warn_of(asked, method, found, samples, sizes)
     return Found(method, found, freedom)
 
 
@@ -313,17 +334,13 @@ def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
     if found.curves is not None or isinstance(samples[0], Classes):
         return
-    estimate, matrix, _ = found.covariance
-    reach = critical(asked.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    low, high = (np.clip(estimate + sign * reach, *asked.measure.bounds) for sign in (-1, 1))
+    estimate, matrix = found.covariance[:2]
+    if isinstance(found.method, Profile) and found.covariance.own is not None:
+        low, high = found.covariance.own.limits.at(asked.question.level)
+    else:
+        reach = critical(asked.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+        low, high = (np.clip(estimate + sign * reach, *asked.measure.bounds) for sign in (-1, 1))
     warn_below_chance(asked.measure, samples, (low, high))
-
-
-def _limits(measure: Measure, estimate: F64, matrix: F64, samples: list[Any]) -> Limits:
-    """Return the limits of every model by the variances of its estimate."""
-    sizes = np.array([one.sizes if isinstance(one, Classes) else one.effective for one in samples], dtype=np.float64).T
-    fewest, variance = sizes.min(axis=0), np.maximum(np.diagonal(matrix), 0.0)
-    return logit(estimate, (variance, np.zeros_like(variance)), (fewest, sizes.sum(axis=0) - fewest), measure)
 
 
 def _names(samples: list[Any]) -> tuple[str, ...]:
@@ -332,7 +349,7 @@ def _names(samples: list[Any]) -> tuple[str, ...]:
 
 def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
-    (level, hypothesis), (estimate, matrix, _) = asked.question, found.covariance
+    (level, hypothesis), (estimate, matrix) = asked.question, found.covariance[:2]
     assert hypothesis is not None
     names, joint = _names(samples), None
     pairs: tuple[PairComparison, ...]
@@ -340,8 +357,8 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     else:
-        how = hypothesis, level, asked.measure.bounds, _limits(asked.measure, estimate, matrix, samples)
-        pairs = pair_tests(found.covariance, found.freedom, names, *how, asked.adjust)
+        how = hypothesis, level, asked.measure.bounds, asked.adjust
+        pairs = pair_tests(found.covariance, found.freedom, names, *how)
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
         told = not np.isfinite(asked.measure.bounds).all()
         if np.isinf(joint.statistic) and not (told and any(p.difference and not p.standard_error for p in pairs)):

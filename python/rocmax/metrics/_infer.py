@@ -18,8 +18,9 @@ from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.methods import as_method, checked, default_method, warn_of_estimates, warn_of_few
+from rocmax.metrics.methods import as_method, checked, warn_of_estimates, warn_of_few
 from rocmax.metrics.methods.base import Asked, Data, Interval, Method
+from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
@@ -101,8 +102,9 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
     method : Method or str, default=None
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
         as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
-        (``benches/python/coverage_metrics.py``): "score" for partial areas, rates and measures judged by a budget, the
-        bootstrap for measures without components, "logit-delong" for all others, several classes and pairs of subjects.
+        (``benches/python/coverage_metrics.py``): "score" for partial areas, rates, measures judged by a budget and the
+        AUC with fewer than 30 samples of a class (without clusters and sampling weights), the bootstrap for measures
+        without components, "logit-delong" for all others, several classes and pairs of subjects.
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
@@ -151,7 +153,7 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
     >>> found.summary()
-    'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
+    'AUC 0.889 (95 % CI 0.411-0.986; score interval; 3 positive, 3 negative samples).'
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
@@ -164,8 +166,8 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
     known = known_of(data)
-    using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
-    asked = Asked(measure, using, question, known, random_state)
+    checked(chosen or default_method(measure, known), measure, known)
+    asked = Asked(measure, chosen, question, known, random_state)
     if samples.by is None or isinstance(data, Classes):
         found = inferred(data, asked)
     else:
@@ -186,8 +188,8 @@ def known_of(*samples: Sample | Classes) -> Data:
 
 def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] | None = None) -> Inference:
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
-    measure, method = asked.measure, asked.method
-    assert method is not None
+    measure = asked.measure
+    method = asked.method or default_method(measure, asked.known, _sizes(data))
     found = method.estimate(data, measure, asked.seed)
     if isinstance(data, Classes):
         return result(found, asked, data)
@@ -199,6 +201,10 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
     warn_of_estimates(measure, [data], data.totals if asked.known.grouped else data.effective)
     warn_of_few(found.method, measure, data, asked.known)
     return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
+
+
+def _sizes(data: Sample | Classes) -> tuple[float, float] | None:
+    return None if isinstance(data, Classes) else data.totals
 
 
 def _threshold(data: Sample, measure: Measure) -> Any:
@@ -239,10 +245,10 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     warn(BelowChanceWarning(message, named + fact))
 
 
-def _warn_of_no_width(method: str, asked: Asked) -> None:
+def _warn_of_no_width(method: str, asked: Asked, sizes: tuple[float, float] | None) -> None:
     """Warn of an interval that is a point, and name the method that gives it a width, if one does."""
     fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
-    better = default_method(asked.measure, asked.known).name
+    better = default_method(asked.measure, asked.known, sizes).name
     wider = better != method and np.isfinite(asked.measure.bounds).all()
     advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
     warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
@@ -252,9 +258,9 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
     """Put together what is known; single models get plain numbers."""
     check_variance(found.variance)
     measure, question, resampling = asked.measure, asked.question, None
-    low, high = found.limits.ends(question.level)
+    low, high = found.limits.at(question.level)
     if no_width(low, high, measure.bounds).any():
-        _warn_of_no_width(found.method, asked)
+        _warn_of_no_width(found.method, asked, _sizes(data))
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes
@@ -271,9 +277,9 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
         made |= dict(zip(("statistic", "pvalue"), map(shaped, tested), strict=True))
         made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative}
         made["equivalence_margin"] = hypothesis.margin
-    if found.replicates is not None and asked.method is not None:
+    if found.replicates is not None:
         made["replicates"] = found.replicates if many else found.replicates[:, 0]
-        resampling = asked.method.resampling
+        resampling = (asked.method or default_method(measure, asked.known)).resampling
     return Inference(
         estimate=shaped(found.estimate),
         variance=shaped(found.variance),

@@ -32,8 +32,9 @@ from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import AUC, as_measure
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.methods import as_method, checked, default_method
+from rocmax.metrics.methods import as_method, checked
 from rocmax.metrics.methods.base import Asked, Data, Method
+from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 from rocmax.metrics.samples._weights import warn_of_parts
@@ -337,7 +338,7 @@ class ROCAccumulator:
         """
         measure, chosen = as_measure(measure), as_method(method)
         known = Data(counts=True, classes=measure.multi_class != "raise")
-        using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
+        checked(chosen or default_method(measure, known), measure, known)
         question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
         bins, extent = self._shared.read()
         bounds = None
@@ -352,7 +353,7 @@ class ROCAccumulator:
                 )
             least, most = sorted(float(measure.estimates(each)[0]) for each in (low, high))
             bounds = least, most
-        found = inferred(middle, Asked(measure, using, question, known), bounds)
+        found = inferred(middle, Asked(measure, chosen, question, known), bounds)
         kind = warn_of_parts(weight_kind, bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 

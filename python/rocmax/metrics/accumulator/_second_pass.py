@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._compare import Found, result_of, warn_of_worse
+from rocmax.metrics._compare import Found, result_of, warn_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.methods import checked, warn_of_estimates, warn_of_few_compared
+from rocmax.metrics.methods import checked
 from rocmax.metrics.methods.base import Asked, Covariance, Data
-from rocmax.metrics.methods.delong import DeLong
+from rocmax.metrics.methods.profile import Profile, of_parts, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import check_variance, require_two
 from rocmax.metrics.samples._weights import warn_of_parts
+from rocmax.metrics.variances._components import Shared
 
 
 class _Class(NamedTuple):
@@ -78,11 +79,12 @@ class SecondPass:
 
     def covariance(self, number: int) -> Covariance:
         """Return the estimates and the covariance by one of the measures."""
-        matrix = np.zeros(self._products.shape[2:])
-        pairs = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
-        for total, sums, products in pairs:
-            matrix += (products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0)
-        return Covariance(self.estimates[number], matrix)
+        classes = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
+        parts = [
+            Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)
+            for total, sums, products in classes
+        ]
+        return of_parts(self.estimates[number], parts, own_intervals(self.samples, self.measures[number]))
 
 
 def compare_counted(
@@ -91,16 +93,15 @@ def compare_counted(
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
     known = Data(counts=True)
-    asked = Asked(measure, DeLong(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
-    checked(DeLong(), measure, known)
-    found = Found(DeLong(), passed.covariance(number))
+    asked = Asked(measure, Profile(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
+    checked(Profile(), measure, known)
+    found = Found(Profile(), passed.covariance(number))
     turned = np.broadcast_to(lower, len(passed.samples)).tolist()
     each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals, measure.of_one)
     check_variance(found.covariance.matrix)
-    warn_of_estimates(measure, each, data.totals)
-    warn_of_few_compared("delong", measure, data.totals, known)
+    warn_of(asked, found.method, found.covariance, each, data.totals)
     warn_of_worse(asked, found, each)
     made = result_of(asked, found, [data])
     if passed.weighted:

@@ -20,6 +20,7 @@ whole curve may not be that of the corner.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -115,20 +116,20 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
         b = slopes[block] * np.array([[1 / spread], [spread]])
         return b, np.broadcast_to(estimate[block], b.shape), np.stack([-_EDGE - b * outer[1], _EDGE - b * outer[0]])
 
-    def ends(level: float) -> tuple[F64, F64]:
-        critical = special.ndtri(0.5 - level / 2)
+    def ends(z: Any) -> tuple[F64, F64]:
+        z = np.asarray(z)[..., None, None]  # axes for both ends and for the slopes
 
         def of_block(block: slice) -> F64:
             b, share, edges = curves(block)
 
             def gap(a: F64) -> F64:
-                low, high = less(a, b, share)
-                return np.asarray(special.ndtri(np.clip([1 - low, high], _LEAST, _LAST)) - critical)
+                low, high = np.moveaxis(less(a, b, share), -3, 0)
+                return np.asarray(special.ndtri(np.clip(np.stack([1 - low, high], axis=-3), _LEAST, _LAST)) + z)
 
-            low, high = value(last_held(edges[::-1], edges, gap), np.stack([b, b]))
-            return np.stack([low.min(axis=0), high.max(axis=0)])
+            low, high = np.moveaxis(value(last_held(edges[::-1], edges, gap), b), -3, 0)
+            return np.stack([low.min(axis=-2), high.max(axis=-2)])
 
-        low, high = np.clip(np.concatenate([of_block(block) for block in blocks], axis=1), 0.0, 1.0)
+        low, high = np.clip(np.concatenate([of_block(block) for block in blocks], axis=-1), 0.0, 1.0)
         return around(low, estimate, high)
 
     def distance(null: float, block: slice) -> F64:

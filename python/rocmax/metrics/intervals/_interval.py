@@ -40,6 +40,12 @@ class Law(NamedTuple):
 
         return special.ndtri(p) if self.df is None else special.stdtrit(self.df, p)
 
+    def reach(self, z: Any) -> Any:
+        """Return the point with the probability beyond it that the normal distribution has beyond `z`."""
+        from scipy import special
+
+        return z if self.df is None else np.abs(special.stdtrit(self.df, special.ndtr(-z)))
+
 
 class Tails(NamedTuple):
     """The distance of an estimate from a value in standard errors, and the p-values of being less and greater."""
@@ -50,16 +56,23 @@ class Tails(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The interval of a method at every level, and the tails that are dual to it."""
+    """The interval of a method at every level, and the tails that are dual to it.
 
-    ends: Callable[[float], tuple[F64, F64]]
+    A level is given as its normal quantile z, 1.96 for 95 %: one, or an array whose last axis is that of the models.
+    """
+
+    ends: Callable[[Any], tuple[F64, F64]]
     tails: Callable[[float], Tails]
+
+    def at(self, level: float) -> tuple[F64, F64]:
+        """Return the interval with this confidence."""
+        return self.ends(critical(level))
 
     def moved(self, shift: float, scale: float, bounds: tuple[float, float]) -> Limits:
         """Return the limits of ``shift + scale x``, which lies in `bounds`."""
 
-        def ends(level: float) -> tuple[F64, F64]:
-            low, high = (shift + scale * end for end in self.ends(level)[:: 1 if scale > 0 else -1])
+        def ends(z: Any) -> tuple[F64, F64]:
+            low, high = (shift + scale * end for end in self.ends(z)[:: 1 if scale > 0 else -1])
             return low, high
 
         def tails(null: float) -> Tails:
@@ -103,8 +116,8 @@ def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callab
 def widened(limits: Limits, below: float, above: float, bounds: tuple[float, float]) -> Limits:
     """Return limits that hold if the estimate is too high by up to `below` or too low by up to `above`."""
 
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = limits.ends(level)
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = limits.ends(z)
         return np.maximum(low - below, bounds[0]), np.minimum(high + above, bounds[1])
 
     def tails(null: float) -> Tails:
@@ -123,8 +136,8 @@ def critical(level: float) -> float:
 def wald_limits(estimate: Any, error: Any, law: Law, bounds: tuple[float, float]) -> Limits:
     """Estimate -+ quantile times standard error, within the bounds of what is estimated."""
 
-    def ends(level: float) -> tuple[F64, F64]:
-        reach = law.quantile(0.5 + level / 2) * error
+    def ends(z: Any) -> tuple[F64, F64]:
+        reach = law.reach(z) * error
         return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
 
     return Limits(ends, within(*bounds, wald(estimate, error, law)))
@@ -152,8 +165,9 @@ def percentiles(
     statistic is that of `distance`.
     """
 
-    def ends(level: float) -> tuple[F64, F64]:
-        tails = moved(np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1]))
+    def ends(z: Any) -> tuple[F64, F64]:
+        beyond = 1 - Law().cdf(z)
+        tails = moved(np.array([[beyond], [1 - beyond]]) * np.ones(values.shape[1]))
         low, high = np.array([np.quantile(row, tail) for row, tail in zip(values.T, tails.T, strict=True)]).T
         return low, high
 
@@ -185,8 +199,8 @@ def either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
     if not first.any():
         return other
 
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = np.where(first, one.ends(level), other.ends(level))
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = np.where(first, one.ends(z), other.ends(z))
         return low, high
 
     def tails(null: float) -> Tails:
@@ -201,8 +215,8 @@ def stacked(parts: Sequence[Limits]) -> Limits:
     if len(parts) == 1:
         return parts[0]
 
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = (np.concatenate(side) for side in zip(*(one.ends(level) for one in parts), strict=True))
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = (np.concatenate(side, axis=-1) for side in zip(*(one.ends(z) for one in parts), strict=True))
         return low, high
 
     def tails(null: float) -> Tails:
@@ -220,8 +234,8 @@ def of_share(estimate: F64, size: Any, bounds: tuple[float, float]) -> Limits:
     least, span = bounds[0], bounds[1] - bounds[0]
     share = np.clip((estimate - least) / span, 0.0, 1.0)
 
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = wilson(share * size, size, critical(level))
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = wilson(share * size, size, z)
         return least + span * np.minimum(low, share), least + span * np.maximum(high, share)
 
     def tails(null: float) -> Tails:
@@ -250,7 +264,9 @@ def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
     Inverse quadratic interpolation through the last three points where that is safe, bisection elsewhere (Chandrupatla,
     1997).
     """
-    x, fx, y, fy = inner, np.maximum(gap(inner), 0.0), outer, gap(outer)
+    fx, fy = np.maximum(gap(inner), 0.0), gap(outer)
+    x, y, fx, fy = (np.array(part) for part in np.broadcast_arrays(inner, outer, fx, fy))
+    inner, outer = x, y
     if not (np.isfinite(fx) & np.isfinite(fy)).all():
         raise ValueError(f"an interval's ends need numbers to search between, got {x} with {fx} and {y} with {fy}")
     whole = fy >= 0

@@ -22,7 +22,7 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
-from rocmax.metrics.intervals._interval import Limits, Tails, around, critical, last_held, sided, wilson
+from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided, wilson
 from rocmax.metrics.intervals._score import fitted, slope
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
@@ -110,11 +110,9 @@ def score(
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
         return estimate, variance(start), limits.moved(*kept)
 
-    def ends(level: float) -> tuple[F64, F64]:
-        z = critical(level)
-
+    def ends(z: Any) -> tuple[F64, F64]:
         def gap(u: F64) -> F64:
-            return z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate)
+            return np.asarray(z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate))
 
         low, high = (
             special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)

@@ -37,7 +37,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._few import quadrature
-from rocmax.metrics.intervals._interval import Limits, Tails, around, critical, last_held, sided
+from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided
 from rocmax.metrics.samples._sample import rates
 
 # Of 3, 10 and 30 for either use, 10 lost the least coverage with few negatives in the range.
@@ -196,21 +196,21 @@ def _by_distance(
     def place(k: Any) -> F64:
         return np.asarray(inner + k / max(n_places, 1) * (outer - inner))
 
-    def ends(level: float) -> tuple[F64, F64]:
-        z = critical(level)
+    def ends(z: Any) -> tuple[F64, F64]:
+        z = np.asarray(z)[..., None]  # an axis for both ends
         side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
 
         def gap(a: F64) -> F64:
             values = at(a)
             error, skew = spread(values)
-            reach = z + np.clip(side * skew * max(z**2 - 1, 0.0), 0.0, z)
+            reach = z + np.clip(side * skew * np.maximum(z**2 - 1, 0.0), 0.0, z)
             return np.asarray(reach * error + _ROUNDING - side * (share - values.mean))
 
         last = np.zeros_like(inner)
         for k in range(1, n_places + 1):
             last = np.where(gap(place(k)) >= 0, k, last)
         then = place(np.minimum(last + 1, n_places)) if n_places else outer
-        low, high = np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0)
+        low, high = np.moveaxis(np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0), -2, 0)
         return around(low, share, high)
 
     def distance(a: F64) -> F64:

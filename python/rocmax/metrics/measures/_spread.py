@@ -7,7 +7,7 @@ the normal distribution or of Student's t. Wilson's interval of a proportion has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,8 @@ def limits_of(spreads: Sequence[Spread], bounds: tuple[float, float]) -> tuple[F
         possible = (x >= least - _ROUNDING) & (x <= most + _ROUNDING)
         return np.where(possible, np.maximum(c0 + c1 * x + c2 * np.square(x), 0.0), 0.0)
 
-    def ends(level: float) -> tuple[F64, F64]:
-        q = np.minimum(law.quantile(0.5 + level / 2), _MOST)  # with one sample in a class it overflows
+    def ends(z: Any) -> tuple[F64, F64]:
+        q = np.minimum(law.reach(z), _MOST)  # with one sample in a class it overflows
         a, b, c = 1 - q**2 * c2, -2 * estimate - q**2 * c1, estimate**2 - q**2 * c0
         root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
         low, high = (np.clip((-b + side * root) / (2 * a), least, most) for side in (-1, 1))

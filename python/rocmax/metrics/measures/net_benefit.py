@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Limits, Tails, critical, sided, wilson, within
+from rocmax.metrics.intervals._interval import Limits, Tails, sided, wilson, within
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
@@ -110,14 +110,15 @@ class NetBenefit(RankedMeasure):
         estimate = (gains * rates).sum(axis=0)
 
         def reach(z: Any) -> tuple[F64, F64]:
-            ends = [wilson(rate * size, size, z) for rate, size in zip(rates, sizes, strict=True)]
-            low, high = (np.array(of_rates) for of_rates in zip(*ends, strict=True))
-            down = np.where(gains > 0, rates - low, high - rates) * gains
-            up = np.where(gains > 0, high - rates, rates - low) * gains
-            return np.sqrt((down**2).sum(axis=0)), np.sqrt((up**2).sum(axis=0))
+            down, up = [], []
+            for gain, rate, size in zip(gains, rates, sizes, strict=True):
+                low, high = wilson(rate * size, size, z)
+                down.append(np.where(gain > 0, rate - low, high - rate) * gain)
+                up.append(np.where(gain > 0, high - rate, rate - low) * gain)
+            return np.hypot(*down), np.hypot(*up)
 
-        def ends(level: float) -> tuple[F64, F64]:
-            down, up = reach(critical(level))
+        def ends(z: Any) -> tuple[F64, F64]:
+            down, up = reach(z)
             return estimate - down, estimate + up
 
         def tails(null: float) -> Tails:

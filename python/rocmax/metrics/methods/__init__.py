@@ -16,9 +16,11 @@ from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.methods.defaults import default_method, of_part
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
 from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
+from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.samples._sample import Sample
@@ -33,6 +35,7 @@ __all__ = [
     "Method",
     "Newcombe",
     "Obuchowski",
+    "Profile",
     "Score",
     "Venkatraman",
     "Wu",
@@ -41,10 +44,10 @@ __all__ = [
 
 #: Every method by its name: a new one is a file and a name here.
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
+    method.name: method
+    for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
 }
 _FEW_WEIGHTED = 20  # samples: below, measured coverage of the average precision is from 69 % up (coverage_designs.py)
-_PART = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
 
 
 def as_method(method: Any) -> Method | None:
@@ -64,30 +67,9 @@ def checked(method: Method, measure: Measure, data: Data) -> Method:
     return method
 
 
-def _of_part(measure: Measure) -> bool:
-    """Whether it measures a part or a point of the curve."""
-    return bool(_PART & measure.traits) and Trait.AUC not in measure.traits
-
-
-def default_method(measure: Measure, data: Data) -> Method:
-    """Return the method with the best measured coverage: benches/python/coverage_metrics.py."""
-    if Trait.COMPONENTS not in measure.traits:
-        return Bootstrap()
-    if _of_part(measure) and not (data.pairs or data.classes):
-        return Score()
-    return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()
-
-
-def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data) -> Method:
-    """Return the default method for differences: DeLong, or the bootstrap if too few samples set the range.
-
-    `sizes` are the numbers of samples of either class, the smallest if samples are independent.
-    """
-    if Trait.COMPONENTS not in measure.traits:
-        return Bootstrap()
-    (count, _), _ = reversed(measure.deciding(sizes))
-    few = _of_part(measure) and count < FEW and not (data.grouped or data.classes)
-    return Bootstrap() if few else DeLong()
+def default_comparison(measure: Measure) -> Method:
+    """Return the default method for differences."""
+    return Profile() if Profile.fits(measure) else Bootstrap()
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:
@@ -113,19 +95,19 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
     sizes = sample.totals if data.grouped else sample.effective
     beyond = measure.beyond(sizes)
     if method == "score" and beyond is not None:
-        fact = f"{beyond}, and the interval extrapolates with a binormal curve"
+        fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
         message = f"{fact}; collect more samples or choose a {wider}"
         warn(CoverageWarning(message, fact, estimate=beyond))
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
-    if method == "logit-delong" and not _of_part(measure):
+    if method == "logit-delong" and not of_part(measure):
         if data.weight_kind == "sampling" and sample.weight is not None and isinstance(measure, AveragePrecision):
             _warn_of_few_weighted(measure, sample)
         return
     count, held = min(measure.deciding(sample.effective))
     if count < FEW:
-        better = default_method(measure, data).name
+        better = default_method(measure, data, sample.totals).name
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"
@@ -140,21 +122,21 @@ def _warn_of_few_weighted(measure: Measure, sample: Sample) -> None:
         warn(CoverageWarning(f"{fact}; collect more samples of great weight", fact))
 
 
-def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
+def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if too few samples decide the test of a difference; `sizes` as in :func:`warn_of_few`."""
     own, setting = measure.deciding(sizes)
     if method == "bootstrap":  # it needs samples of both classes, inside the range or not
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
     count, held = min(own, setting)
     if count < FEW:
-        better = method != "bootstrap" and own[0] >= FEW and not data.grouped
-        instead = "; method='bootstrap' is less so" if better else ""
+        better = Profile.fits(measure)
+        instead = "; use method='profile'" if better else ""
         message = (
             f"the interval and the p-value of method={method!r} are too optimistic here: only"
             f" {_counted(count, held)}{instead}"
         )
         fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
-        warn(CoverageWarning(message, fact, "bootstrap" if better else None, measure.beyond(sizes)))
+        warn(CoverageWarning(message, fact, "profile" if better else None, measure.beyond(sizes)))
 
 
 def _counted(count: float, held: str) -> str:

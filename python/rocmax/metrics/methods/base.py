@@ -26,11 +26,17 @@ class Interval(NamedTuple):
 
 
 class Covariance(NamedTuple):
-    """Estimates of all models, their covariance and, for a bootstrap, the replicates."""
+    """Estimates of all models and their covariance.
+
+    For a bootstrap also the replicates; for profiles the intervals of the models, and the degrees of freedom of the
+    variances of differences, of shape (n_models, n_models), those of the models' own variances on the diagonal.
+    """
 
     estimate: F64
     matrix: F64
     replicates: F64 | None = None
+    own: Interval | None = None
+    freedom: F64 | None = None
 
 
 class Data(NamedTuple):
@@ -70,7 +76,7 @@ class Method:
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         """Return estimates and covariance of models of the same samples."""
         raise ValueError(
-            f"compare takes method='delong', 'bootstrap', 'obuchowski' or 'venkatraman', got {self.name!r}"
+            f"compare takes method='profile', 'delong', 'bootstrap', 'obuchowski' or 'venkatraman', got {self.name!r}"
         )
 
     @property
@@ -91,7 +97,12 @@ class Method:
             (data.counts, "counts", "data in parts (ROCAccumulator) take"),
         ):
             if needed and not getattr(self, flag):
-                fit = [name for name, other in takers.items() if getattr(other, flag) and other.fits(measure)]
+                alike = [
+                    other
+                    for other in takers.values()
+                    if (other.estimate is Method.estimate) == (type(self).estimate is Method.estimate)
+                ]
+                fit = [other.name for other in alike if getattr(other, flag) and other.fits(measure)]
                 allowed = f"method={either(tuple(fit))}" if fit else f"no method for {measure}"
                 raise ValueError(f"{what} {allowed}, got method={self.name!r}")
 

@@ -80,10 +80,10 @@ class Bootstrap(Method):
         moved = _accelerated(binary(sample), measure, estimate, values) if self.interval == "bca" else ()
         limits = _limits(estimate, variance, values, measure, *moved)
         flat = no_width(values.min(axis=0), values.max(axis=0), measure.bounds)
-        if flat.any() and np.isfinite(measure.bounds).all():
-            sizes = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
-            none = np.zeros_like(estimate)
-            limits = either(flat, logit(estimate, (none, none), (sizes[0], sizes[1:].sum()), measure), limits)
+        sizes = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
+        certain = without_variance(estimate, (sizes[0], sizes[1:].sum()), measure)
+        if flat.any() and certain is not None:
+            limits = either(flat, certain.limits, limits)
             fact = "all resamples have the same value: the interval is the one for a variance of 0 of 'logit-delong'"
             warn(CoverageWarning(fact))
         return Interval(estimate, variance, limits, self.name, values)
@@ -93,10 +93,13 @@ class Bootstrap(Method):
             seed = seed_of(seed)  # models of one seed share their draws
             each = [self._drawn(data, measure, seed) for data in sample]
             estimate, values = np.concatenate([one[0] for one in each]), np.hstack([one[1] for one in each])
+            sizes = np.sort(sample[0].sizes)
         else:
             estimate, values = self._drawn(sample, measure, seed)
+            sizes = np.sort(sample.effective)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
-            return Covariance(estimate, np.cov(values.T), values)
+            matrix = np.cov(values.T)
+        return Covariance(estimate, matrix, values, without_variance(estimate, (sizes[0], sizes[1:].sum()), measure))
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
         """Return estimates and replicates, of shape (n_resamples, n_models)."""
@@ -105,6 +108,15 @@ class Bootstrap(Method):
             return class_estimates(sample, measure), values
         values = replicate(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
         return measure.estimates(sample), values
+
+
+def without_variance(estimate: F64, sizes: tuple[float, float], measure: Measure) -> Interval | None:
+    """Return the intervals of estimates that do not vary, if the measure has bounds."""
+    if not np.isfinite(measure.bounds).all():
+        return None
+    none = np.zeros_like(estimate)
+    fewest, others = min(sizes), max(sizes)
+    return Interval(estimate, none, logit(estimate, (none, none), (fewest, others), measure), "logit-delong")
 
 
 def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:

@@ -59,7 +59,7 @@ class DeLong(_ByComponents):
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
             return Covariance(*covariance_of_classes(sample, measure))
-        return Covariance(*covariance_of(sample, measure))
+        return Covariance(*covariance_of(sample, measure)[:2])
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ def log_odds(
         error = np.sqrt(variance) / (span * share * rest)
     certain = freedom > _LEAST_FREEDOM
 
-    def ends(level: float) -> tuple[F64, F64]:
+    def ends(z: Any) -> tuple[F64, F64]:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            reach = np.where(certain, Law(freedom).quantile(0.5 + level / 2), np.inf) * error
+            reach = np.where(certain, Law(freedom).reach(z), np.inf) * error
             low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
         low, high = least + span * low, least + span * high
         return np.minimum(low, estimate), np.maximum(high, estimate)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Law, Limits, Tails, critical, last_held, tails_of, within
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, last_held, tails_of, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
@@ -52,11 +52,9 @@ def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
     Like Wilson's interval it takes the variance at its own ends, so it does not shrink to a point at an AUC of 0 or 1.
     """
 
-    def ends(level: float) -> tuple[F64, F64]:
-        z = critical(level)
-
+    def ends(z: Any) -> tuple[F64, F64]:
         def gap(a: F64) -> F64:
-            return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
+            return np.asarray(z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc))
 
         low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
         return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)

@@ -61,7 +61,7 @@ def _law(df: float) -> Law:
 
 
 def _interval(limits: Limits, level: float) -> ConfidenceInterval:
-    return ConfidenceInterval(*map(float, limits.ends(level)))
+    return ConfidenceInterval(*map(float, limits.at(level)))
 
 
 def _mean(name: Any, mean: float, standard_error: float, df: float, options: Options) -> ModalityMean:

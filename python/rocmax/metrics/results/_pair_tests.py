@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald_limits
-from rocmax.metrics.intervals._mover import mover
+from rocmax.metrics.intervals._profile import profile, shrunk
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.results._comparison import PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
@@ -27,19 +29,21 @@ def pair_tests(
     hypothesis: Hypothesis,
     level: float,
     bounds: tuple[float, float],
-    own: Limits,
     adjust: str | None,
 ) -> tuple[PairComparison, ...]:
     """Return the test of every pair of models.
 
-    `freedom` is ``var^2 / (N - 1)`` of each model of independent samples, `bounds` are those of the measure, and `own`
-    the limits of every model, which those of a difference come from where neither has a variance.
+    `freedom` is ``var^2 / (N - 1)`` of each model of independent samples, `bounds` are those of the measure.
     """
     first, second = np.triu_indices(len(names), 1)
+    span, of_profile = bounds[1] - bounds[0], None
+    if found.own is not None:
+        r = np.eye(len(names)) if found.freedom is None else shrunk(found.matrix, found.freedom)
+        of_profile = profile(found.estimate, found.own.limits, r, span)
     parts = []
     for start in range(0, len(first), _PAIRS):
         some = first[start : start + _PAIRS], second[start : start + _PAIRS]
-        parts.append(_differences(found, freedom, some, hypothesis, level, bounds, own))
+        parts.append(_differences(found, freedom, some, hypothesis, level, span, of_profile))
     difference, error, low, high, statistic, df, pvalue = np.concatenate(parts, axis=1)
     size = float(np.abs(found.estimate).max())  # of numbers that cancel
     flat = no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
@@ -66,29 +70,30 @@ def _differences(
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     hypothesis: Hypothesis,
     level: float,
-    bounds: tuple[float, float],
-    own: Limits,
+    span: float,
+    of_profile: Callable[[tuple[NDArray[np.intp], NDArray[np.intp]]], Limits] | None,
 ) -> F64:
-    """Return the columns of some pairs; limits and p-values come from the replicates if there are any.
+    """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any.
+
+    Models whose replicates are all the same have profiles, if their measure has bounds.
 
     They are difference, standard error, lower and upper limit, statistic, degrees of freedom and p-value.
     """
     first, second = pairs
-    estimate, matrix, replicates = found
+    estimate, matrix, replicates = found[:3]
     difference, variance, df = estimate[first] - estimate[second], np.diagonal(matrix), None
     error = _error_of(variance[first], variance[second], matrix[first, second])
     if freedom is not None:
         spread, total = freedom[first] + freedom[second], (variance[first] + variance[second]) ** 2
         df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
-    span = bounds[1] - bounds[0]
     limits = wald_limits(difference, error, Law(df), (-span, span))
     if replicates is not None:
         limits = percentiles(replicates[:, first] - replicates[:, second], limits.tails)
-    certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
-    if np.isfinite(span) and certain.any():
-        limits = either(certain, mover(estimate, own, pairs, span), limits)
+    if of_profile is not None:
+        certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
+        limits = either(certain if replicates is not None else np.full_like(certain, True), of_profile(pairs), limits)
     statistic, pvalue = hypothesis.test(limits.tails)
-    columns = (difference, error, *limits.ends(level), statistic, np.inf if df is None else df, pvalue)
+    columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
     return np.array([np.broadcast_to(column, difference.shape) for column in columns])
 
 

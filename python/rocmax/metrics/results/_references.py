@@ -141,6 +141,7 @@ class Source(NamedTuple):
 #: Methods of intervals and variances; :func:`variance_source` replaces the source of "delong" for other measures.
 METHODS = {
     "delong": Source("{}", ("delong",)),
+    "profile": Source("profile of intervals, {}", ("delong",)),
     "logit-delong": Source("logit of {}", ("delong",)),
     "score": Source("score interval"),
     "score-effective": Source("score interval for effective sample sizes, {}", ("korn",)),
@@ -169,4 +170,4 @@ ADJUSTMENTS = {
 def variance_source(method: str, of_components: tuple[str, ...]) -> Source:
     """Return the words of a method; `of_components` are the sources of the variance that "delong" stands for."""
     found = METHODS.get(method, Source(method))
-    return found._replace(sources=of_components) if method in ("delong", "logit-delong") else found
+    return found._replace(sources=of_components) if method in ("delong", "logit-delong", "profile") else found

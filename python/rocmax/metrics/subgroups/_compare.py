@@ -14,13 +14,15 @@ from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance
+from rocmax.metrics.methods.profile import joined
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
+from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, pooled, shares_of, welch
 from rocmax.metrics.subgroups._result import BySubgroup, totals_of
 from rocmax.metrics.subgroups._split import Parts, between, each, held_by, split, welch_satterthwaite
+from rocmax.metrics.variances._components import Shared, freedom_of
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
 
@@ -126,6 +128,15 @@ def compare_subgroups(
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     whole = Covariance(share @ values, matrix, drawn)
+    freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
+    if freedoms:
+        sizes = np.array([parts.samples[name].effective for name in found], dtype=np.float64)
+        own = []
+        for k, value in enumerate(values.T):
+            crossing = None if sums is None else sums[k :: data.n_models].tocsr()
+            of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
+            own.append(pooled(Estimates(value, *of_model), share[None], measure))
+        whole = whole._replace(own=joined(own), freedom=_pooled_freedom(share, blocks, np.array(freedoms), n_clusters))
     return SubgroupComparison(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
@@ -134,6 +145,14 @@ def compare_subgroups(
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
+
+
+def _pooled_freedom(share: F64, blocks: F64, freedoms: F64, n_clusters: float | None) -> F64:
+    """Return the degrees of freedom of the variances of differences of pooled models."""
+    if n_clusters is not None:
+        return np.full_like(freedoms[0], n_clusters - 1.0)
+    parts = [Shared(weight**2 * block, own) for weight, block, own in zip(share, blocks, freedoms, strict=True)]
+    return freedom_of(parts)
 
 
 def _between(sums: Any, share: F64, n_models: int) -> F64:

@@ -211,17 +211,17 @@ def _with_newcombe(
     at = np.where(at < _CLOSE, 0.0, np.where(at > 1 - _CLOSE, 1.0, at))  # sums of shares may exceed 1 by rounding
 
     def error(a: F64) -> F64:
-        return np.asarray(np.sqrt((weight * newcombe_variance(a[:, None], (n_pos, n_neg))).sum(axis=1)))
+        return np.asarray(np.sqrt((weight * newcombe_variance(a[..., None], (n_pos, n_neg))).sum(axis=-1)))
 
-    def ends(level: Any) -> tuple[F64, F64]:
-        low, high = limits.ends(level)
-        z = np.broadcast_to(Law().quantile(0.5 + np.asarray(level) / 2), few.shape)[few]
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = limits.ends(z)
+        z = np.broadcast_to(z, low.shape)[..., few]
         with np.errstate(invalid="ignore", divide="ignore"):
             lower, upper = (
                 last_held(at, np.full_like(at, outer), lambda a: z * error(a) - np.abs(a - at)) for outer in (0.0, 1.0)
             )
-        low[few] = np.where(both, np.minimum(low[few], lower), np.where(at <= 0, 0.0, lower))
-        high[few] = np.where(both, np.maximum(high[few], upper), np.where(at >= 1, 1.0, upper))
+        low[..., few] = np.where(both, np.minimum(low[..., few], lower), np.where(at <= 0, 0.0, lower))
+        high[..., few] = np.where(both, np.maximum(high[..., few], upper), np.where(at >= 1, 1.0, upper))
         return low, high
 
     def tails(null: float) -> Tails:
@@ -237,8 +237,8 @@ def _with_newcombe(
 def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
     """Return one limits for the marked means, and the other for the rest."""
 
-    def ends(level: Any) -> tuple[F64, F64]:
-        low, high = (np.where(first, *pair) for pair in zip(one.ends(level), other.ends(level), strict=True))
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = (np.where(first, *pair) for pair in zip(one.ends(z), other.ends(z), strict=True))
         return low, high
 
     def tails(null: float) -> Tails:
@@ -250,8 +250,8 @@ def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
 def _holding(estimate: F64, moved: F64, limits: Limits) -> Limits:
     """Return limits about estimates that were moved, extended to the original ones."""
 
-    def ends(level: Any) -> tuple[F64, F64]:
-        low, high = limits.ends(level)
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = limits.ends(z)
         return np.minimum(low, estimate), np.maximum(high, estimate)
 
     def tails(null: float) -> Tails:
@@ -301,8 +301,7 @@ def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _C
     r = np.divide(calm.product(first, second), both, out=np.zeros_like(both), where=both > 0)
 
     def ends(z: Any) -> tuple[F64, F64]:
-        at: Any = 1 - 2 * special.ndtr(-np.asarray(z))
-        (a_low, a_high), (b_low, b_high) = a.limits.ends(at), b.limits.ends(at)
+        (a_low, a_high), (b_low, b_high) = a.limits.ends(z), b.limits.ends(z)
         down = _combined(own - a_low, b_high - other, r)
         return d - down, d + _combined(a_high - own, other - b_low, r)
 

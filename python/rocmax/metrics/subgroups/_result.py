@@ -154,7 +154,7 @@ class SubgroupInference(BySubgroup, Inference):
         """
         choice(weights, SHARES, "weights")
         found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights)[None], self.measure)
-        low, high = found.limits.ends(self.confidence_level)
+        low, high = found.limits.at(self.confidence_level)
         interval = ConfidenceInterval(float(low[0]), float(high[0]))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 

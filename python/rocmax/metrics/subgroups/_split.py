@@ -20,6 +20,7 @@ from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Asked, Interval, variance_of
+from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
@@ -112,7 +113,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
         told[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
     if not found:
         first = next(iter(told))
-        raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {told[first][0]}")
+        raise ValueError(f"by leaves no subgroup with samples enough: {shown(first)} is {told[first][0]}")
     _warn(parts, told)
     return found, {name: lacking[name] for name in parts.order if name in lacking}
 
@@ -142,6 +143,8 @@ def in_subgroups(
             f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
         )
     data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
+    # One method for subgroups of all sizes.
+    asked = asked._replace(method=asked.method or default_method(measure, asked.known))
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)

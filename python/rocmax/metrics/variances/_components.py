@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, has_variance, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
 from rocmax.metrics.variances._effective import sizes_of_models
+
+_LEAST_FREEDOM = 1e-3  # of one sample
 
 
 def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
@@ -60,12 +63,46 @@ def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
     return pos, neg
 
 
-def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64]:
-    """Return the estimates of all models and their covariance."""
+class Shared(NamedTuple):
+    """A part of a covariance of models, and its degrees of freedom."""
+
+    matrix: F64
+    freedom: Any
+
+
+def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shared]]:
+    """Return the estimates of all models, their covariance, and the parts of it that are independent.
+
+    If samples of a cluster are correlated (Obuchowski, 1997), with ``A_g`` and ``B_g`` the sums of the centred
+    components of the positives and the negatives in cluster g, it is
+    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``; I10 and I01 count the
+    clusters with positives and with negatives, I all clusters.
+    """
+    if sample.of_pairs:
+        estimate, total, deciding = dyadic_covariance(sample, measure)
+        return estimate, total, [Shared(total, np.minimum.outer(deciding, deciding) - 1.0)]
     if sample.group is not None:
-        return clustered_covariance(sample, measure)
+        estimate, sums, held = _cluster_sums(sample, measure)
+        parts = [Shared(n / (n - 1) * rows @ rows.T, n - 1.0) for rows, n in zip(sums, held, strict=True)]
+        return estimate, _of_sums(sums, held, sample.n_groups), parts
     estimate, pos, neg = measure.covariance(sample)
-    return estimate, pos + neg
+    n_pos, n_neg = sample.effective
+    return estimate, pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)]
+
+
+def freedom_of(parts: Sequence[Shared]) -> F64:
+    """Return the degrees of freedom (Welch and Satterthwaite) of the variances of the differences of models.
+
+    Those of the models' own variances are on the diagonal.
+    """
+    total, spent = np.zeros((2, *parts[0].matrix.shape))
+    fewest: Any = np.inf
+    for matrix, freedom in parts:
+        own, freedom = np.diagonal(matrix), np.maximum(freedom, _LEAST_FREEDOM)
+        variance = np.maximum(own[:, None] + own - 2 * matrix, 0.0)
+        np.fill_diagonal(variance, own)
+        total, spent, fewest = total + variance, spent + variance**2 / freedom, np.minimum(fewest, freedom)
+    return np.asarray(np.divide(total**2, spent, out=fewest * np.ones_like(total), where=spent > 0))
 
 
 def influence_of(sample: Sample, measure: Measure) -> F64:
@@ -88,19 +125,6 @@ def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str)
     else:
         size = float(np.count_nonzero(weight[members]))
     return size / (size - 1)
-
-
-def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
-    """Return the estimates and their covariance if samples of a cluster are correlated (Obuchowski, 1997).
-
-    With ``A_g`` and ``B_g`` the sums of the centred components of the positives and the negatives in cluster g, it is
-    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``; I10 and I01 count the
-    clusters with positives and with negatives, I all clusters.
-    """
-    if sample.of_pairs:
-        return dyadic_covariance(sample, measure)[:2]
-    estimate, sums, held = _cluster_sums(sample, measure)
-    return estimate, _of_sums(sums, held, sample.n_groups)
 
 
 def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[int]]:

@@ -1,0 +1,164 @@
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 44 cells.
+
+python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
+is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
+difference), its mean width, and for differences the same by "delong". The command fails if a cell is below 93 % by more
+than two standard errors; cells that are known to be are listed in `KNOWN` with the coverage that they had.
+
+Scores are functions of normal deviates, which are correlated between two models. The true value is that of the measure
+at 20,000 quantiles of either class, with weights that add up to the sample's classes.
+"""
+
+import sys
+import time
+import warnings
+
+import numpy as np
+from scipy import special, stats
+
+from rocmax.metrics import (
+    AUC,
+    BEDROC,
+    AveragePrecision,
+    EqualErrorRate,
+    LogAUC,
+    PartialAUC,
+    PrecisionAt,
+    RecallAt,
+    TPRAtFPR,
+    compare,
+    infer,
+)
+
+
+def contaminated(z):
+    """One negative of ten is drawn about 2: the top of the ranking is of another kind than the rest."""
+    u = special.ndtr(z)
+    rest = special.ndtri(np.minimum(u / 0.9, 1 - 1e-12))
+    return np.where(u < 0.9, rest, 2 + special.ndtri(np.maximum(u - 0.9, 1e-12) / 0.1) / 4)
+
+
+# Scores of positives and of negatives, of standard normal deviates.
+POPULATIONS = {
+    "shift 1": (lambda z: z + 1, lambda z: z),
+    "shift 1.5": (lambda z: z + 1.5, lambda z: z),
+    "shift 2": (lambda z: z + 2, lambda z: z),
+    "rounded": (lambda z: np.round(2 * z + 2) / 2, lambda z: np.round(2 * z) / 2),
+    "exponential": (lambda z: -3 * special.log_ndtr(-z), lambda z: -special.log_ndtr(-z)),
+    "spread 2": (lambda z: 2 * z + 2, lambda z: z),
+    "beta": (lambda z: stats.beta.ppf(special.ndtr(z), 4, 2), lambda z: stats.beta.ppf(special.ndtr(z), 2, 3)),
+    "contaminated": (lambda z: z + 1.5, contaminated),
+}
+MODELS = [  # measure, positives, negatives, population
+    (AUC(), 3, 47, "spread 2"),
+    (AUC(), 5, 45, "exponential"),
+    (AUC(), 5, 495, "shift 2"),
+    (AUC(), 10, 90, "beta"),
+    (AUC(), 10, 490, "contaminated"),
+    (AUC(), 50, 50, "shift 1"),
+    (PartialAUC((0, 0.05)), 5, 45, "shift 1"),
+    (PartialAUC((0, 0.2)), 25, 475, "contaminated"),
+    (TPRAtFPR(0.1), 10, 90, "spread 2"),
+    (TPRAtFPR(0.01), 50, 450, "exponential"),
+    (AveragePrecision(), 5, 95, "shift 1"),
+    (AveragePrecision(), 10, 490, "shift 1"),
+    (AveragePrecision(), 250, 250, "shift 2"),
+    (PrecisionAt(10), 10, 90, "rounded"),
+    (PrecisionAt(0.05), 250, 250, "shift 2"),
+    (RecallAt(50), 5, 95, "shift 2"),
+    (EqualErrorRate(), 10, 90, "spread 2"),
+    (LogAUC(), 20, 1980, "shift 1"),
+    (LogAUC(), 25, 75, "shift 1"),
+    (LogAUC(0.01, 1.0), 10, 90, "shift 1"),
+    (BEDROC(), 10, 90, "shift 1"),
+    (BEDROC(), 50, 50, "shift 2"),
+]
+PAIRS = [  # measure, positives, negatives, both populations, correlation
+    (AUC(), 3, 47, "shift 1", "shift 1", 0.5),
+    (AUC(), 5, 45, "shift 1.5", "shift 1", 0.5),
+    (AUC(), 5, 495, "spread 2", "shift 1", 0.5),
+    (AUC(), 10, 90, "shift 2", "shift 2", 0.5),
+    (AUC(), 10, 90, "shift 1.5", "shift 1", 0.9),
+    (AUC(), 50, 50, "shift 1", "shift 1", 0.9),
+    (AUC(), 250, 250, "beta", "exponential", 0.5),
+    (PartialAUC((0, 0.05)), 10, 40, "shift 1.5", "shift 1", 0.5),
+    (PartialAUC((0, 0.2)), 25, 75, "spread 2", "shift 1", 0.5),
+    (TPRAtFPR(0.1), 10, 90, "shift 1", "shift 1", 0.5),
+    (AveragePrecision(), 5, 95, "shift 1.5", "shift 1", 0.5),
+    (AveragePrecision(), 50, 50, "contaminated", "shift 1", 0.5),
+    (PrecisionAt(10), 50, 50, "shift 1.5", "shift 1", 0.5),
+    (PrecisionAt(10), 5, 95, "spread 2", "shift 1", 0.5),
+    (PrecisionAt(0.05), 25, 475, "shift 1.5", "shift 1", 0.5),
+    (RecallAt(50), 5, 95, "shift 1.5", "shift 1", 0.5),
+    (EqualErrorRate(), 5, 95, "spread 2", "shift 1", 0.5),
+    (EqualErrorRate(), 25, 75, "shift 1", "shift 1", 0.5),
+    (LogAUC(0.01, 1.0), 10, 90, "shift 1.5", "shift 1", 0.5),
+    (LogAUC(), 50, 50, "shift 1", "shift 1", 0.5),
+    (BEDROC(), 5, 95, "shift 1.5", "shift 1", 0.5),
+    (BEDROC(), 50, 50, "shift 1.5", "shift 1", 0.5),
+]
+KNOWN = {
+    "precision among the highest 5 %, 250, 250, shift 2": 89.1,
+    "recall among the 50 highest scores, 5, 95, shift 2": 88.5,
+    "LogAUC (FPR 0.001-0.1), 25, 75, shift 1": 86.2,
+    "BEDROC (alpha 20), 50, 50, shift 2": 66.0,
+    "precision among the 10 highest scores, 5, 95, spread 2, shift 1, 0.5": 86.5,
+    "LogAUC (FPR 0.001-0.1), 50, 50, shift 1, shift 1, 0.5": 89.5,
+    "BEDROC (alpha 20), 50, 50, shift 1.5, shift 1, 0.5": 84.5,
+}
+_QUANTILES = 20_000
+
+
+def truth(measure, m, n, population):
+    z = special.ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+    scores = np.concatenate([of_class(z) for of_class in POPULATIONS[population]])
+    weights = np.repeat([m / _QUANTILES, n / _QUANTILES], _QUANTILES)
+    return measure(np.repeat([1, 0], _QUANTILES), scores, weights)
+
+
+def scores_of(z, m, population):
+    pos, neg = POPULATIONS[population]
+    return np.concatenate([pos(z[:m]), neg(z[m:])])
+
+
+def held(low, high, value):
+    return (low <= value + 1e-9) & (value <= high + 1e-9)
+
+
+def of_model(count, measure, m, n, population):
+    z = np.random.default_rng(m + n).normal(size=(m + n, count))
+    low, high = infer(np.arange(m + n) < m, scores_of(z, m, population), measure, n_jobs=1).confidence_interval
+    return held(low, high, truth(measure, m, n, population)).mean(), (high - low).mean(), ""
+
+
+def of_pair(count, measure, m, n, first, second, correlation):
+    rng, y = np.random.default_rng(m + n), np.arange(m + n) < m
+    value = truth(measure, m, n, first) - truth(measure, m, n, second)
+    ends = []
+    for _ in range(count):
+        z = rng.normal(size=(m + n, 2)) @ np.linalg.cholesky([[1, correlation], [correlation, 1]]).T
+        s = np.stack([scores_of(z[:, k], m, name) for k, name in enumerate((first, second))], axis=1)
+        ends.append([compare(y, s, measure, method=how, n_jobs=1).confidence_interval for how in (None, "delong")])
+    (low, high), (wald_low, wald_high) = np.moveaxis(np.array(ends), 0, -1)
+    wald = f'"delong" {100 * held(wald_low, wald_high, value).mean():5.1f} % {(wald_high - wald_low).mean():.3f}'
+    return held(low, high, value).mean(), (high - low).mean(), wald
+
+
+def main(share=1.0):
+    warnings.simplefilter("ignore")  # their coverage shows what they warn of
+    start, sunk = time.process_time(), []
+    for cells, one, count in ((MODELS, of_model, round(1000 * share)), (PAIRS, of_pair, round(200 * share))):
+        for cell in cells:
+            covered, width, other = one(count, *cell)
+            name = ", ".join(map(str, cell))
+            print(f"{name:72s} {100 * covered:5.1f} %  width {width:.3f}  {other}", flush=True)
+            least = min(KNOWN.get(name, 93.0), 93.0) / 100
+            if covered < least - 2 * np.sqrt(least * (1 - least) / count):
+                sunk.append(name)
+    print(f"{time.process_time() - start:.0f} s of processor time")
+    if sunk:
+        sys.exit("below 93 % by more than two standard errors: " + "; ".join(sunk))
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)

@@ -1,0 +1,28 @@
+"""The default methods: those of the best measured coverage (benches/python/coverage_metrics.py)."""
+
+from __future__ import annotations
+
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Data, Method
+from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.methods.delong import DeLong, LogitDeLong
+from rocmax.metrics.methods.score import Score
+
+_PART = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
+_FEW = 30  # samples of a class: below, "score" covers an AUC better than "logit-delong", and is narrower
+
+
+def of_part(measure: Measure) -> bool:
+    """Whether it measures a part or a point of the curve."""
+    return bool(_PART & measure.traits) and Trait.AUC not in measure.traits
+
+
+def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:
+    """Return the default for one model; `sizes` are those of the classes, if they are known."""
+    if Trait.COMPONENTS not in measure.traits:
+        return Bootstrap()
+    few = sizes is not None and min(sizes) < _FEW and Trait.AUC in measure.traits
+    few = few and not data.grouped and data.weight_kind == "frequency"
+    if (of_part(measure) or few) and not (data.pairs or data.classes):
+        return Score()
+    return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

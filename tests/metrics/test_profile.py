@@ -1,0 +1,106 @@
+"""Differences by the intervals of both models, against a search over all pairs of values."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from rocmax.metrics import AUC, AveragePrecision, PartialAUC, PrecisionAt, ScoredAUC, TPRAtFPR, compare, infer
+from rocmax.metrics.intervals._profile import shrunk
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+
+
+def models(m, n, seed=0, digits=None, shift=(1.5, 1.0)):
+    rng, y = np.random.default_rng(seed), np.arange(m + n) < m
+    s = rng.normal(size=(m + n, 2)) @ [[1.0, 0.7], [0.0, 0.7]] + np.outer(y, shift)
+    return y, s if digits is None else np.round(s, digits)
+
+
+def naive_distance(y, s, measure, null, correlation):
+    """The least distance of a pair of values whose difference is `null`, by one-sided tests of either model."""
+    values = np.linspace(*measure.bounds, 4001)[1:-1]
+    values = values[(values - null > measure.bounds[0]) & (values - null < measure.bounds[1])]
+
+    def quantile(score, value):
+        less, greater = (
+            infer(y, score, measure, null_value=value, alternative=side).pvalue for side in ("less", "greater")
+        )
+        return np.clip(special.ndtri(less) if less < greater else -special.ndtri(greater), -30.0, 30.0)
+
+    def at(value):
+        u, v = quantile(s[:, 0], value), quantile(s[:, 1], value - null)
+        return (u**2 - 2 * correlation * u * v + v**2) / (1 - correlation**2)
+
+    few = values[::40]
+    near = few[np.argmin([at(value) for value in few])]
+    return np.sqrt(min(at(value) for value in values[np.abs(values - near) < 0.011]))
+
+
+@pytest.mark.parametrize("measure", [AUC(), AveragePrecision(), PrecisionAt(20)], ids=str)
+@pytest.mark.parametrize(("m", "n", "digits"), [(5, 45, None), (30, 40, 1)])
+def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
+    y, s = models(m, n, digits=digits)
+    found = compare(y, s, measure)
+    components = np.array([measure.influence(one)[1] for one in _samples(y, s)])
+    parts = [Shared(np.cov(components[:, rows]) / rows.sum(), rows.sum() - 1.0) for rows in (y, ~y)]
+    change = [part.matrix[0, 0] + part.matrix[1, 1] - 2 * part.matrix[0, 1] for part in parts]
+    freedom = sum(change) ** 2 / sum(v**2 / part.freedom for v, part in zip(change, parts, strict=True))
+    matrix = sum(part.matrix for part in parts)
+    correlation = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]) / (1 + (4 / freedom) ** 2)
+    distance = naive_distance(y, s, measure, 0.0, correlation)
+    assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.01)
+
+
+def _samples(y, s):
+    return [Sample(y, np.ascontiguousarray(column), None, 1) for column in s.T]
+
+
+@pytest.mark.parametrize(
+    "measure", [AUC(), PartialAUC((0, 0.3)), TPRAtFPR(0.1), AveragePrecision(), ScoredAUC()], ids=str
+)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_an_end_of_the_interval_is_rejected_at_its_level(measure, level):
+    y, s = models(8, 60)
+    for end in compare(y, s, measure, confidence_level=level).confidence_interval:
+        assert compare(y, s, measure, null_difference=end).pvalue == pytest.approx(1 - level, abs=1e-7)
+
+
+def test_of_many_samples_it_is_delongs():
+    y, s = models(4000, 6000, shift=(1.03, 1.0))
+    for measure in (AUC(), ScoredAUC()):
+        ours, wald = (compare(y, s, measure, method=method) for method in ("profile", "delong"))
+        assert list(ours.confidence_interval) == pytest.approx(list(wald.confidence_interval), abs=1e-4)
+        assert ours.statistic == pytest.approx(wald.statistic, rel=0.02)
+
+
+def test_models_exchanged_and_scores_transformed_change_nothing_else():
+    y, s = models(6, 50)
+    one, other = compare(y, s), compare(y, np.exp(s[:, ::-1]))
+    assert list(other.confidence_interval) == pytest.approx([-end for end in one.confidence_interval[::-1]], abs=1e-9)
+    assert (other.pvalue, other.statistic) == pytest.approx((one.pvalue, -one.statistic), abs=1e-9)
+    twice = compare(np.tile(y, 2), np.tile(s, (2, 1)), n_jobs=1)
+    weighted = compare(y, s, sample_weight=np.full(len(y), 2.0), n_jobs=2)
+    assert list(weighted.confidence_interval) == pytest.approx(list(twice.confidence_interval), abs=1e-9)
+
+
+def test_unpaired_models_have_no_correlation():
+    y, s = models(20, 30)
+    a, b = (infer(y, s[:, k]) for k in (0, 1))
+    low, high = compare({"a": y, "b": y}, {"a": s[:, 0], "b": s[:, 1]}).confidence_interval
+    down = np.hypot(a.estimate - a.confidence_interval.low, b.confidence_interval.high - b.estimate)
+    up = np.hypot(a.confidence_interval.high - a.estimate, b.estimate - b.confidence_interval.low)
+    assert [low, high] == pytest.approx([a.estimate - b.estimate - down, a.estimate - b.estimate + up], abs=0.02)
+
+
+def test_correlations_are_shrunk_by_the_freedom_of_the_difference():
+    matrix = np.array([[4.0, 3.0], [3.0, 9.0]])
+    freedom = freedom_of([Shared(matrix / 2, 3.0), Shared(matrix / 2, 7.0)])
+    assert freedom[0, 1] == pytest.approx(1 / (0.25 / 3 + 0.25 / 7)) == pytest.approx(freedom[0, 0])
+    assert shrunk(matrix, freedom)[0, 1] == pytest.approx(0.5 / (1 + (4 / freedom[0, 1]) ** 2))
+    assert shrunk(np.zeros((2, 2)), freedom)[0, 1] == 0.0
+    y, s = models(9, 30)
+    estimate, total, parts = covariance_of(_samples(y, s)[0]._replace(score=s), AUC())
+    np.testing.assert_allclose(sum(part.matrix for part in parts), total)
+    assert len(estimate) == 2
