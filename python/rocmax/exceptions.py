@@ -2,7 +2,7 @@
 
 
 class ZeroModelWarning(UserWarning):
-    """The model gives all samples the same score, or a model that does is within tol of optimal."""
+    """No direction improves on a constant score: the zero model is within ``tol`` of the optimum."""
 
 
 class LeakageWarning(UserWarning):
@@ -14,12 +14,12 @@ class PositiveClassWarning(UserWarning):
 
 
 class CoverageWarning(UserWarning):
-    """An interval or a test covers less often than it says, for samples such as these.
+    """The interval or test undercovers for samples like these.
 
     Attributes
     ----------
     fact : str
-        What is wrong, in words that name no option of Python.
+        What is wrong, without names of Python arguments.
     instead : str or None
         The method that does better.
     estimate : str or None
@@ -36,12 +36,12 @@ class CoverageWarning(UserWarning):
 
 
 class BelowChanceWarning(UserWarning):
-    """The whole interval lies on the worse side of the value of a constant score: low scores may be for positives.
+    """The whole interval is worse than a constant score: low scores may mean the positive class.
 
     Attributes
     ----------
     fact : str
-        What was found, in words that name no option of Python.
+        What was found, without names of Python arguments.
     """
 
     def __init__(self, message: str, fact: str) -> None:

@@ -134,8 +134,8 @@ def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dic
 @pytest.mark.parametrize(
     ("family", "name", "change", "said"),
     [
-        ("extra_trees", "left_child", lambda values: values * 0, "no trees"),
-        ("extra_trees", "right_child", lambda values: values + 10**6, "no trees"),
+        ("extra_trees", "left_child", lambda values: values * 0, "invalid trees"),
+        ("extra_trees", "right_child", lambda values: values + 10**6, "invalid trees"),
         ("extra_trees", "split_feature", lambda values: values + 10**6, "not there"),
         ("extra_trees", "leaf_value", lambda values: values + 2.0, "without a probability"),
         ("extra_trees", "threshold", lambda values: values * np.nan, "not finite"),
@@ -143,7 +143,7 @@ def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dic
         ("lightgbm", "n_words", lambda values: values[:0], "categories that are not there"),
         ("lightgbm", "words", lambda values: values - 2**40, "categories that are not there"),
         ("lightgbm", "decision_type", lambda values: values | 1, "categories that are not there"),
-        ("lightgbm", "decision_type", lambda values: values + 64, "not known"),
+        ("lightgbm", "decision_type", lambda values: values + 64, "unknown"),
     ],
 )
 def test_damaged_members_are_not_loaded(

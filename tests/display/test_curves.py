@@ -162,7 +162,7 @@ def test_one_class_of_several(sample: tuple[np.ndarray, np.ndarray]) -> None:
     assert curve.area == roc_auc_score(y == 1, model.predict_proba(X)[:, 1])
     with pytest.raises(ValueError, match="more than two classes: give pos_label"):
         ROCDisplay.from_estimator(model, X, y)
-    with pytest.raises(ValueError, match="pos_label=7 is no class of GaussianNB"):
+    with pytest.raises(ValueError, match="pos_label=7 is not a class of GaussianNB"):
         ROCDisplay.from_estimator(model, X, y, pos_label=7)
 
 

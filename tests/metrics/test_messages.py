@@ -57,7 +57,7 @@ def test_memory_views_are_arrays_and_a_released_one_is_named():
     views = [memoryview(values.copy()) for values in (Y, S, np.ones(40))]
     assert metrics.infer(views[0], views[1], sample_weight=views[2]).estimate == roc_auc_score(Y, S)
     views[1].release()
-    with pytest.raises(ValueError, match=r"y_score is no array.*released"):
+    with pytest.raises(ValueError, match=r"y_score is not an array.*released"):
         metrics.infer(Y, views[1])
 
 

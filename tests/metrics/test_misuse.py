@@ -85,7 +85,7 @@ def spoiled(value, index=4):
         (lambda: PartialAUC(("0", ".1")), "fpr_range must be a pair of numbers"),
         (
             lambda: PartialAUC((0, 0.1), tpr_range=(0.9, 1), normalize="mcclish"),
-            "normalize='mcclish' is of one range",
+            "normalize='mcclish' needs a single range",
         ),
         (lambda: metrics.partial_auc_score(Y, S, fpr_range=(0, 0.1), method="rank"), "method must be one of"),
         (lambda: metrics.partial_auc_score(Y, S, method="ranked", normalize=None), "method='ranked' is a mean"),
@@ -114,7 +114,7 @@ def spoiled(value, index=4):
         (lambda: metrics.auc_power(Fraction(10**400), n_pos=3, n_neg=3), "auc must be a number in"),
         (lambda: metrics.margin_auc_score(Y, S, margin=10**400), "margin must be a finite number"),
         (lambda: metrics.partial_auc_score(Y, [10**400, *S[1:]]), "y_score holds numbers beyond those of float64"),
-        (lambda: metrics.partial_auc_score(Y, [[1], *S[1:]]), "y_score is no array: .*inhomogeneous"),
+        (lambda: metrics.partial_auc_score(Y, [[1], *S[1:]]), "y_score is not an array: .*inhomogeneous"),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=S.reshape(5, 6)), r"fpr must be .*, got array\(\[\[.*\.\.\.$"),
         (
             lambda: Bootstrap(stratified=1),

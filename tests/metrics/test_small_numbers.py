@@ -71,12 +71,12 @@ def test_both_intervals_of_a_rate_say_what_they_take_as_fixed():
     cut = metrics.operating_point(Y, S, threshold=("fpr", 3e-6))
     assert read.threshold == cut.threshold
     first, second = (str(found).splitlines()[0] for found in (read, cut))
-    assert "the FPR is fixed; operating_point fixes the threshold" in first
-    assert "taken as fixed (infer with TPRAtFPR fixes the rate)" in second
+    assert "the FPR is taken as fixed; operating_point takes the threshold as fixed" in first
+    assert "taken as fixed (infer with TPRAtFPR takes the rate as fixed)" in second
     (low, high), (low_cut, high_cut) = read.confidence_interval, cut.tpr_interval
     assert low < low_cut < high_cut < high  # the threshold varies too
     turned = metrics.infer(Y, S, FPRAtTPR(0.9))
-    assert "the TPR is fixed; operating_point fixes the threshold" in str(turned).splitlines()[0]
+    assert "the TPR is taken as fixed; operating_point takes the threshold as fixed" in str(turned).splitlines()[0]
     point = metrics.operating_point(Y, S, threshold=("sensitivity", 0.9))
     assert "infer with FPRAtTPR" in str(point).splitlines()[0]
     assert "method='bootstrap'" in str(metrics.operating_point(Y, S)).splitlines()[0]
@@ -85,7 +85,7 @@ def test_both_intervals_of_a_rate_say_what_they_take_as_fixed():
     few = np.arange(200) % 2 == 0
     drawn = metrics.operating_point(few, RNG.normal(size=200) + few, method=metrics.Bootstrap(50), random_state=0)
     assert "chooses anew in every resample" in str(drawn).splitlines()[0]
-    assert "the FPR is fixed" in str(metrics.infer(Y, NAMED, TPRAtFPR(3e-6))).splitlines()[0]
+    assert "the FPR is taken as fixed" in str(metrics.infer(Y, NAMED, TPRAtFPR(3e-6))).splitlines()[0]
     assert "fixed" not in str(metrics.infer(Y, S))
 
 

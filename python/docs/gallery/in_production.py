@@ -139,10 +139,11 @@ for name, value in sorted(zip(order, shap, strict=True), key=lambda pair: -abs(p
 # ----------
 # Labels arrive later. Compare the number of alerts with the budget each day, and measure each week with an interval:
 # :doc:`monitor_model` tests whether a week is worse than the first ones, from accumulators that can be merged.
-today = payments.loc[later, "day"].to_numpy()
-for day in range(21, 28):
-    rows = today == day
-    print(f"day {day}: {alerts[rows].sum()} alerts, {fraud[later][rows & alerts].sum()} of them fraud")
+raised = pd.DataFrame({"day": payments.loc[later, "day"], "fraud": fraud[later], "no fraud": ~fraud[later]})[alerts]
+counts = raised.groupby("day").sum()
+print(counts.T)
+ax = counts.plot.bar(stacked=True, rot=0, ylabel="alerts", color=["tab:red", "lightgray"])
+ax.axhline(20, color="black", linestyle="--")  # the budget
 
 # %%
 # ONNX

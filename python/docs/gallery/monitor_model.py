@@ -48,11 +48,27 @@ for week, accumulator in enumerate(weeks, start=1):
 first = ROCAccumulator()
 for accumulator in weeks[:4]:
     first.merge(accumulator)
-promised = first.result(PartialAUC((0, 0.1))).estimate
-print(f"promised: {promised:.2f}")
+expected = first.result(PartialAUC((0, 0.1))).estimate
+print(f"expected: {expected:.2f}")
+worse = []
 for week, accumulator in enumerate(weeks[4:], start=5):
-    found = accumulator.result(PartialAUC((0, 0.1)), null_value=promised, alternative="less")
-    print(f"week {week:2}", "worse" if found.pvalue < 0.05 / 8 else "as before")
+    found = accumulator.result(PartialAUC((0, 0.1)), null_value=expected, alternative="less")
+    if found.pvalue < 0.05 / 8:
+        worse.append(week)
+print("worse in weeks", worse)
+
+# %%
+# Each week with its 95 % interval; weeks that are significantly worse are red.
+import matplotlib.pyplot as plt
+
+_, ax = plt.subplots(layout="constrained")
+for week, accumulator in enumerate(weeks, start=1):
+    found = accumulator.result(PartialAUC((0, 0.1)))
+    color = "tab:red" if week in worse else "tab:blue"
+    ax.plot([week, week], found.confidence_interval, color=color)
+    ax.plot(week, found.estimate, "o", color=color)
+ax.axhline(expected, color="gray", linestyle="--")
+ax.set(xlabel="week", ylabel="partial AUC, FPR 0-0.1")
 
 # %%
 # The alarm rate

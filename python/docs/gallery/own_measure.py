@@ -89,6 +89,19 @@ print("standard error: {:.4f} by components, {:.4f} by the bootstrap".format(*er
 print(compare(malignant, X[["mean radius", "mean perimeter"]], measure))
 
 # %%
+# Two markers at several half-lives, with 95 % intervals:
+import matplotlib.pyplot as plt
+
+half_lives = np.geomspace(0.01, 0.5, 15)
+_, ax = plt.subplots(layout="constrained")
+for name in "mean radius", "mean texture":
+    results = [infer(malignant, X[name], HalfLife(h)) for h in half_lives]
+    ax.plot(half_lives, [one.estimate for one in results], label=name)
+    ax.fill_between(half_lives, *zip(*(one.confidence_interval for one in results), strict=True), alpha=0.2)
+ax.set(xscale="log", xlabel="half-life (false positive rate)", ylabel="measure", ylim=(0, 1))
+ax.legend()
+
+# %%
 # Clusters
 # --------
 # ``groups=`` accounts for correlated samples. Here every two rows are from one patient.

@@ -2,27 +2,26 @@
 I train under a budget of false positives
 =========================================
 
-At most five per cent of the healthy patients may be called back. A model trained for the whole curve also optimises
-parts that nobody will use; this one is trained for false positive rates of at most 5 %.
+A laboratory can test at most five per cent of the inactive compounds. A model trained for the whole curve also
+optimises parts that nobody will use; this one is trained for false positive rates of at most 5 %.
 """
 
 # %%
 # ``PartialAUCSVCCV`` is a linear model that maximises the area up to that rate. It chooses its parameters by
 # cross-validation on the training rows, and falls back to the whole curve or to logistic regression if training for the
 # range does not help.
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rocmax import PartialAUCSVCCV
-from rocmax.datasets import load_thyroid
+from rocmax.datasets import load_estrogen
 from rocmax.metrics import PartialAUC, compare, partial_auc_score, tpr_at_fpr_score
 
 budget = (0, 0.05)
-X, y = load_thyroid(return_X_y=True, as_frame=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
+X, y = load_estrogen(return_X_y=True, as_frame=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
 
 models = {
     "logistic regression": LogisticRegression(max_iter=1000),
@@ -30,7 +29,7 @@ models = {
 }
 fitted = {}
 for name, model in models.items():
-    fitted[name] = make_pipeline(SimpleImputer(), StandardScaler(), model).fit(X_train, y_train)
+    fitted[name] = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
     scores = fitted[name].decision_function(X_test)
     print(f"{name:20}", f"partial AUC {partial_auc_score(y_test, scores, budget):.3f}", end="   ")
     print(f"TPR at FPR 0.05 {tpr_at_fpr_score(y_test, scores, 0.05):.3f}")
@@ -38,8 +37,7 @@ for name, model in models.items():
 # %%
 # Is the difference significant?
 # ------------------------------
-# Both models scored the same patients, so the test is paired.
-
+# Both models scored the same compounds, so the test is paired.
 ours, theirs = (fitted[name].decision_function(X_test) for name in ("PartialAUCSVCCV", "logistic regression"))
 print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state=0).summary())
 
@@ -49,7 +47,7 @@ print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state
 # ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate on the training rows is
 # within the budget. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
 calls = fitted["PartialAUCSVCCV"].predict(X_test)
-print(f"called back: {calls[y_test == 0].mean():.3f} of the healthy, {calls[y_test == 1].mean():.3f} of the sick")
+print(f"to test: {calls[y_test == 0].mean():.3f} of the inactive, {calls[y_test == 1].mean():.3f} of the active ones")
 
 # %%
 # The fitted model
@@ -65,8 +63,8 @@ display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=1
 # Compare with boosted trees
 # --------------------------
 # ``scorer()`` makes the measure a scorer for everything in scikit-learn that takes ``scoring``. Boosted trees can be
-# trained for a range too: :class:`rocmax.PartialAUCBoostingClassifier`. On these records trees find rules that a linear
-# model cannot express, and log loss is enough.
+# trained for a range too: :class:`rocmax.PartialAUCBoostingClassifier`. On these compounds trees find rules that a
+# linear model cannot express, and log loss is enough.
 from sklearn.model_selection import cross_val_score
 
 from rocmax import PartialAUCBoostingClassifier
@@ -89,14 +87,13 @@ print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 
 # %%
 # Permutation importance is the loss of partial AUC when a column is shuffled. For boosted trees there are also SHAP
-# values: the contribution of each column to the score of each row.
+# values: the contribution of each column to the score of each row, here of the boosted trees above.
 from sklearn.inspection import permutation_importance
 
 importance = permutation_importance(ensemble, X_test, y_test, n_repeats=3, random_state=0).importances_mean
-trees = ensemble.estimators_[ensemble.families_.index("lightgbm")]
-shap = abs(trees[-1].booster_.predict(trees[0].transform(X_test), pred_contrib=True)[:, :-1]).mean(axis=0)
+shap = abs(trees.fit(X_train, y_train).booster_.predict(X_test, pred_contrib=True)[:, :-1]).mean(axis=0)
 for k in importance.argsort()[::-1][:5]:
-    print(f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}   mean SHAP value of LightGBM {shap[k]:.2f}")
+    print(f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}   mean SHAP value {shap[k]:.2f}")
 
 # %%
 # The curves

@@ -18,7 +18,7 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
             len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # raises if it has been released
         return np.asarray(in_numpy(values))
     except (TypeError, ValueError) as error:  # such as rows of different lengths
-        raise ValueError(f"{name} is no array: {shown(error)}") from error
+        raise ValueError(f"{name} is not an array: {shown(error)}") from error
 
 
 def in_numpy(values: Any) -> Any:

@@ -69,7 +69,7 @@ def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
 
 
 def _marked(values: Any) -> Bool | None:
-    """Mark the samples with a missing value; None if this is no array of samples."""
+    """Mark the samples with a missing value; None if this is not an array of samples."""
     try:
         array = np.asarray(in_numpy(values))
     except (TypeError, ValueError):

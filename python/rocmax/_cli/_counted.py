@@ -43,7 +43,7 @@ def suits(arguments: Namespace) -> bool:
 
 
 def _n_rows(path: str) -> float:
-    """Return the number of rows of a parquet file, or an estimate for csv; 0 for what is no plain file."""
+    """Return the number of rows of a parquet file, or an estimate for csv; 0 for anything but a plain file."""
     file = Path(path)
     if not file.is_file() or file.suffix.lower() == ".gz":
         return 0

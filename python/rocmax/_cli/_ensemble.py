@@ -58,10 +58,10 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
             machine = trees.restored(parts, fpr_range) if kind == "boosting" else trees.restored_forest(parts)
         else:
             known = type(machine) in (LogisticRegression, PartialAUCSVC)
-            require(known, "a member of the ensemble is no model")
+            require(known, "a member of the ensemble is not a model")
         require(type(name) is str and name not in model.shares_, "the families of the ensemble have no names")
         whole = shares is None or (type(shares) is np.ndarray and shares.shape == (n,) and (shares >= 0).all())
-        require(whole, "the shares of the columns are no shares")
+        require(whole, "invalid shares of the columns")
         model.estimators_.append(Pipeline([("table", coders[member["coder"]]), ("model", machine)]))
         model.curves_.append(_line(member["curve"]))
         model.families_.append(name)
@@ -75,7 +75,7 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
     model.leaderboard_ = content["leaderboard"]
     for row in model.leaderboard_:
         whole = row.keys() == _ROW.keys() and all(type(row[name]) is kind for name, kind in _ROW.items())
-        require(whole, "the leaderboard is no leaderboard")
+        require(whole, "invalid leaderboard")
     return model
 
 

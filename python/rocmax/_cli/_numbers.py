@@ -98,7 +98,7 @@ def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
 
 
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
-    """Return texts as numbers, null where missing or no number, and by column how many texts are no numbers."""
+    """Return texts as numbers, null where missing or not a number, and by column how many texts are not numbers."""
     plain = pl.DataFrame([series.alias(f"c{k}") for k, series in enumerate(texts)])  # names may be * or empty
     stripped, codes = pl.all().str.strip_chars(), [*MISSING, *form.missing]
     held = plain.select(pl.when(stripped.is_in(codes)).then(None).otherwise(stripped).name.keep())

@@ -188,12 +188,10 @@ def _evaluate(parser: _Parser) -> None:
         type=values.alerts,
         metavar="N",
     )
-    parser.add(
-        "--per", "allow the N alerts on average for each value of this column, such as the day", metavar="COLUMN"
-    )
+    parser.add("--per", "allow N alerts per value of this column on average, such as per day", metavar="COLUMN")
     parser.add(
         "--guarantee",
-        "choose each cutoff so that its expected rate or share of alerts on new data is within the limit with this "
+        "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
         "probability, such as 0.95",
         type=values.level,
         metavar="PROBABILITY",
@@ -211,7 +209,7 @@ def _evaluate(parser: _Parser) -> None:
         "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
         choices=("wilson", "bootstrap"),
     )
-    page = "HTML page to write, with curves, measures and a choice of thresholds, but without --at, --by and --measure"
+    page = "write an HTML page with curves, measures, subgroups and selectable thresholds; ignores --at and --measure"
     parser.add("--report", page, metavar="FILE")
 
 

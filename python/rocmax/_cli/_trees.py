@@ -132,7 +132,7 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], *_: Any) -
     require(
         content.keys() == {*_ARRAYS, "intercept", "calibration", "objective"}, "the trees have parts that no model has"
     )
-    require(type(content["objective"]) is str, "the objective of the trees is no text")
+    require(type(content["objective"]) is str, "the objective of the trees is not text")
     numbers = [content["intercept"], *content["calibration"]]
     finite = len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)
     require(finite, "the threshold of the trees is not finite")
@@ -156,7 +156,7 @@ def _check(content: dict[str, Any], most_leaves: int = _LEAVES) -> None:
     for name, kind in _ARRAYS.items():
         array = content[name]
         plain = type(array) is np.ndarray and array.dtype == kind and array.ndim == 1
-        require(plain, f"{name} of the trees is no array of {kind.__name__}")
+        require(plain, f"{name} of the trees is not an array of {kind.__name__}")
         require(kind is not np.float64 or np.isfinite(array).all(), f"{name} of the trees is not finite")
     feature, n_features = content["split_feature"], len(content["importances"])
     require((content["importances"] >= 0).all(), "importances of the trees are below 0")
@@ -168,7 +168,7 @@ def _check(content: dict[str, Any], most_leaves: int = _LEAVES) -> None:
     inside = n_features and ((feature >= 0) & (feature < n_features)).all()
     require(inside, "the trees split on features that are not there")
     strange = content["decision_type"] & ~(_NAME | _MISSING_LEFT | _DECISIONS)
-    require(not strange.any(), "the trees split in a way that is not known")
+    require(not strange.any(), "trees with an unknown kind of split")
     ends = np.cumsum(n_splits)
     _check_names(content, ends - n_splits, n_splits)
     # Splits are numbered as they are made, each after its parent; ~k is leaf k. Each is a child once.
@@ -177,7 +177,7 @@ def _check(content: dict[str, Any], most_leaves: int = _LEAVES) -> None:
         children = np.stack([content["left_child"][first:last], content["right_child"][first:last]])
         once = np.array_equal(np.sort(children, axis=None), np.concatenate([np.arange(-n - 1, 0), np.arange(1, n)]))
         later = ((children < 0) | (children > np.arange(n))).all()
-        require(n == 0 or (once and later), "the trees are no trees")
+        require(n == 0 or (once and later), "invalid trees")
 
 
 def _check_names(content: dict[str, Any], starts: Any, n_splits: Any) -> None:

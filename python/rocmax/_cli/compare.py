@@ -96,7 +96,7 @@ def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
         report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], lines)
         say(f"All {name} equal: {found.joint_test}\n")
     how = f"; adjusted p by {ADJUSTMENTS[arguments.adjust]}" if arguments.adjust else ""
-    say(f"Two-sided paired tests: {_methods(results)}, intervals one by one{how}.")
+    say(f"Two-sided paired tests: {_methods(results)}, intervals not adjusted for the number of pairs{how}.")
 
 
 def _show_subgroups(found: SubgroupComparison) -> None:

@@ -18,8 +18,8 @@ from rocmax._typing import F64
 
 #: With fewer values, a column with a different one in every row need not be an id.
 FEW = 50
-# A text column of at least FEW values is no category if more than this share of them are distinct; nor is a text column
-# if this share of its values have a form that is none.
+# A text column of at least FEW values is not a category if more than this share of them are distinct; nor is one of
+# which this share of the values have a form that is none.
 _DISTINCT, _OF_ONE_FORM = 0.5, 0.9
 _READ = 20_000  # different texts whose form is looked at
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
@@ -37,7 +37,7 @@ class Words(NamedTuple):
     drop: str
     category: str
     missing: str
-    texts: bool  # whether types are read off texts, so that a text which is no category is refused
+    texts: bool  # whether types are read off texts, so that a text which is not a category is refused
 
 
 PYTHON = Words("drop it", "convert it to a category", "replace {value} by None", texts=False)
@@ -52,7 +52,7 @@ def decide(
     Parameters
     ----------
     X : frame
-        The training table, without labels and other columns that are no features.
+        The training table, without labels and other columns that are not features.
     categorical : collection of names
         Columns that are categories whatever they hold.
     words : Words
@@ -65,7 +65,7 @@ def decide(
     TypeError
         A column is neither numbers nor texts.
     ValueError
-        A column is text of a form that is no category, if `words` refuses those; or no column is left.
+        A column is text of a form that is not a category, if `words` refuses those; or no column is left.
     """
     found, notes = [], list[Note]()
     for name, series in columns_of(X).items():

@@ -61,7 +61,7 @@ class PartialAUCObjective:
     does not matter (before the first round all scores are tied). *Derivatives* treat the negatives in the range as
     fixed; where a small change of the scores keeps them there, it is the gradient of `value`. *Hessian*: as R depends
     only on differences, its Hessian is at most twice its diagonal; learning rates below 1 compensate for this. The
-    diagonal is at least 1e-16; below u = 0 the smoothed hinge uses 1. *Weights* count as repetitions if they are
+    diagonal is at least 1e-16; below u = 0 the smoothed hinge uses 1. *Weights* are frequency weights if they are
     integers; otherwise a range ends at a share of their sum.
 
     *Scale*: W is the sum of the log-loss derivatives of either class if all scores are the base rate. So gradients and

@@ -1,5 +1,5 @@
 """Small real data, shipped with the package."""
 
-from rocmax.datasets._thyroid import load_thyroid
+from rocmax.datasets._estrogen import load_estrogen
 
-__all__ = ["load_thyroid"]
+__all__ = ["load_estrogen"]

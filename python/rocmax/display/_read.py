@@ -121,7 +121,9 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> F
     classes = list(getattr(estimator, "classes_", []))
     known = pos_label is None or not classes or marked(np.asarray(classes), pos_label, "classes_").any()
     if not known:
-        raise ValueError(f"pos_label={shown(pos_label)} is no class of {type(estimator).__name__}, which has {classes}")
+        raise ValueError(
+            f"pos_label={shown(pos_label)} is not a class of {type(estimator).__name__}, which has {classes}"
+        )
     if found.ndim == 1:
         return -found if len(classes) == 2 and pos_label == classes[0] else found
     if pos_label is None and found.shape[1] > 2:

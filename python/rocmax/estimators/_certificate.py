@@ -195,7 +195,7 @@ class Certificate:
         Raises
         ------
         ValueError
-            If the file is no certificate.
+            If the file is not a certificate.
         """
         try:
             with np.load(path, allow_pickle=False) as file:

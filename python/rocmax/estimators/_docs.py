@@ -17,7 +17,7 @@ SHARED = {
     ),
     "sample_weight": (
         "array-like of shape (n_samples,)",
-        "Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and "
+        "Non-negative weights; a pair has the product of its two weights. Integer weights are frequency weights; "
         "samples of weight 0 are ignored.",
     ),
     "self": ("object", "The fitted model."),

@@ -51,7 +51,7 @@ class Machine(CertifiedRanker):
             single precision, read a memmap in blocks, and multiply a dask array where its chunks are. Arrays not in C
             order are copied once. Equal values give the same model to the bit in any memory layout.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and
+            Non-negative weights; a pair has the product of its two weights. Integer weights are frequency weights;
             samples of weight 0 are ignored. With other weights the range ends at exact shares of the total weight of
             the negatives; without, its ends are rounded outwards to whole negatives. So the scale of weights matters to
             ranges whose ends round: weights of 2 round to half a negative. Where the ends are whole, weights that are

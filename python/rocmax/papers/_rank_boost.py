@@ -62,10 +62,10 @@ class RankBoost(PaperRanker):
     Examples
     --------
     >>> from rocmax.papers import RankBoost
-    >>> from rocmax.datasets import load_thyroid
-    >>> X, y = load_thyroid(return_X_y=True)
+    >>> from rocmax.datasets import load_estrogen
+    >>> X, y = load_estrogen(return_X_y=True)
     >>> model = RankBoost(50).fit(X[::2], y[::2])
-    >>> model.score(X[1::2], y[1::2]) > 0.98
+    >>> model.score(X[1::2], y[1::2]) > 0.75
     True
     """
 

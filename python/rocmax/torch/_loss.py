@@ -53,7 +53,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
     (``loss.eval()``) neither uses nor changes the memory. It is not part of ``state_dict``, since its scores are
     outdated once the network changes; `forget` empties it.
 
-    *Ties* at an end of the range count in equal parts. *Weights* count as repetitions if they are integers. A *batch*
+    *Ties* at an end of the range count in equal parts. *Weights* are frequency weights if they are integers. A *batch*
     without pairs, of one class and without the other in memory, has R = 0. *Types*: the loss of float16 and bfloat16 is
     float32, others keep their type; the gradient has the type of the scores. It treats the negatives in the range as
     fixed and cannot be differentiated again. *Several processes* (``DistributedDataParallel``): each ranks its own

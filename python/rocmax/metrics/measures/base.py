@@ -327,7 +327,7 @@ class Measure:
     def of_one(self) -> str:
         """Where intervals for a class of one sample are, for messages."""
         if self.traits & {Trait.AREA, Trait.RATE, Trait.SPREAD}:
-            return "; infer(..., method='score') has intervals of one"
+            return "; infer(..., method='score') works with one"
         return f"; {self!r}(y_true, y_score) has the value alone"
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:

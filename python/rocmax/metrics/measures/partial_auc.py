@@ -209,7 +209,7 @@ def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None
         return None
     choice(normalize, tuple(_NORMALIZE), "normalize")
     if normalize == "mcclish":
-        raise ValueError("normalize='mcclish' is of one range: with fpr_range and tpr_range take 'width' or None")
+        raise ValueError("normalize='mcclish' needs a single range: with fpr_range and tpr_range take 'width' or None")
     for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):
         _check_apart(*ends, name, given)
     return region

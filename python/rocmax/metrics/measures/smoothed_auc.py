@@ -29,7 +29,7 @@ class SmoothedAUC(Measure):
     (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
     one, also for random scores: it is biased upwards, its intervals undercover, and :func:`infer` warns.
 
-    Tied scores are one point. Weights count as repetitions; for sampling weights the bandwidth is that of the
+    Tied scores are one point. Weights are frequency weights; for sampling weights the bandwidth is that of the
     effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
 
     Parameters

@@ -95,7 +95,7 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
     sizes = sample.totals if data.grouped else sample.effective
     beyond = measure.beyond(sizes)
     if method == "score" and beyond is not None:
-        fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
+        fact = f"{beyond}, and the interval extrapolates with a binormal curve"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
         message = f"{fact}; collect more samples or choose a {wider}"
         warn(CoverageWarning(message, fact, estimate=beyond))

@@ -33,10 +33,10 @@ class Score(Method):
     them towards DeLong's at the estimate as samples are more; z is larger if the positives' part is skewed. Coverage
     holds with two to five positives, and with one sample in a class. The variance of an AUC is DeLong's.
 
-    For the true positive rate at a false positive rate f, all values at f of lines of slope b between normal quantiles
-    of the rates that at ``q = (floor(n f) + 1) / (n + 1)`` have an r with
-    ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve about there and R'
-    that of the line; scores are taken to be continuous.
+    For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates. Keep a line if its rate r at
+    ``q = (floor(n f) + 1) / (n + 1)`` satisfies ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``.
+    The interval is the set of TPRs at f of the lines kept. Here b is the slope of the curve near f, R' the slope of the
+    line as a curve, and scores are assumed to be continuous.
 
     For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor` and :class:`EqualErrorRate`, whose variance V
     is a function of the true value x and of the curve's slope at the cut, all x with ``(estimate - x)^2 <= q^2 V(x)``,

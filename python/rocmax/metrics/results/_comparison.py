@@ -229,7 +229,7 @@ class Comparison(Measured):
             f"all equal: {self.joint_test}",
             *words.text_table(rows, self._bounded),
             *([f"and {others:,} more pairs: to_frame() has all"] if others else []),
-            f"{words.level(self.confidence_level)} one by one; p of a {self._test()}",
+            f"{words.level(self.confidence_level)} not adjusted for the number of pairs; p of a {self._test()}",
         ]
 
     def _test(self) -> str:
@@ -263,7 +263,8 @@ class Comparison(Measured):
             first, second = words.label_text(pair.model_a), words.label_text(pair.model_b)
             change = words.with_ends(pair.difference, pair.confidence_interval, places)
             listed.append(f"{first} minus {second} {change}, {words.p_value(pair.pvalue_adjusted)}")
-        return [*found, f"Differences ({words.level(self.confidence_level)} one by one; {how}): {'; '.join(listed)}"]
+        level = f"{words.level(self.confidence_level)} not adjusted for the number of pairs"
+        return [*found, f"Differences ({level}; {how}): {'; '.join(listed)}"]
 
     def _basis(self) -> list[str]:
         if self.paired:

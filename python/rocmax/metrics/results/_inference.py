@@ -142,7 +142,8 @@ class Inference(Measured):
         """What the interval of a rate takes as fixed, and which function takes the threshold as fixed."""
         if self.threshold is None:
             return ""
-        return f"; the {getattr(self.measure, 'fixed', '').upper()} is fixed; operating_point fixes the threshold"
+        rate = getattr(self.measure, "fixed", "").upper()
+        return f"; the {rate} is taken as fixed; operating_point takes the threshold as fixed"
 
     def _lines(self) -> list[str]:
         level = words.level(self.confidence_level)

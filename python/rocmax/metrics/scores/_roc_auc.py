@@ -175,7 +175,7 @@ def _general(
         raise _UnusualError
     try:
         y_true = _names(y_true)
-        with np.errstate(invalid="ignore"):  # of labels that are no numbers: scikit-learn's function warns of them
+        with np.errstate(invalid="ignore"):  # of labels that are not numbers: scikit-learn's function warns of them
             kind = type_of_target(y_true, input_name="y_true")
         y, s = np.asarray(y_true), scores(y_score)
         weight = _weights(sample_weight, len(y))

@@ -113,7 +113,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
         told[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
     if not found:
         first = next(iter(told))
-        raise ValueError(f"by leaves no subgroup with samples enough: {shown(first)} is {told[first][0]}")
+        raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {told[first][0]}")
     _warn(parts, told)
     return found, {name: lacking[name] for name in parts.order if name in lacking}
 

@@ -190,7 +190,7 @@ class OperatingPoint(Unpacked):
             return "taken as fixed"
         others = " or ".join(sorted({rule.kind.measure for rule in rules} - {""}))
         if others:
-            return f"taken as fixed (infer with {others} fixes the rate)"
+            return f"taken as fixed (infer with {others} takes the rate as fixed)"
         return "taken as fixed (method='bootstrap': chosen anew in every resample)"
 
     def _lines(self) -> list[str]:

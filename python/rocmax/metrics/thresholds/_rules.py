@@ -126,7 +126,7 @@ class Rule(NamedTuple):
 
     @property
     def given(self) -> bool:
-        """Whether it is no rule but a threshold."""
+        """Whether it is a threshold, not a rule."""
         return self.name not in RULES
 
     @property
