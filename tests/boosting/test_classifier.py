@@ -171,6 +171,31 @@ def test_validation_of_ones_own(data: Any) -> None:
     np.testing.assert_array_equal(by_time.decision_function(X), by_pair.decision_function(X))
 
 
+def test_samples_to_validate_on_never_train(data: Any) -> None:
+    X, y = data
+    half = len(y) // 2
+    weight = 1.0 + np.arange(len(y)) % half % 3  # of the same mean in both halves
+    kept, held = (X[:half], y[:half], weight[:half]), {"X_val": X[half:], "y_val": y[half:]}
+    fitted = model(n_estimators=8).fit(*kept, **held, sample_weight_val=weight[half:])
+    rows = (np.arange(half), np.arange(half, len(y)))
+    of_rows = model(validation=rows, refit=False, n_estimators=8).fit(X, y, weight)
+    assert fitted.candidates_[0].n_estimators == of_rows.candidates_[0].n_estimators
+    assert fitted.candidates_[0].score == pytest.approx(of_rows.candidates_[0].score, rel=1e-12)
+    np.testing.assert_allclose(fitted.decision_function(X), of_rows.decision_function(X), rtol=1e-6)
+    np.testing.assert_allclose(fitted.predict_proba(X), of_rows.predict_proba(X), rtol=1e-4)
+    for options, wrong, message in (
+        ({}, {"X_val": X[half:]}, "X_val and y_val go together"),
+        ({}, {"sample_weight_val": weight[half:]}, "X_val and y_val go together"),
+        ({"validation": TimeSeriesSplit(3)}, held, "pass one of them"),
+        ({}, held | {"y_val": y[half:] + 1}, "y_val has the label 2"),
+        ({}, held | {"y_val": 0 * y[half:]}, "y_val needs both classes"),
+        ({}, held | {"X_val": X[half:, 1:]}, "features"),
+        ({}, held | {"y_val": y[half + 1 :]}, "inconsistent numbers of samples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model(**options).fit(*kept, **wrong)
+
+
 def test_rounds_end_when_patience_does() -> None:
     y = np.arange(60) % 3 == 0
     rounds = Rounds(y, None, (0.0, 1.0), 12, 1)

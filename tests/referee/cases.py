@@ -132,7 +132,7 @@ def draw(seed: int) -> Case:
         subjects=tuple((k := random.randrange(6), (k + random.randrange(1, 6)) % 6) for _ in range(size)),
         features=tuple(tuple(random.randrange(-8, 9) / 4 for _ in range(2)) for _ in range(size)),
         fpr_range=draw_range(random, negatives, 1e-99),
-        tpr_range=draw_range(random, size - negatives, 1e-6),
+        tpr_range=draw_range(random, size - negatives, 1e-3),
         share=random.choice((random.randrange(1, 20) / 20, random.uniform(0.01, 0.99))),
         alpha=random.choice((0.5, 3.0, 20.0, 160.9)),
         which=random.randrange(2**30),

@@ -168,12 +168,12 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
-def check_labels(y: Any, X: Any) -> AnyArray:
+def check_labels(y: Any, X: Any, name: str = "y") -> AnyArray:
     """Return labels of shape (n_samples,), as many as X has rows."""
     _require_all_labels(y)
     if y is None:
         raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
-    with _checks("y"):
+    with _checks(name):
         labels = np.asarray(column_or_1d(np.asarray(y) if is_dask(y) else y, warn=True))
         check_consistent_length(X, labels)
     return labels

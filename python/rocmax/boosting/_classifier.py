@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rocmax._checks.samples import rate_range
+from rocmax._checks.training import check_labels, check_sample_weight
 from rocmax._parameters import (
     as_float,
     check_callback,
@@ -33,7 +34,7 @@ from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.boosting._params import checked_params, forgets_rounds
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data, warn_if_constant
-from rocmax.estimators._calibrated import CalibratedRanker
+from rocmax.estimators._calibrated import CalibratedRanker, relative
 from rocmax.estimators._folds import groups_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
@@ -173,6 +174,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         y: Any,
         sample_weight: Any = None,
         *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
         groups: Any = None,
         callback: Callable[[BoostingRound], None] | None = None,
     ) -> Self:
@@ -184,6 +188,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             Training samples; NaN is a missing value.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, divided by their mean: their scale means nothing. Samples of weight 0 are ignored.
+        X_val, y_val, sample_weight_val : default=None
+            Samples, labels and weights to hold out instead of rows of X. No model is trained on them: `refit` has no
+            effect.
         groups : array-like of shape (n_samples,), default=None
             Clusters of dependent samples, such as those of a patient: the held-out rows are whole clusters. A splitter
             as `validation` receives them.
@@ -205,13 +212,33 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         groups = None if groups is None else groups[there]
         data = data if there.all() else data.take(np.flatnonzero(there))
         warn_of_leaks(data.X, data.positive, groups)
-        share = float(self.validation_fraction)
-        train, held = split or drawn(data.positive, share, np.random.default_rng(library.seed), data.X, groups)
+        kept, held = data, self._given(X_val, y_val, sample_weight_val)
+        if held is None:
+            share, rng = float(self.validation_fraction), np.random.default_rng(library.seed)
+            kept, held = (data.take(rows) for rows in split or drawn(data.positive, share, rng, data.X, groups))
         if len(data.positive) < settings().boosting_pair_rows:
             objectives = objectives[:1]
         with in_one_line(self.library):
-            self._choose(library, objectives, fpr_range, data, data.take(train), data.take(held), callback)
+            self._choose(library, objectives, fpr_range, data, kept, held, callback)
         return self
+
+    def _given(self, X: Any, y: Any, sample_weight: Any) -> Data | None:
+        """Return the held-out samples of the caller, or None."""
+        if X is None and y is None and sample_weight is None:
+            return None
+        if X is None or y is None:
+            raise ValueError("X_val and y_val go together: pass both, or neither")
+        if self.validation is not None:
+            raise ValueError("X_val and validation both select held-out rows: pass one of them")
+        X = self._checked_features(X)
+        labels, weight = check_labels(y, X, "y_val"), check_sample_weight(sample_weight, X)
+        data = Data(X, labels == self.classes_[1], None if weight is None else relative(weight))
+        if (unknown := ~np.isin(labels, self.classes_)).any():
+            raise ValueError(f"y_val has the label {labels[unknown][0]}, which does not occur in y")
+        data = data.take(np.flatnonzero(data.counted))
+        if len(np.unique(data.positive)) < 2:
+            raise ValueError("y_val needs both classes among its rows of positive weight")
+        return data
 
     def _choose(
         self,
@@ -258,7 +285,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         self.candidates_, self.objective_ = candidates, candidates[k].objective
         self.booster_ = boosters[k]
         raw = scores[k]
-        if self.refit:
+        if self.refit and kept is not all_rows:
             own = None if isinstance(self.objective_, str) else self.objective_
             share = 1.0 - float(self.validation_fraction)
             if self.validation is not None:
