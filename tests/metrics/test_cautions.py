@@ -24,7 +24,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 2, 2000)

@@ -17,7 +17,7 @@ import rocmax
 from result_cases import ATTACK, CASES, FRAME, NAMED, N, S, Y
 from rocmax import metrics
 from rocmax.metrics import FPRAtTPR, Measure, compare, infer, operating_point, reader_study
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import METHODS, REFERENCES
 from rocmax.metrics.results._result import Result
 

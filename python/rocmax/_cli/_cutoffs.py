@@ -10,7 +10,7 @@ from rocmax._cli import _scored as rows
 from rocmax._cli._failure import Misuse
 from rocmax._cli._text import say
 from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import plain as as_plain
 
 _INTERVALS = {

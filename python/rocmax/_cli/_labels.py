@@ -18,7 +18,7 @@ from rocmax._cli._numbers import Form
 from rocmax._cli._text import say
 from rocmax._tables._forms import CODES, MISSING, NO_LABEL, alike, is_number
 from rocmax._tables._notes import Note, of_rows
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its type
 

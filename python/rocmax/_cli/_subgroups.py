@@ -11,7 +11,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure
 from rocmax._cli._text import printable, say
 from rocmax.metrics import Measure, SubgroupInference
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 _MOST = 100  # subgroups in a table

@@ -15,8 +15,8 @@ from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_plot
 from rocmax._cli._text import say
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
+from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Trait
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 

@@ -23,7 +23,7 @@ from rocmax._cli._text import say
 from rocmax.datasets import load_estrogen
 from rocmax.datasets._estrogen import path_of_table
 from rocmax.metrics import PartialAUC, Samples, compare, infer, operating_point, roc_auc_score, tpr_at_fpr_score
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 LINEAR, TREES, ENSEMBLE = "PartialAUCSVCCV", "PartialAUCBoosting", "PartialAUCEnsemble"
 LOGISTIC, OTHER_TREES = "LogisticRegression", "HistGradientBoosting"

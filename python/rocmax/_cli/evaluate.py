@@ -16,7 +16,7 @@ from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable, say
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)

@@ -16,8 +16,8 @@ from rocmax._parameters import check_flag, shown
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, operating_point
+from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Reading
 from rocmax.metrics.samples._sample import Sample

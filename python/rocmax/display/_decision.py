@@ -14,7 +14,7 @@ from rocmax._parameters import shown
 from rocmax.display._base import ProbabilityDisplay, fill, reference
 from rocmax.display._read import models_of
 from rocmax.metrics import NetBenefit, Samples
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.variances._effective import effective_sizes
 
 

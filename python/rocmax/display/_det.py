@@ -14,7 +14,7 @@ from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_t
 from rocmax.display._curves import Curve, curve_of
 from rocmax.display._read import models_of
 from rocmax.metrics import EqualErrorRate, Samples
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 from rocmax._parameters import check_flag, shown
 from rocmax.display._base import DASHED, Picture, axes_of, ink, look
 from rocmax.metrics import SubgroupComparison, SubgroupInference
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

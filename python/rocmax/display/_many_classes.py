@@ -13,7 +13,7 @@ from rocmax._checks.samples import F64
 from rocmax.display._curves import Band, Curve, Resamples, check_drawn, curve_of, grid_of, mean_curve, middle, room_for
 from rocmax.display._read import as_names
 from rocmax.metrics import PartialAUC, infer
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.samples._classes import Classes, comparisons, shares
 
 

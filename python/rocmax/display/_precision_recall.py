@@ -16,7 +16,7 @@ from rocmax.display._curves import Band
 from rocmax.display._read import models_of
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, infer
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.samples._sample import has_variance
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.scores._curve import precisions

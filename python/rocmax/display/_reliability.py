@@ -14,8 +14,8 @@ from rocmax._parameters import check_count
 from rocmax.display._base import ProbabilityDisplay, reference
 from rocmax.display._read import models_of
 from rocmax.metrics import Samples
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import critical, wilson
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import Sample
 
 

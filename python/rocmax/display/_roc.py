@@ -16,8 +16,8 @@ from rocmax.display._many_classes import class_curves
 from rocmax.display._read import class_scores, models_of, require_samples
 from rocmax.display._roc_curves import held_out_curves, model_curves, reader_curves
 from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
+from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import value_of
 

@@ -12,7 +12,7 @@ from rocmax._parameters import check_count, shown
 from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point
 from rocmax.display._read import models_of
 from rocmax.metrics import OperatingPoint, Samples
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

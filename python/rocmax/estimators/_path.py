@@ -14,7 +14,7 @@ from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import Result
 
 DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 5, 8))

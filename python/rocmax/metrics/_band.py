@@ -12,7 +12,7 @@ from scipy import special
 
 from rocmax._checks.samples import F64, check_level, choice
 from rocmax._runtime.memory import require_memory
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import METHODS
 from rocmax.metrics.results._result import Result
 from rocmax.metrics.samples._reading import Labelled, read

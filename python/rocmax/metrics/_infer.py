@@ -13,6 +13,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
@@ -21,7 +22,6 @@ from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods import as_method, checked, warn_of_estimates, warn_of_few
 from rocmax.metrics.methods.base import Asked, Data, Interval, Method
 from rocmax.metrics.methods.defaults import default_method
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.samples._classes import Classes

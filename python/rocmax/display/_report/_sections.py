@@ -16,7 +16,7 @@ from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
 from rocmax.display._report._thin import Points
 from rocmax.metrics import Inference, SubgroupInference
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 _SMALL = 0.05

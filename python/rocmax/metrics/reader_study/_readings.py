@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.missing import complete
 from rocmax._checks.samples import DROP, F64, choice, labels, names_of, weights
 from rocmax._runtime.threads import n_threads
+from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
 from rocmax.metrics.reader_study._rows import (
     arranged,
@@ -24,7 +25,6 @@ from rocmax.metrics.reader_study._rows import (
     truth_of_cases,
 )
 from rocmax.metrics.reader_study._wide import from_wide
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._value import Value

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES

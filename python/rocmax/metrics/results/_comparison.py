@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._joint import JointTest, joint_test
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS, METHODS, Source
 from rocmax.metrics.results._result import Measured, table
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import FEW
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS, Source
 from rocmax.metrics.results._result import Measured, table
 

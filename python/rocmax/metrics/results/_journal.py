@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 
 Row = Mapping[str, Any]
 

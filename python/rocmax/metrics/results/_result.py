@@ -15,9 +15,9 @@ import numpy as np
 
 from rocmax._checks.samples import choice
 from rocmax._parameters import shown
+from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import METHODS, REFERENCES, Source, variance_source
 from rocmax.metrics.samples._classes import Classes

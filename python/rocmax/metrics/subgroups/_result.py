@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rocmax._checks.samples import F64, choice
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, adjusted
 from rocmax.metrics.intervals._interval import critical
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured

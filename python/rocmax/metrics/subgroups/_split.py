@@ -15,13 +15,13 @@ from rocmax._checks.samples import F64, names_of
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Asked, Interval, variance_of
 from rocmax.metrics.methods.defaults import default_method
-from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of

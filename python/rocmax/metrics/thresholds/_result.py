@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax.metrics.results import _words as words
+from rocmax.metrics import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
