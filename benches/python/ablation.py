@@ -57,10 +57,6 @@ def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
     return start, objective(risk.whole, design, C)(start)[0], []
 
 
-def only_lowest(*args: Any, **kwargs: Any) -> list[Any]:
-    return list(importlib.import_module("rocmax.solvers._steps").search(*args, **kwargs)[:1])
-
-
 # What is replaced, and by what, for each mechanism.
 MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
@@ -74,7 +70,6 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "Newton targets": [(f"{CONVEX}.Newton.target", nothing)],
     "a plane after poor Newton": [(f"{CONVEX}._POOR", -np.inf)],
     "own length": [(f"{CONVEX}.lengthened", nothing)],
-    "two cuts a search": [(f"{CONVEX}.search", only_lowest)],
     "augmented Lagrangian": [(f"{CONVEX}.suits_augmented", no)],
     "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
     "rough master": [(f"{CONVEX}._MASTER_TOL", 1e-6)],

@@ -54,8 +54,8 @@ class Machine(CertifiedRanker):
             Non-negative weights; a pair has the product of its two weights. Integer weights are frequency weights;
             samples of weight 0 are ignored. With other weights the range ends at exact shares of the total weight of
             the negatives; without, its ends are rounded outwards to whole negatives. So the scale of weights matters to
-            ranges whose ends round: weights of 2 round to half a negative. Where the ends are whole, weights that are
-            all 2 (or any power of two) give the same model as no weights, to the last bit.
+            ranges whose ends round: weights of 2 round to half a negative. Where the ends are whole, equal weights give
+            the same model as no weights, up to rounding.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap).
             ``set_callbacks`` sets scikit-learn's own callbacks (1.9 or later); each step is a task with the current

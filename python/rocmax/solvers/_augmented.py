@@ -83,7 +83,7 @@ class Augmented:
             found = envelope(model.scores)
             return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
 
-        self._stand_at(*search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)[0].found)
+        self._stand_at(*search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS).found)
         return True
 
     def _add_cut(self) -> None:

@@ -16,9 +16,8 @@ from rocmax.solvers._objective import SAMPLED, Model, Objective, Tilt, missing
 from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
 from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
 
-# Accuracies relative to the gap: of the minimiser of the cuts, of the line search, and of the length of a model of the
-# augmented Lagrangian.
-_MASTER_TOL, _SEARCH_TOL, _LENGTH_TOL = 0.01, 0.05, 0.05
+# Accuracies relative to the gap: of the minimiser of the cuts, and of the search of a ray.
+_MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # Rounding, relative to the objective.
 _LAST_DIGITS = 1e-15
 # The search stalls after so many steps in succession that gain nothing.
@@ -45,10 +44,10 @@ def minimise_convex(
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
 
     Each step minimises the maximum of all cuts, a lower bound of F, and searches a ray from the best model exactly
-    (Franc and Sonnenburg, 2009), which takes oracle calls but no product with the features. The two cuts around the
-    minimum on the ray join the others. The ray is a Newton step or leads to the minimiser of the cuts. A step is one
-    product with X and one of two to four rows with its transpose. If many more steps are expected at the rate of the
-    last ones, the augmented Lagrangian method takes over, if the risk and the design suit it.
+    (Franc and Sonnenburg, 2009), which takes oracle calls but no product with the features. The cut at the minimum on
+    the ray joins the others. The ray is a Newton step or leads to the minimiser of the cuts. A step is one product with
+    X and one of one or two rows with its transpose. If many more steps are expected at the rate of the last ones, the
+    augmented Lagrangian method takes over, if the risk and the design suit it.
 
     The fit starts from the model `start` (default: zero) and the cuts of `bundle`, which come from the same oracle and
     design; new cuts are added to it. It ends when (F - bound) / F <= `tol`, after `max_iter` steps, or when
@@ -97,8 +96,8 @@ class State:
     proof: list[tuple[float, int | F64]] = field(default_factory=list)
     ranker: F64 = field(init=False)  # the vector of the best training partial AUC, whatever its F
     ranked: float = -1.0  # that partial AUC
-    cuts: list[Evaluation] = field(default_factory=list)  # those that the bundle does not have yet
-    touches: bool = True  # whether the first of them touches the risk at the best model
+    cut: Evaluation = field(init=False)  # the last one, which the bundle does not have yet
+    touches: bool = True  # whether it touches the risk at the best model
     subgradient: F64 = field(init=False)  # of the risk at the best model
     near: Model = field(
         init=False
@@ -111,7 +110,7 @@ class State:
 
     def __post_init__(self) -> None:
         start, value, found = self.best, *self.objective(self.best)
-        self.cuts = self._take(start, value, found, _SEARCH_TOL * self.tol * value)
+        self.cut = self._take(start, value, found, _SEARCH_TOL * self.tol * value)
         self.near = self.best
         if len(self.bundle) > 1:
             self._minimise_cuts(self.tol * abs(value))
@@ -122,11 +121,10 @@ class State:
         return self.value - self.bound
 
     def add_cuts(self, smoothed: Smoothed | None) -> None:
-        """Add the new cuts to the bundle, and minimise the maximum of all cuts."""
-        cuts: list[Evaluation | Smoothed] = [*self.cuts, *([] if smoothed is None else [smoothed])]
+        """Add the last cut and a smoothed one to the bundle, and minimise the maximum of all cuts."""
+        cuts: list[Evaluation | Smoothed] = [self.cut] if smoothed is None else [self.cut, smoothed]
         vectors = self.objective.design.adjoint([cut.coef for cut in cuts])
         self.bundle.add(np.array([cut.offset for cut in cuts]), vectors, [cut.coef for cut in cuts])
-        self.cuts.clear()
         if self.touches:
             self.subgradient = vectors[0]
         self.of_smoothed = vectors[-1]
@@ -162,29 +160,27 @@ class State:
         if slope >= 0 or ray.curvature <= 0:
             return False
         accuracy = _SEARCH_TOL * self.left
-        # The two cuts enclose the kink at the minimum; one cut cannot.
-        lowest, *others = search(ray.point, Point(0.0, self.value, slope), ray.curvature, tol=accuracy)
-        self.touches, self.cuts = lowest.value < self.value, [lowest.found]
+        lowest = search(ray.point, Point(0.0, self.value, slope), ray.curvature, tol=accuracy)
+        self.touches, self.cut = lowest.value < self.value, lowest.found
         if self.touches:
-            self.cuts = self._take(ray.model(lowest.step), lowest.value, lowest.found, accuracy)
+            self.cut = self._take(ray.model(lowest.step), lowest.value, lowest.found, accuracy)
         else:
             self._rank(ray.vector(lowest.step), lowest.found)
-        self.cuts += [other.found for other in others]
         # At equal scores a smoothed cut is of little use; close to them it is.
         self.near = self.best if self.touches or self.best.norm > 0 else ray.model(lowest.step)
         return True
 
     def offer(self, model: Model) -> None:
         """Take a model, or a better multiple of it, if its F is lower than the best."""
-        self._take(model, *self.objective(model), _LENGTH_TOL * self.left)
+        self._take(model, *self.objective(model), _SEARCH_TOL * self.left)
 
-    def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> list[Evaluation]:
-        """Offer a model and its evaluation, or a better multiple if it separates nearly all pairs; return its cuts."""
-        model, value, cuts = lengthened(self.objective, model, value, found, accuracy) or (model, value, [found])
-        self._rank(model.vector, cuts[0])
+    def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> Evaluation:
+        """Offer a model and its evaluation, or a better multiple if it separates nearly all pairs; return its cut."""
+        model, value, found = lengthened(self.objective, model, value, found, accuracy)
+        self._rank(model.vector, found)
         if value < self.value:
-            self.best, self.value, self.partial_auc = model, value, cuts[0].partial_auc
-        return cuts
+            self.best, self.value, self.partial_auc = model, value, found.partial_auc
+        return found
 
     def _rank(self, vector: F64, found: Evaluation) -> None:
         """Keep the vector with the best training partial AUC so far."""
@@ -250,10 +246,9 @@ class Newton:
 
     def smoothed(self, state: State) -> Smoothed | None:
         """Return a smoothed cut of the risk near the best model, if it helps."""
-        left = state.left if state.history else min(state.left, self._objective.C)
-        if not self._on or (state.best.norm == 0 and left <= _SETTLED * state.value):
+        if not self._on or (state.best.norm == 0 and state.left <= _SETTLED * state.value):
             return None
-        found = smoothed_cut(self._objective, state.near, left)
+        found = smoothed_cut(self._objective, state.near, state.left)
         self._on = found is not None
         return found
 

@@ -210,7 +210,7 @@ def descend(
         if step is None:
             break
         ray = Ray(whole, model, model.vector + step[0])
-        lowest = search(ray.point, Point(0.0, value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)[0]
+        lowest = search(ray.point, Point(0.0, value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)
         gain = value - lowest.value
         if gain > 0:
             model, value, partial_auc = ray.model(lowest.step), lowest.value, lowest.found.partial_auc

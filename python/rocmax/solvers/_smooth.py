@@ -37,7 +37,7 @@ def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
         springs = Springs(design, rows, one_group, C * objective.oracle.stiffness(found))
         ray = Ray(objective, model, model.vector + solve([springs], gradient, design, _RESIDUAL))
         origin = Point(0.0, value, inner(design, gradient, ray.direction))
-        lowest = search(ray.point, origin, 0.0, flat=_FLAT, max_calls=_CALLS)[0]
+        lowest = search(ray.point, origin, 0.0, flat=_FLAT, max_calls=_CALLS)
         if lowest.value >= value:
             break  # only rounding is left
         model, value, found = ray.model(lowest.step), lowest.value, lowest.found

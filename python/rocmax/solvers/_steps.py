@@ -97,8 +97,8 @@ def search(
     tol: float = 0.0,
     flat: float = 0.0,
     max_calls: int = 12,
-) -> list[Point]:
-    """Return the lowest point of phi(t), t > 0, that was found, and the other end of its bracket if it was evaluated.
+) -> Point:
+    """Return the lowest point of phi(t), t > 0, that was found.
 
     phi starts at t = 0 with a negative slope; `curvature` is the squared length of the direction. The first step is 1.
     Steps double until the minimum is bracketed. The next step minimises the cubic through both ends of the bracket or,
@@ -133,7 +133,7 @@ def search(
         if not left.step < step < right.step:
             break
     assert lowest is not None
-    return [lowest, *(end for end in (left, right) if end is not None and end is not start and end is not lowest)]
+    return lowest
 
 
 def _between(left: Point, right: Point) -> float:
@@ -163,18 +163,16 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
 
 def lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float
-) -> tuple[Model, float, list[Evaluation]] | None:
-    """Return a better multiple of a model that separates nearly all pairs, its F and the cuts around it, or None."""
+) -> tuple[Model, float, Evaluation]:
+    """Return a better multiple of a model that separates nearly all pairs, or the model, its F and evaluation."""
     if value - 0.5 * model.norm > _SEPARATED * value:
-        return None
+        return model, value, found
     ray = Ray(objective, model, 2.0 * model.vector, model.scores)  # away from zero
     slope = ray.slope(0.0, float(found.coef @ model.scores))
     if slope >= 0:
-        return None
-    ends = search(ray.point, Point(0.0, value, slope), ray.curvature, tol=tol)
-    if ends[0].value >= value:
-        return None
-    return ray.model(ends[0].step), ends[0].value, [end.found for end in ends]
+        return model, value, found
+    lowest = search(ray.point, Point(0.0, value, slope), ray.curvature, tol=tol)
+    return (ray.model(lowest.step), lowest.value, lowest.found) if lowest.value < value else (model, value, found)
 
 
 # A part of H, as its product with a vector.
