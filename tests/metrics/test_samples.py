@@ -263,6 +263,16 @@ def test_changes_of_the_callers_arrays_change_nothing():
     assert ([infer(one) for one in (samples, of_groups, of_by)], AUC(multi_class="ovr")(of_classes)) == expected
 
 
+def test_scores_are_sorted_once():
+    one, many = Samples(Y, S).two, Samples(Y, MODELS).two
+    assert one.known_curves() == [] == many.known_curves()
+    curves = [one.curve(), *(model.curve() for model in many.models())]
+    assert [one.curve(), *(model.curve() for model in many.models())] == curves
+    assert one.known_curves() == curves[:1] and many.known_curves() == curves[1:]
+    weighted = one._replace(weight=WEIGHT)  # other samples, of other curves
+    assert weighted.known_curves() == [] and weighted.curve().weights != curves[0].weights
+
+
 def test_samples_do_not_change():
     samples = Samples(Y, MODELS, sample_weight=WEIGHT)
     for name in ("n_pos", "names", "_two", "other"):
