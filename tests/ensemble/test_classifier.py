@@ -62,6 +62,15 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.parametrize(("n", "folds"), [(1999, 5), (2000, 3)])
+def test_folds_by_default(n: int, folds: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] + rng.normal(size=n) > 1.0
+    found, expected = (model(["logistic_regression"], cv=cv).fit(X, y).out_of_fold_ for cv in ("auto", folds))
+    assert np.array_equal(found, expected)
+
+
 def test_fitted_attributes_are_true(data: Any) -> None:
     X, y = data
     steps: list[EnsembleStep] = []

@@ -17,6 +17,7 @@ from rocmax._cli._failure import Failure
 from rocmax._cli._text import log
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
+from rocmax.ensemble._folds import n_folds as folds_by_default
 from rocmax.ensemble._run import EnsembleStep
 from rocmax.estimators._folds import folds_of
 from rocmax.exceptions import LeakageWarning
@@ -24,7 +25,7 @@ from rocmax.exceptions import LeakageWarning
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None
 
-# From this number of rows on, three folds select as well as five.
+# From this number of rows on, three folds select a linear model as well as five.
 _LARGE = 10_000
 # Tables with fewer numbers are fitted by one thread: on 2,500 x 31 and two busy cores, two threads, which wait for each
 # other after every split, took 20 times as long.
@@ -68,13 +69,12 @@ def choose(
         return _trees(data, fpr_range, n_folds)
     if Cs is not None and len(Cs) == 1:
         return _line(data, fpr_range, Cs, [], "a linear model, by --C")
-    folds = split(data, n_folds)
-    if kind == "linear" or Cs is not None:
-        return _line(data, fpr_range, Cs, folds, "a linear model (--model linear)")
-    if kind == "auto" and min(data.positive.sum(), (~data.positive).sum()) < _FEWEST:
+    reason = "a linear model (--model linear)"
+    if kind != "linear" and Cs is None:
+        if kind == "ensemble" or min(data.positive.sum(), (~data.positive).sum()) >= _FEWEST:
+            return _ensemble(data, fpr_range, split(data, n_folds or folds_by_default(len(data.positive))))
         reason = f"a linear model: with fewer than {_FEWEST} rows of a class families cannot be compared"
-        return _line(data, fpr_range, Cs, folds, reason)
-    return _ensemble(data, fpr_range, folds)
+    return _line(data, fpr_range, Cs, split(data, n_folds), reason)
 
 
 def split(data: Data, n_folds: int | None) -> list[Fold]:

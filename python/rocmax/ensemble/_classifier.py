@@ -23,6 +23,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
+from rocmax.ensemble._folds import n_folds
 from rocmax.ensemble._report import board_text, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
@@ -68,11 +69,11 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         A scipy sparse X can keep other families than the same numbers in an array: linear models scale its columns by
         their largest absolute value instead of the standard deviation, and "extra_trees" is skipped if it has more
         than 500 features. Pass ``X.toarray()`` where few numbers are 0.
-    cv : int, cross-validation generator or iterable, default=5
-        A number means random stratified folds; below 1,000 rows they are repeated up to four times, and the scores of
-        a row are averaged. With ``fit(..., groups=)``, folds keep groups whole. Otherwise a splitter
-        (``TimeSeriesSplit(5)`` for rows ordered in time) or pairs (training rows, test rows). Rows without an
-        out-of-fold score do not influence the selection.
+    cv : "auto", int, cross-validation generator or iterable, default="auto"
+        "auto" is 5, and 3 from 2,000 rows on. A number means random stratified folds; below 1,000 rows they are
+        repeated up to four times, and the scores of a row are averaged. With ``fit(..., groups=)``, folds keep groups
+        whole. Otherwise a splitter (``TimeSeriesSplit(5)`` for rows ordered in time) or pairs (training rows, test
+        rows). Rows without an out-of-fold score do not influence the selection.
     lead : float, default=2.0
         A family is dropped if the best one is better by more than this number of standard errors.
     time_limit : float, default=None
@@ -151,7 +152,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     fpr_range: tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     families: Any = "auto"
-    cv: Any = 5
+    cv: Any = "auto"
     lead: float = 2.0
     time_limit: float | None = None
     threshold: Threshold = "auto"
@@ -214,7 +215,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         if len(rows) < self._n_rows:
             samples, groups = samples.take(rows), None if groups is None else groups[rows]
         y = samples.positive.astype(int)
-        folds, _ = folds_of(self.cv, samples.X, y, groups=groups, seed=seed)
+        cv = n_folds(len(y)) if isinstance(self.cv, str) and self.cv == "auto" else self.cv
+        folds, _ = folds_of(cv, samples.X, y, groups=groups, seed=seed)
         groups = equal_rows(samples.X) if groups is None else groups
         return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead, self._schema), rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,11 @@ class Data:
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of some rows."""
         _, positive, weight = self.samples(None, rows)
-        return float(_core.Curve(positive, scores, weight, 1).measure(PartialAUC(self.fpr_range).key))
+        return float(_core.Curve(positive, scores, weight, 1).measure(self._key))
+
+    @cached_property
+    def _key(self) -> Any:
+        return PartialAUC(self.fpr_range).key
 
     def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
         """Compare scores of some rows."""

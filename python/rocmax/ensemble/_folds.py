@@ -10,7 +10,8 @@ from rocmax._typing import AnyArray, Bool
 from rocmax.estimators._folds import Fold
 from rocmax.estimators._repeats import dealt
 
-# From this number of rows on, three folds choose as well as five, in half the time.
+# From this number of rows on, three folds choose as well as five, in half the time: 0.001 (standard error 0.001) better
+# on [0, 0.05] over phoneme, mammography, spambase, a9a and covtype, two or three splits, at most 8,000 training rows.
 _FEW_FOLDS = 2000
 
 
