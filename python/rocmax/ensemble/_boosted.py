@@ -123,7 +123,7 @@ class Boosted:
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
-        library, objective = self._library(data, run.n_threads), self._objective(data)
+        library, objective = self._library(data, 1 if data.is_small(X) else run.n_threads), self._objective(data)
         n = found.chosen["n_estimators"]
         whole = self._whole(library, data)
         whole.set_init_score(np.full(data.n, log_odds(data.samples(None))))
