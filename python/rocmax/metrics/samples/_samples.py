@@ -61,7 +61,7 @@ class Samples(Value):
         30 % of the pairs of a class. A subject in all pairs of a class is refused. Excludes weights.
     by : array-like of shape (n_samples,), default=None
         Subgroups that :func:`infer` and :func:`compare` set side by side, such as the site or the sex of each patient;
-        all other functions take the samples as a whole, see :meth:`subgroups`.
+        all other functions take the samples as a whole; ``samples.take(site == "north")`` has those of one.
     pos_label : label, default=None
         The positive class; all others are negative.
     higher_is_better : bool, or list or mapping of bool, default=True
