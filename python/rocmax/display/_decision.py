@@ -96,7 +96,7 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             data = one.two
             sizes = [data.totals if level is None else effective_sizes(data, measure) for measure in measures]
             found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
-            band = None if level is None else tuple(np.hstack([each[2].ends(level) for each in found]))
+            band = None if level is None else tuple(np.hstack([each[2].at(level) for each in found]))
             curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band))
         share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
