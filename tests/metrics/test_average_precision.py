@@ -1,11 +1,10 @@
-"""Average precision by placements and by weights at all distinct scores."""
+"""Average precision of samples, of weighted samples and of counts."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
 from rocmax.metrics import AveragePrecision, ROCAccumulator
-from rocmax.metrics.measures._positives import Positives
 from rocmax.metrics.samples._arguments import Arguments
 
 
@@ -21,11 +20,10 @@ def draw(rng, n, share, levels):
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("prevalence", [None, 0.2])
-def test_both_ways_agree(n, share, levels, dtype, prevalence):
+def test_weights_of_one_change_nothing(n, share, levels, dtype, prevalence):
     y, s = draw(np.random.default_rng(n), n, share, levels)
     s, measure = s.astype(dtype), AveragePrecision(prevalence)
     given, weighted = Arguments(y, s).of_two_classes(), Arguments(y.astype(np.int8), s, np.ones(n)).of_two_classes()
-    assert Positives.takes(given) and not Positives.takes(weighted)
     assert measure.value(given) == measure.value(weighted)
     assert measure.components(given) == pytest.approx(measure.components(weighted), rel=1e-10, abs=1e-12)
     for one, other in zip(measure.moments(given), measure.moments(weighted), strict=True):

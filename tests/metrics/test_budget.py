@@ -27,7 +27,7 @@ from rocmax.metrics import (
     infer,
     mrmc_analysis,
 )
-from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.samples._arguments import Arguments
 
 
 def data(seed, n=60, digits=9, weighted=False):
@@ -147,8 +147,7 @@ def test_components_at_a_cut_through_ties_are_derivatives(measure):
 
 def check(y, s, w, measure, rows, error=2e-6):
     """Compare components with differences of the value when a sample gains a little of its class's weight."""
-    ranking = Ranking.of(y, s, w)
-    found = ranking.place(*measure.parts(ranking, ranking.sizes))
+    found = measure.components(Arguments(y, s, w).of_two_classes())
     for of in (y, ~y):
         size, e = w[of].sum(), 1e-6
         centred = found - w[of] @ found[of] / size
@@ -158,7 +157,7 @@ def check(y, s, w, measure, rows, error=2e-6):
                 changed = w.copy()
                 changed[of] *= 1 - side  # the class sizes, and so the prevalence, stay
                 changed[i] += side * size
-                ends.append(measure.read(Ranking.of(y, s, changed)))
+                ends.append(measure.value(Arguments(y, s, changed).of_two_classes()))
             assert centred[i] == pytest.approx((ends[1] - ends[0]) / (2 * e), abs=error * max(1, abs(centred[i])))
 
 

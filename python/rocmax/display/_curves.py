@@ -15,7 +15,6 @@ from rocmax.metrics import OperatingPoint, PartialAUC, SmoothedAUC
 from rocmax.metrics.curves._smooth import smoothed
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.scores._curve import rates
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there
@@ -50,7 +49,7 @@ def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -
 def curve_of(name: str, data: Sample, fpr_range: tuple[float, float] | None) -> Curve:
     """Return the curve of one model and its area."""
     data = data._replace(steps=data.curve())  # sorted once
-    fpr, tpr, _ = rates(data.curve())
+    fpr, tpr, _ = data.curve().roc_points(True)
     return Curve(name, fpr, tpr, float(PartialAUC(fpr_range or (0.0, 1.0)).estimates(data)[0]))
 
 

@@ -19,7 +19,6 @@ from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, infer
 from rocmax.metrics import _words as words
 from rocmax.metrics.samples._sample import has_variance
 from rocmax.metrics.samples._weights import warn_unless_counts
-from rocmax.metrics.scores._curve import precisions
 
 _GRID_SIZE = 100
 
@@ -83,7 +82,7 @@ class PrecisionRecallDisplay(CurveDisplay):
         curves = []
         for name, one in models_of(samples, names):
             data, estimate = one.two, AveragePrecision()
-            precision, recall, _ = precisions(data.curve())
+            precision, recall, _ = data.curve().precision_recall_points(False)
             points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
             few = not has_variance(min(data.counted))
             if few and confidence_level is not None:

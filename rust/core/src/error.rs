@@ -81,6 +81,11 @@ impl Error {
         })
     }
 
+    /// Checks that both classes have a weight, as [`Error::check_totals`] does; their sizes are for the error.
+    pub(crate) fn check_classes([pos, neg]: [f64; 2], [n_pos, n_neg]: [usize; 2]) -> Result<()> {
+        if pos == 0.0 || neg == 0.0 { Err(Error::OneClass { n_pos, n_neg }) } else { Error::check_totals(pos, neg) }
+    }
+
     /// Checks for one finite, non-negative weight per sample.
     pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
         Error::check_len("weights", n_samples, weights.len())?;

@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use crate::curve::measure::{Measure, Normalize, auc_moments, measure};
     #[pymodule_export]
-    use crate::curve::{Curve, pool_bins, rule::Rule};
+    use crate::curve::{Curve, pool_bins, precision_recall_points, roc_points, rule::Rule};
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]
@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::solve::{leave_pair_out, minimise_on_simplex};
     #[pymodule_export]
-    use crate::variance::{components, covariance, placements};
+    use crate::variance::{components, covariance};
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

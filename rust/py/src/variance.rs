@@ -69,21 +69,3 @@ pub(crate) fn covariance<'py>(
     let array = |values| PyArray1::from_vec(py, values);
     Ok((array(estimates), array(found.pos), array(found.neg)))
 }
-
-/// For every sample, twice the number of the other class that it beats plus that of ties; see
-/// `rocmax_core::variance::Placements`.
-#[pyfunction]
-pub(crate) fn placements<'py>(
-    py: Python<'py>,
-    y_true: LabelArray<'_>,
-    y_score: ScoreArray<'_>,
-    n_threads: usize,
-) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let (labels, model) = (y_true.labels()?, y_score.column()?);
-    let n = labels.n_samples();
-    let need = Need { work: 2 * n, bytes: (COUNT + 8) * n };
-    let placed = curve::enter(py, n_threads, need, |ctx| {
-        PLACEMENTS.lend(Placements::bytes, |kept| kept.doubled(&labels, &model, ctx).map(<[u32]>::to_vec))
-    })?;
-    Ok(PyArray1::from_vec(py, placed))
-}

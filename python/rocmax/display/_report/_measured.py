@@ -27,7 +27,6 @@ from rocmax.metrics import (
 )
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._weights import warn_unless_counts
-from rocmax.metrics.scores._curve import rates
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -130,7 +129,7 @@ def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: floa
     at = stops(n_neg, fpr_range)
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
     for model in models:
-        fpr, tpr, cut = rates(model.data.curve(), drop_intermediate=False)
+        fpr, tpr, cut = model.data.curve().roc_points(False)
         curve = Points(fpr, tpr, of_caller(cut, model.data.lower))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
         found["details"].append(thinned(curve, *fpr_range, len(models)))

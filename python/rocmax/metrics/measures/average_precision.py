@@ -7,24 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._positives import Positives, at_positives
-from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.base import Trait
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
-from rocmax.metrics.samples._sample import Sample, explain
+from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.samples._sample import Sample, call
 
 # Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.
 _FEW = 20
 
 
 @dataclass(frozen=True, repr=False)
-class AveragePrecision(RankedMeasure):
+class AveragePrecision(CoreMeasure):
     """Average precision, the mean of the precision at the scores of the positives; scikit-learn's value.
 
     With A_k and B_k the true and the false positive rate at the k-th distinct score, a_k the share of the positives
     that have it and pi the prevalence, ``AP = sum_k a_k g_k`` with the precision
-    ``g_k = pi A_k / (pi A_k + (1 - pi) B_k)``. A random ranking has the prevalence as its value. O(n log n).
+    ``g_k = pi A_k / (pi A_k + (1 - pi) B_k)``. A random ranking has the prevalence as its value. O(n log n) at most.
 
     The components of a positive and of a negative at the j-th distinct score, the derivatives of AP by a_j and b_j, are
 
@@ -64,35 +63,24 @@ class AveragePrecision(RankedMeasure):
     def short(self) -> str:
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
-    def weights(self, sample: Sample) -> Ranking:
-        return Positives.of(sample).ranking if Positives.takes(sample) else at_positives(super().weights(sample))
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.average_precision(self.prevalence)
+
+    @property
+    def draws(self) -> bool:
+        return False
 
     def components(self, sample: Sample) -> Any:
-        return self.influence(sample)[1] if Positives.takes(sample) else super().components(sample)
+        return self.influences(sample)[1][0]
 
-    def influence(self, sample: Sample) -> tuple[float, F64]:
-        if not Positives.takes(sample):
-            return super().influence(sample)
-        explain(sample)
-        positives = Positives.of(sample)
-        return self.read(positives.ranking), positives.place(*self.parts(positives.ranking, sample.effective))
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        estimate, values = call(_core.components, sample, self.key, sample.threads)
+        return estimate, values.reshape(len(estimate), -1)
 
-    def read(self, ranking: Ranking) -> float:
-        if self.prevalence is None:
-            a, b = ranking.pos, ranking.neg
-        else:
-            a, b = ranking.shares()
-            a, b = self.prevalence * a, (1.0 - self.prevalence) * b
-        above = np.cumsum(a)
-        return float(a @ quotient(above, above + np.cumsum(b)) / above[-1])
-
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        pi = ranking.prevalence if self.prevalence is None else self.prevalence
-        a, b = ranking.shares()
-        above, below = np.cumsum(a), np.cumsum(b)
-        called = pi * above + (1.0 - pi) * below
-        slope = pi * (1.0 - pi) * quotient(quotient(a, called), called)
-        return pi * quotient(above, called) + from_here(slope * below), -from_here(slope * above)
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        value, squares, cubes = sample.curve().moments(self.key)
+        return value, np.asarray(squares), np.asarray(cubes)
 
     def caution(self, sizes: tuple[float, float]) -> str | None:
         if sizes[0] >= _FEW:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rocmax._checks.samples import F64, choice, naming_missing, scikit_learn
 from rocmax._parameters import check_flag
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._sample import one_model
+from rocmax.metrics.samples._sample import Sample, call, one_model
 
 
 def roc_curve(
@@ -48,8 +49,8 @@ def roc_curve(
     Returns
     -------
     fpr, tpr, thresholds : ndarray of shape (n_points,)
-        Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. O(n log n). For one
-        class only the rate of the other is NaN, with ``UndefinedMetricWarning``, as in scikit-learn.
+        Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite. O(n log n) at
+        most. For one class only the rate of the other is NaN, with ``UndefinedMetricWarning``, as in scikit-learn.
 
     Raises
     ------
@@ -71,27 +72,11 @@ def roc_curve(
         from rocmax.metrics.curves._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)
-        of_samples = _curve(y_true, y_score, sample_weight, pos_label, n_jobs)
-        fpr, tpr, thresholds = smoothed(smooth, *of_samples.steps())
+        curve = _sample(y_true, y_score, sample_weight, pos_label, n_jobs).curve()
+        fpr, tpr, thresholds = smoothed(smooth, *curve.steps())
         return fpr, tpr, thresholds
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
-    found = _steps("roc_curve", y_true, y_score, options, n_jobs)
-    if isinstance(found, tuple):
-        return found
-    return rates(found, drop_intermediate)
-
-
-def rates(curve: _core.Curve, drop_intermediate: bool = True) -> tuple[F64, F64, F64]:
-    """Return the vertices of a sorted curve."""
-    thresholds, *weights = curve.steps()
-    tps, fps = (np.cumsum(weight) for weight in weights)
-    if drop_intermediate and len(fps) > 2:
-        # A vertex where neither step changes lies on a line; the ends always stay.
-        bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
-        kept = np.concatenate([[True], bent, [True]])
-        thresholds, tps, fps = thresholds[kept], tps[kept], fps[kept]
-    fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (fps, tps))
-    return fpr, tpr, np.concatenate([[np.inf], thresholds])
+    return _points(_core.roc_points, "roc_curve", y_true, y_score, options, n_jobs)
 
 
 def precision_recall_curve(
@@ -119,7 +104,7 @@ def precision_recall_curve(
     -------
     precision, recall, thresholds : ndarray of shape (n_distinct + 1,), (n_distinct + 1,) and (n_distinct,)
         Ascending thresholds and descending recall, ending with a precision of 1 and a recall of 0 without a threshold.
-        O(n log n). Without positive samples the recall is 1, with a warning, as in scikit-learn.
+        O(n log n) at most. Without positive samples the recall is 1, with a warning, as in scikit-learn.
 
     Raises
     ------
@@ -138,34 +123,25 @@ def precision_recall_curve(
     (array([0.5  , 0.667, 0.5  , 1.   , 1.   ]), array([1. , 1. , 0.5, 0.5, 0. ]))
     """
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
-    found = _steps("precision_recall_curve", y_true, y_score, options, n_jobs)
-    if isinstance(found, tuple):
-        return found
-    return precisions(found, drop_intermediate)
+    return _points(_core.precision_recall_points, "precision_recall_curve", y_true, y_score, options, n_jobs)
 
 
-def precisions(curve: _core.Curve, drop_intermediate: bool = False) -> tuple[F64, F64, F64]:
-    """Return precision and recall at every distinct score of a sorted curve."""
-    thresholds, *weights = curve.steps()
-    tps, fps = (np.cumsum(weight) for weight in weights)
-    if drop_intermediate and len(fps) > 2:
-        moved = np.diff(tps) != 0
-        kept = np.concatenate([[True], moved[:-1] | moved[1:], [True]])
-        thresholds, tps, fps = thresholds[kept], tps[kept], fps[kept]
-    precision, recall = tps / (tps + fps), tps / tps[-1]
-    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
-
-
-def _steps(
-    name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_jobs: int | None
-) -> _core.Curve | tuple[F64, F64, F64]:
-    """Return the core's curve; where it refuses the input, what scikit-learn's function returns or raises."""
+def _points(
+    write: Callable[..., tuple[F64, F64, F64]],
+    name: str,
+    y_true: Any,
+    y_score: Any,
+    options: dict[str, Any],
+    n_jobs: int | None,
+) -> tuple[F64, F64, F64]:
+    """Return the core's points; where it refuses the input, what scikit-learn's function returns or raises."""
     check_flag("drop_intermediate", options["drop_intermediate"])
     given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
     y_true, y_score, weight = (in_numpy(values) for values in given)
     options = {**options, "sample_weight": weight}
     try:
-        return _curve(y_true, y_score, weight, options["pos_label"], n_jobs)
+        data = _sample(y_true, y_score, weight, options["pos_label"], n_jobs)
+        return call(write, data, bool(options["drop_intermediate"]), data.threads)
     except (TypeError, ValueError):
         try:
             with naming_missing(y_true, y_score=y_score, sample_weight=weight):
@@ -180,7 +156,7 @@ def _steps(
         raise  # input that scikit-learn takes
 
 
-def _curve(y_true: Any, y_score: Any, weight: Any, pos_label: Any, n_jobs: int | None) -> _core.Curve:
-    """Return the weights of either class at the distinct scores of one model."""
+def _sample(y_true: Any, y_score: Any, weight: Any, pos_label: Any, n_jobs: int | None) -> Sample:
+    """Return the samples of one model."""
     given = Arguments.complete(y_true, y_score, sample_weight=weight, pos_label=pos_label, n_jobs=n_jobs)
-    return one_model(given._replace(remedy="").of_two_classes()).curve()
+    return one_model(given._replace(remedy="").of_two_classes())

@@ -1,7 +1,6 @@
 //! A counting sort of the keys of a chunk by id, within the caches.
 
 use crate::count::sums::grown;
-use crate::data::float::Key;
 use crate::simd::fast;
 
 /// The fewest and the most buckets; each is two streams of the scatter, one per class.
@@ -9,7 +8,7 @@ pub(crate) const N_BUCKETS: (usize, usize) = (8, 256);
 /// Scores scattered together: their places have 16 bits, and their keys fit the second-level cache.
 pub(crate) const CHUNK: usize = 1 << 16;
 /// The most ids.
-const MOST_IDS: usize = 2 * N_BUCKETS.1;
+pub(crate) const MOST_IDS: usize = 2 * N_BUCKETS.1;
 /// Successive scores are counted in so many places in turn, so that equal ones do not wait for each other.
 const LANES: usize = 4;
 
@@ -22,7 +21,7 @@ pub(crate) struct Stage<K> {
     index: Vec<u16>,
 }
 
-impl<K: Key> Stage<K> {
+impl<K: Copy + Default> Stage<K> {
     /// Makes room for `len` keys; fresh memory costs more than their scatter.
     pub(crate) fn reserve(&mut self, len: usize) {
         [&mut self.keys, &mut self.sorted].into_iter().for_each(|keys| _ = grown(keys, len));

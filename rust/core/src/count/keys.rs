@@ -4,13 +4,13 @@
 //! cells of the map, far smaller than most distances of the scores; two scores in one cell are compared themselves.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::count::cells::Spread;
 use crate::count::counting_sort::{CHUNK, N_BUCKETS, Stage};
 use crate::count::sums::grown;
 use crate::data::float::{Key, Score};
 use crate::data::labels::{Labels, TILE};
+use crate::order::chunk::Spare;
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
@@ -85,14 +85,14 @@ pub(crate) struct Rooms<K> {
     keys: Vec<K>,
     /// The place of each in its chunk.
     index: Vec<u16>,
-    stages: Mutex<Vec<Stage<K>>>,
+    stages: Spare<Stage<K>>,
 }
 
 impl<K: Key> Rooms<K> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
-        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
+        let stages = self.stages.sum(|_| Stage::<K>::BYTES);
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages
     }
 }
 
@@ -134,17 +134,15 @@ impl Buckets {
         ctx: &Ctx<'_>,
     ) -> Result<Option<Vec<Chunk<'a, S>>>> {
         let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
-        let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
         let n_indexed = if with_index { scores.len() } else { 0 };
         let rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
         let mut index = grown(index, n_indexed).chunks_mut(CHUNK);
         let rooms = rooms.map(|room| (room, index.next().unwrap_or_default()));
         let done = ctx.map(rooms.collect(), |(((keys, from), scores), index)| {
-            let mut stage = free().pop().unwrap_or_default();
-            stage.reserve(scores.len());
-            let finite = self.stage(labels, from, scores, &mut stage);
-            let starts = finite.then(|| stage.scatter(2 * self.len, keys, index));
-            free().push(stage);
+            let starts = stages.lend(|stage| {
+                stage.reserve(scores.len());
+                self.stage(labels, from, scores, stage).then(|| stage.scatter(2 * self.len, keys, index))
+            });
             starts.map(|starts| Chunk { keys, index, scores, starts })
         })?;
         Ok(done.into_iter().collect())

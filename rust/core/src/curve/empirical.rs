@@ -1,17 +1,25 @@
 //! The empirical ROC curve and the measures that depend on the order of the scores alone.
 
-use crate::ctx::CHUNK;
+use crate::curve::ranked::{Samples, each_step};
 use crate::curve::reach::{enough, sampled_bound};
 use crate::curve::sum::{Share, Sum};
 use crate::curve::walk::{Placed, Step, Walk};
 use crate::data::labels::Labels;
 use crate::order;
-use crate::order::classes::sorted_classes;
-use crate::order::{Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
 
-/// A lower bound of all scores.
-const ALL: f64 = f64::NEG_INFINITY;
+/// The steps of samples, which are placed, and the size of each class. See [`Curve::build`].
+fn placed(samples: Samples<'_>, mut place: impl FnMut(usize, usize), ctx: &Ctx<'_>) -> Result<(Vec<Step>, [usize; 2])> {
+    let (mut steps, sample_of) = (Vec::new(), |item: &u128| *item as u64 as usize);
+    let weight = |items: &[u128], w: &[f64]| items.iter().map(|item| w[sample_of(item)]).collect::<Sum>().value();
+    let total = |items: &[u128]| samples.weights.map_or(items.len() as f64, |w| weight(items, w));
+    let take = |step, items: &[u128]| {
+        items.iter().for_each(|item| place(sample_of(item), steps.len()));
+        steps.push(step);
+    };
+    let sizes = samples.each_step(|i| i as u64, total, take, ctx)?;
+    Ok((steps, sizes))
+}
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,108 +64,46 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Sorts the scores of each class and merges them. O(N log N). Samples of weight 0 are ignored.
+    /// Sorts the samples and adds up the weights at every score. O(N) for scores of a smooth distribution, O(N log N) at
+    /// most. Samples of weight 0 are ignored.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
     pub fn new(labels: &Labels<'_>, scores: &[f64], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
-        match weights {
-            None => {
-                let classes = sorted_classes(labels, scores, None, ALL, |key, _| key, ctx)?;
-                Self::merged(classes, |_| 1.0, |_, _| (), None, ctx)
-            }
-            Some(w) => {
-                let entry = |key, i: usize| Weighted::new(key, w[i]);
-                let classes = sorted_classes(labels, scores, weights, ALL, entry, ctx)?;
-                Self::merged(classes, Weighted::weight, |_, _| (), None, ctx)
-            }
-        }
+        let mut steps = Vec::with_capacity(labels.n_samples());
+        let sizes = each_step(labels, scores, weights, |step| steps.push(step), ctx)?;
+        steps.shrink_to_fit();
+        Self::from_steps(steps, sizes)
     }
 
     /// [`Curve::new`] that also calls `place(sample, step)` for every sample of positive weight: step by step,
-    /// positives first, by ascending index.
+    /// positives first, by ascending index. Without weights, if only false positive rates up to `reach` matter, scores
+    /// that are certainly beyond it become one last step, for which `place` is not called: O(N + k log k) for k scores
+    /// above.
     pub(crate) fn build(
+        reach: Option<f64>,
         labels: &Labels<'_>,
         scores: &[f64],
         weights: Option<&[f64]>,
         mut place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
-        let classes = sorted_classes(labels, scores, weights, ALL, |key, i| Entry::of_key(key, i as u32), ctx)?;
-        let weight = |entry: Entry| weights.map_or(1.0, |w| w[entry.index()]);
-        Self::merged(classes, weight, |entry, step| place(entry.index(), step), None, ctx)
-    }
-
-    /// [`Curve::build`] without weights, for measures of false positive rates up to `rate`: scores that are certainly
-    /// beyond it become one last step, for which `place` is not called. O(N + k log k) for k scores above.
-    pub(crate) fn build_up_to(
-        rate: f64,
-        labels: &Labels<'_>,
-        scores: &[f64],
-        mut place: impl FnMut(usize, usize),
-        ctx: &Ctx<'_>,
-    ) -> Result<Self> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = (labels.n_pos(), labels.n_neg());
-        if let Some(least) = sampled_bound(labels, scores, rate, false) {
-            let classes = sorted_classes(labels, scores, None, least, |key, i| Entry::of_key(key, i as u32), ctx)?;
-            let [pos, neg] = [n_pos - classes[0].len(), n_neg - classes[1].len()].map(|n| n as f64);
+        if let Some(rate) = reach
+            && weights.is_none()
+            && let Some(least) = sampled_bound(labels, scores, rate, false)
+        {
+            let (mut steps, sizes) = placed(Samples { labels, scores, weights, least }, &mut place, ctx)?;
+            let [pos, neg] = [n_pos - sizes[0], n_neg - sizes[1]].map(|n| n as f64);
             if n_neg as f64 - neg > enough(rate, n_neg) && neg > 0.0 {
-                let rest = Step { score: order::score_of(order::key(least) + 1), pos, neg };
-                return Self::merged(classes, |_| 1.0, |entry, step| place(entry.index(), step), Some(rest), ctx);
+                steps.push(Step { score: order::score_of(order::key(least) + 1), pos, neg });
+                return Self::from_steps(steps, sizes);
             }
         }
-        Self::build(labels, scores, None, place, ctx)
-    }
-
-    /// The curve of the sorted entries of each class, and of a `last` step below them.
-    fn merged<K: Keyed>(
-        [pos, neg]: [Vec<K>; 2],
-        weight: impl Fn(K) -> f64,
-        mut place: impl FnMut(K, usize),
-        last: Option<Step>,
-        ctx: &Ctx<'_>,
-    ) -> Result<Self> {
-        let mut steps: Vec<Step> = Vec::new();
-        let (mut p, mut n) = (&pos[..], &neg[..]);
-        let key = |class: &[K]| class.first().map_or(u64::MAX, |entry| entry.key()); // beyond that of any score
-        loop {
-            let top = u64::min(key(p), key(n));
-            if top == u64::MAX {
-                break;
-            }
-            if steps.len().is_multiple_of(CHUNK) {
-                ctx.check()?;
-            }
-            let mut take = |class: &mut &[K]| {
-                if key(class) != top {
-                    return 0.0;
-                }
-                let mut next = || {
-                    let entry = class[0];
-                    *class = &class[1..];
-                    place(entry, steps.len());
-                    (weight(entry), key(class) == top)
-                };
-                let (first, mut more) = next();
-                if !more {
-                    return first;
-                }
-                let mut sum = Sum::default();
-                sum.add(first);
-                while more {
-                    let (weight, ties) = next();
-                    sum.add(weight);
-                    more = ties;
-                }
-                sum.value()
-            };
-            let (pos, neg) = (take(&mut p), take(&mut n));
-            steps.push(Step { score: order::score_of(top), pos, neg });
-        }
-        steps.extend(last);
-        Self::from_steps(steps, (pos.len(), neg.len()))
+        let (steps, sizes) = placed(Samples { labels, scores, weights, least: f64::NEG_INFINITY }, place, ctx)?;
+        Self::from_steps(steps, sizes)
     }
 
     /// The curve of steps that the caller counted.
@@ -171,16 +117,13 @@ impl Curve {
             let value = format!("{} steps", steps.len());
             return Err(Error::Domain { name: "steps", domain: "descending scores with weights", value });
         }
-        Self::from_steps(steps, (0, 0))
+        Self::from_steps(steps, [0; 2])
     }
 
     /// The curve of `steps`, whose scores descend; `counts` are the sizes of the classes, for the error only.
-    pub(crate) fn from_steps(steps: Vec<Step>, counts: (usize, usize)) -> Result<Self> {
+    pub(crate) fn from_steps(steps: Vec<Step>, counts: [usize; 2]) -> Result<Self> {
         let curve = Self::summed(steps);
-        if curve.pos == 0.0 || curve.neg == 0.0 {
-            return Err(Error::OneClass { n_pos: counts.0, n_neg: counts.1 });
-        }
-        Error::check_totals(curve.pos, curve.neg)?;
+        Error::check_classes([curve.pos, curve.neg], counts)?;
         Ok(curve)
     }
 
@@ -214,17 +157,6 @@ impl Curve {
     pub(crate) fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
         Self::summed(self.steps.iter().rev().map(flip).collect())
-    }
-
-    /// The area under the curve: the weighted mean over pairs of `1[s > t] + 1/2 1[s = t]`.
-    pub(crate) fn auc(&self) -> f64 {
-        let [mut won, mut lost] = [Sum::default(); 2];
-        for Placed { step, above: [tp, fp], .. } in self.walk() {
-            let tied = step.pos * step.neg / 2.0;
-            won.add(step.neg * tp + tied);
-            lost.add(step.pos * fp + tied);
-        }
-        Share { won: won.value(), lost: lost.value() }.value()
     }
 
     /// The share of `range` below the piecewise linear curve; a block of ties is one straight segment.

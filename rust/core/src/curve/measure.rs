@@ -2,6 +2,7 @@
 
 use crate::count::{Counting, Limits, PairCounts, Wanted, pair_counts};
 use crate::curve::empirical::{Curve, Normalize};
+use crate::curve::mean::{Area, Mean, Precision};
 use crate::curve::partial::{Room, Tail};
 use crate::curve::screening::Screening;
 use crate::data::Column;
@@ -62,6 +63,8 @@ pub enum Measure {
     Scored,
     /// The mean over pairs of `1[s - t > margin]`.
     Margin(f64),
+    /// The mean precision at the scores of the positives, at a share of positives, if given, or that of the samples.
+    AveragePrecision(Option<f64>),
     /// How early the positives come among all samples.
     Screening(Screening),
 }
@@ -84,7 +87,7 @@ impl Curve {
     /// [`Error::Domain`] for a margin that is NaN, and for a scored AUC beyond the greatest float64.
     pub fn measure(&self, measure: Measure) -> Result<f64> {
         Ok(match measure {
-            Measure::Auc => self.auc(),
+            Measure::Auc => Area::default().of(&self.steps),
             Measure::Partial(range, normalize) => normalize.apply(self.partial(range), range),
             Measure::PartialTpr(range, normalize) => normalize.apply(self.mirrored().partial(range), range),
             Measure::Ranked(range) => self.ranked_partial_auc(range),
@@ -95,6 +98,10 @@ impl Curve {
                 return Err(Error::Domain { name: "margin", domain: "a number", value: margin.to_string() });
             }
             Measure::Margin(margin) => self.margin_auc(margin),
+            Measure::AveragePrecision(prevalence) => {
+                let odds = prevalence.map_or(1.0, |share| (1.0 - share) / share * (self.pos / self.neg));
+                Precision::of_odds(odds).of(&self.steps)
+            }
             Measure::Screening(screening) => screening.of(self),
         })
     }
@@ -130,7 +137,12 @@ pub fn measure(
             return Ok(value);
         }
     }
-    Curve::new(labels, &scores.wide(), weights, ctx)?.measure(measure)
+    let scores = scores.wide();
+    match measure {
+        Measure::Auc => Area::default().of_samples(labels, &scores, weights, ctx),
+        Measure::AveragePrecision(None) => Precision::of_odds(1.0).of_samples(labels, &scores, weights, ctx),
+        _ => Curve::new(labels, &scores, weights, ctx)?.measure(measure),
+    }
 }
 
 fn counts(
@@ -162,7 +174,7 @@ fn of_range<S: Score>(
         Measure::Ranked(range) => tail(range.high(), false)?.ranked_partial_auc(range, ctx)?,
         Measure::TprAtFpr(fpr) => tail(fpr, false)?.tpr_at_fpr(fpr, ctx)?,
         Measure::FprAtTpr(tpr) => tail(1.0 - tpr, true)?.fpr_at_tpr(tpr, ctx)?,
-        Measure::Auc | Measure::Scored | Measure::Margin(_) | Measure::Screening(_) => return Ok(None),
+        _ => return Ok(None),
     }))
 }
 

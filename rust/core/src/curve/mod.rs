@@ -5,8 +5,11 @@
 mod bins;
 pub(crate) mod cutoff;
 pub(crate) mod empirical;
+mod mean;
 pub(crate) mod measure;
 mod partial;
+mod points;
+pub(crate) mod ranked;
 mod reach;
 mod scored;
 mod screening;
@@ -17,5 +20,6 @@ pub use bins::{Bin, pool};
 pub use cutoff::{Cut, Rule};
 pub use empirical::{Curve, Normalize};
 pub use measure::{Measure, Scratch, auc, auc_moments, measure};
+pub use points::Points;
 pub use screening::Screening;
 pub use walk::Step;

@@ -58,12 +58,8 @@ impl Problem {
             members.map(|(_, &w)| w)
         };
         let count = |class| of(class).filter(|&w| w > 0.0).count();
-        let (n_pos, n_neg) = (count(true), count(false));
-        if n_pos == 0 || n_neg == 0 {
-            return Err(Error::OneClass { n_pos, n_neg });
-        }
         let (pos, neg) = (of(true).sum::<f64>(), of(false).sum::<f64>());
-        Error::check_totals(pos, neg)?;
+        Error::check_classes([pos, neg], [count(true), count(false)])?;
         // Beyond 2^53 whole numbers have gaps.
         let whole = f64::max(pos, neg) < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
         let weights = Some(Weights { values: weights, pos, neg, whole });

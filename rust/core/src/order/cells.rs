@@ -26,7 +26,7 @@ pub(crate) struct Cells {
     /// The weight of the negatives up to the end of each group.
     ends: Vec<f64>,
     n_regions: usize,
-    spare: Spare,
+    spare: Spare<Scratch>,
 }
 
 /// Some of the cells.

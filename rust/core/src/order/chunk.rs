@@ -16,7 +16,7 @@ pub(super) struct Chunk {
 
 /// Buffers of the workers.
 #[derive(Debug, Default)]
-pub(super) struct Spare(Mutex<Vec<Scratch>>);
+pub(crate) struct Spare<B>(Mutex<Vec<B>>);
 
 /// Buffers of one worker.
 #[derive(Debug, Default)]
@@ -36,9 +36,14 @@ pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     }
 }
 
-impl Spare {
+impl<B: Default> Spare<B> {
+    /// The sum of what `of` counts of each.
+    pub(crate) fn sum(&self, of: impl Fn(&B) -> usize) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(of).sum()
+    }
+
     /// Lends buffers to `work`.
-    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+    pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut B) -> T) -> T {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = free().pop().unwrap_or_default();
         let found = work(&mut scratch);

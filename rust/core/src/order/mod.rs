@@ -10,7 +10,6 @@
 
 pub(crate) mod cells;
 pub(crate) mod chunk;
-pub(crate) mod classes;
 pub(crate) mod collect;
 mod map;
 pub(crate) mod select;
@@ -25,7 +24,8 @@ pub(crate) use sort::sort;
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u128);
 
-const SIGN: u64 = 1 << 63;
+/// The sign of a score, in its bits and in its [`key`].
+pub(crate) const SIGN: u64 = 1 << 63;
 
 /// Maps finite scores to integers that descend as the scores ascend; -0.0 and 0.0 map to the same.
 #[inline]
@@ -42,60 +42,16 @@ pub(crate) fn score_of(key: u64) -> f64 {
     f64::from_bits(if ascending & SIGN == 0 { !ascending } else { ascending ^ SIGN })
 }
 
-/// What is sorted by descending score: a key, alone or with a weight or an index.
-pub(crate) trait Keyed: sort::Item {
-    /// The [`key`] of the score.
-    fn key(self) -> u64;
-}
-
-impl Keyed for u64 {
-    #[inline]
-    fn key(self) -> u64 {
-        self
-    }
-}
-
-impl Keyed for Entry {
-    #[inline]
-    fn key(self) -> u64 {
-        (self.0 >> 32) as u64
-    }
-}
-
-/// A score and a non-negative weight. Equal scores are ordered by weight, so that sums do not depend on the order of
-/// the samples.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Weighted(u128);
-
-impl Weighted {
-    #[inline]
-    pub(crate) fn new(key: u64, weight: f64) -> Self {
-        Self(u128::from(key) << 64 | u128::from(weight.to_bits()))
-    }
-
-    #[inline]
-    pub(crate) fn weight(self) -> f64 {
-        f64::from_bits(self.0 as u64)
-    }
-}
-
-impl Keyed for Weighted {
-    #[inline]
-    fn key(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-}
-
 impl Entry {
     /// Packs a finite score.
     #[inline]
     pub(crate) fn new(score: f64, index: u32) -> Self {
-        Self::of_key(key(score), index)
+        Self((u128::from(key(score)) << 32) | u128::from(index))
     }
 
     #[inline]
-    pub(crate) fn of_key(key: u64, index: u32) -> Self {
-        Self((u128::from(key) << 32) | u128::from(index))
+    fn key(self) -> u64 {
+        (self.0 >> 32) as u64
     }
 
     /// The score; a zero comes back as 0.0.

@@ -59,7 +59,7 @@ pub fn permuted_distances(
     let mut keys = [Vec::new(), Vec::new()];
     for (k, scores) in [scores, others].into_iter().enumerate() {
         let of = &mut places[k];
-        let curve = Curve::build(&labels[k], scores, None, |sample, step| of[sample] = step as u32, ctx)?;
+        let curve = Curve::build(None, &labels[k], scores, None, |sample, step| of[sample] = step as u32, ctx)?;
         keys[k] = middles(&curve, sizes[k], sizes[1 - k])?;
     }
     let (of_steps, n_places) = merged(&keys, ctx)?;

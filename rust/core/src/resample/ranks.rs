@@ -6,6 +6,7 @@ use crate::curve::walk::Step;
 use crate::simd::fast;
 
 /// The classes of all samples by descending score, with the positives first in a block of ties.
+#[derive(Default)]
 pub(crate) struct Sequence {
     /// By rank, [`POSITIVE`] or 0.
     pub(crate) classes: Vec<u8>,
@@ -20,36 +21,22 @@ pub(crate) const POSITIVE: u8 = u8::MAX;
 const TILE: usize = 1 << 11;
 
 impl Sequence {
-    /// From how many negatives are above each positive, the highest first, and how many above it or tied.
-    pub(crate) fn new(above: impl Iterator<Item = [u32; 2]>, n_samples: usize) -> Self {
-        let (mut classes, mut blocks) = (vec![0; n_samples], Vec::<[u32; 3]>::new());
-        for ([above, up_to], positives) in above.zip(0u32..) {
-            let rank = positives + above;
-            classes[rank as usize] = POSITIVE;
-            match blocks.last_mut() {
-                // The next positive of the block takes the place of its first negative.
-                Some([_, negative, end]) if *negative == rank => (*negative, *end) = (*negative + 1, *end + 1),
-                _ if above < up_to => {
-                    blocks.push([rank, rank + 1, rank + 1 + up_to - above]);
-                }
-                _ => {}
-            }
+    /// Adds a step, below those before, with counts as weights.
+    pub(crate) fn push(&mut self, step: &Step) {
+        let first = self.classes.len();
+        let (negative, end) = (first + step.pos as usize, first + step.pos as usize + step.neg as usize);
+        self.classes.resize(negative, POSITIVE);
+        self.classes.resize(end, 0);
+        if first < negative && negative < end {
+            self.blocks.push([first, negative, end].map(|rank| rank as u32));
         }
-        Self { classes, blocks }
     }
 
     /// From the distinct scores, the highest first, with counts as weights.
     pub(crate) fn of_steps(steps: &[Step]) -> Self {
-        let negatives = steps.iter().scan(0, |above, step| {
-            *above += step.neg as u32;
-            Some(*above)
-        });
-        let of_step = |(step, up_to): (&Step, u32)| {
-            let above = up_to - step.neg as u32;
-            std::iter::repeat_n([above, up_to], step.pos as usize)
-        };
-        let n_samples = steps.iter().map(|step| step.pos as usize + step.neg as usize).sum();
-        Self::new(steps.iter().zip(negatives).flat_map(of_step), n_samples)
+        let mut sequence = Self::default();
+        steps.iter().for_each(|step| sequence.push(step));
+        sequence
     }
 
     /// The share of a range below the curve when samples are repeated `counts` times, by rank.

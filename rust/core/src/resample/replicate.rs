@@ -3,14 +3,13 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::count::Limits;
-use crate::count::buckets::negatives_below;
 use crate::curve::measure::Measure;
+use crate::curve::ranked::each_step;
 use crate::curve::walk::Step;
 use crate::curve::{Curve, Normalize};
 use crate::data::labels::Labels;
 use crate::resample::ranks::{POSITIVE, Sequence};
-use crate::{Ctx, Error, RateRange, Result};
+use crate::{Ctx, RateRange, Result};
 
 /// Samples by rank.
 pub(crate) struct Ranking {
@@ -22,7 +21,7 @@ pub(crate) struct Ranking {
 impl Ranking {
     pub(crate) fn new(labels: &Labels<'_>, scores: &[f64], ctx: &Ctx<'_>) -> Result<Self> {
         let mut order = Vec::with_capacity(scores.len());
-        let curve = Curve::build(labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
+        let curve = Curve::build(None, labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
         Ok(Self { order, curve })
     }
 
@@ -84,12 +83,8 @@ pub(crate) fn nameless(
         Measure::Partial(range, normalize) => (range, normalize),
         _ => return Ok(None),
     };
-    Error::check_len("scores", labels.n_samples(), scores.len())?;
-    let below = negatives_below(labels, scores, Limits::default().bucket, ctx)?
-        .ok_or_else(|| Error::first_non_finite("scores", scores))?;
-    let n_neg = labels.n_neg() as u32;
-    let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
-    let sequence = Sequence::new(above, labels.n_samples());
+    let mut sequence = Sequence::default();
+    each_step(labels, scores, None, |step| sequence.push(&step), ctx)?;
     Ok(Some((sequence.classes.to_vec(), Walk::Area(sequence, range, normalize))))
 }
 
@@ -140,7 +135,7 @@ pub(super) fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Re
     };
     let step = |s: &Step| Step { score: s.score, pos: next(s.pos), neg: next(s.neg) };
     let steps = steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0).collect::<Vec<_>>();
-    Curve::from_steps(steps, (0, 0))
+    Curve::from_steps(steps, [0; 2])
 }
 
 #[cfg(test)]

@@ -39,17 +39,10 @@ impl Components {
         const ABSENT: u32 = u32::MAX;
         let mut step_of = vec![ABSENT; scores.len()];
         let place = |sample: usize, step: usize| step_of[sample] = step as u32;
-        let (curve, absent) = match (measure.reach(), weights) {
-            (Some(rate), None) => {
-                let curve = Curve::build_up_to(rate, labels, scores, place, ctx)?;
-                let last = curve.steps.len() - 1;
-                (curve, Some(last))
-            }
-            _ => (Curve::build(labels, scores, weights, place, ctx)?, None),
-        };
+        let curve = Curve::build(measure.reach(), labels, scores, weights, place, ctx)?;
         let of_step = curve.components(measure)?;
         // Samples of weight 0 have no step, and neither have those of a last step that stands for the rest.
-        let of_absent = absent.map_or([0.0; 2], |last| of_step[last]);
+        let of_absent = if weights.is_some() { [0.0; 2] } else { of_step[of_step.len() - 1] };
         let positive = labels.positives(0, scores.len());
         let value = |(&step, &positive): (&u32, &bool)| match step {
             ABSENT => of_absent[usize::from(!positive)],
@@ -83,6 +76,7 @@ impl Curve {
                 mirrored.iter_mut().for_each(|both| *both = [1.0 - both[1], 1.0 - both[0]]);
                 mirrored
             }
+            Measure::AveragePrecision(prevalence) => self.precision_components(prevalence),
             Measure::Ranked(_) | Measure::Screening(_) => {
                 return Err(Error::Domain {
                     name: "measure",
@@ -97,6 +91,25 @@ impl Curve {
     fn rate_components(&self, fpr: f64) -> Vec<[f64; 2]> {
         let (_, n_called) = self.called(fpr);
         (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect::<Vec<_>>()
+    }
+
+    /// With the share p of the positives, and the rates A and B at the k-th score, of which a_k is the share of the
+    /// positives that have it, the precision `p A_k / (p A_k + (1 - p) B_k)` plus, and minus, the sums over this score
+    /// and those below of `a_k p (1 - p) / (p A_k + (1 - p) B_k)^2` times B_k, and times A_k.
+    fn precision_components(&self, prevalence: Option<f64>) -> Vec<[f64; 2]> {
+        let p = prevalence.unwrap_or(self.pos / (self.pos + self.neg));
+        let mut values = self.walk().map(|placed| placed.up_to).collect::<Vec<_>>();
+        let [mut gained, mut lost] = [Sum::default(); 2];
+        for (value, step) in values.iter_mut().zip(&self.steps).rev() {
+            let [a, b] = [value[0] / self.pos, value[1] / self.neg];
+            // At a first step without weight nothing is called.
+            let called = f64::max(p * a + (1.0 - p) * b, f64::MIN_POSITIVE);
+            let slope = p * (1.0 - p) * (step.pos / self.pos / called / called);
+            gained.add(slope * b);
+            lost.add(slope * a);
+            *value = [p * a / called + gained.value(), -lost.value()];
+        }
+        values
     }
 
     /// `span` is [`Normalize::span`](crate::curve::Normalize).

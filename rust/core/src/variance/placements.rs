@@ -94,17 +94,6 @@ impl Placements {
         Ok((estimates, Covariance { pos: part(0), neg: part(1) }))
     }
 
-    /// `2 #{t < s_i} + #{t = s_i}` of each positive i, `2 #{s > t_j} + #{s = t_j}` of each negative j. O(N) for smooth
-    /// distributions.
-    ///
-    /// # Errors
-    /// [`Error::Length`] and [`Error::NonFinite`] naming `scores`, [`Error::Domain`] for 2^31 samples or more,
-    /// [`Error::Interrupted`].
-    pub fn doubled(&mut self, labels: &Labels<'_>, model: &Column<'_>, ctx: &Ctx<'_>) -> Result<&[u32]> {
-        self.place(labels, std::slice::from_ref(model), ctx)?;
-        Ok(&self.values[0])
-    }
-
     /// Sets the values of every model and returns twice the pairs that each wins. Threads share the models and the work
     /// on each.
     fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {

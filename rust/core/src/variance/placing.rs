@@ -3,7 +3,6 @@
 
 use std::mem::take;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::count::bucket::{Work, Worker, Workers};
 use crate::count::cells::sample;
@@ -13,7 +12,7 @@ use crate::count::keys::{Buckets, Chunk, DENSE, Rooms};
 use crate::count::monotone::{Classes, Monotone, sizes};
 use crate::data::float::{Key, Score};
 use crate::data::labels::Labels;
-use crate::order::chunk::size;
+use crate::order::chunk::{Spare, size};
 use crate::{Ctx, Error, Result};
 
 /// Intended scores per bucket: their table fits the first-level cache.
@@ -27,7 +26,7 @@ pub(crate) struct Placer<S: Score> {
     rooms: Rooms<S::Key>,
     /// The values, by place in the buckets.
     found: Vec<u32>,
-    placers: Mutex<Vec<BucketPlacer<S>>>,
+    placers: Spare<BucketPlacer<S>>,
 }
 
 /// Some buckets, and for each class and chunk the place of their values.
@@ -50,8 +49,7 @@ struct BucketPlacer<S: Score> {
 impl<S: Score> Placer<S> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let placers = self.placers.lock().unwrap_or_else(PoisonError::into_inner);
-        self.rooms.bytes() + 4 * self.found.capacity() + placers.iter().map(BucketPlacer::bytes).sum::<usize>()
+        self.rooms.bytes() + 4 * self.found.capacity() + self.placers.sum(BucketPlacer::bytes)
     }
 
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` for each positive i and `2 #{s > t_j} + #{s = t_j}` for each
@@ -71,21 +69,19 @@ impl<S: Score> Placer<S> {
             return Err(Error::first_non_finite("scores", scores));
         };
         let (shares, below) = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
-        let free = || placers.lock().unwrap_or_else(PoisonError::into_inner);
         let n_pos = labels.n_pos() as u64;
-        let won = ctx.try_map(shares, |mut share| {
-            let mut placer = free().pop().unwrap_or_default();
+        let one = |placer: &mut BucketPlacer<S>, mut share: Share<'_>| {
             let (mut won, mut tie) = (0, buckets.shared > DENSE);
             for bucket in share.buckets {
                 ctx.check()?;
-                let BucketPlacer { workers, found, counts } = &mut placer;
+                let BucketPlacer { workers, found, counts } = &mut *placer;
                 let totals = (below[bucket], n_pos);
                 won += workers.run(&chunks, bucket, &mut tie, Places { totals, found, counts });
                 put(&placer.found, &chunks, bucket, &mut share.rooms);
             }
-            free().push(placer);
             Ok(won)
-        })?;
+        };
+        let won = ctx.try_map(shares, |share| placers.lend(|placer| one(placer, share)))?;
         size(values, scores.len());
         let jobs = chunks.iter().zip(found.chunks(CHUNK)).zip(values.chunks_mut(CHUNK));
         ctx.map(jobs.collect(), |((chunk, found), values)| {

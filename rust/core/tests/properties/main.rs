@@ -8,6 +8,7 @@ use rocmax_core::curve::{self, Measure, Normalize, Scratch};
 use rocmax_core::risk::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
 use rocmax_core::{Ctx, Labels, Problem, RateRange, naive};
 
+mod curves;
 mod pair_losses;
 mod samples;
 

@@ -1,7 +1,8 @@
 //! The empirical ROC curve of one score vector.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
 use rocmax_core::curve;
 
 use super::measure::Measure;
@@ -22,10 +23,81 @@ impl Curve {
     fn need(&self) -> Need {
         Need { work: self.inner.steps().len(), bytes: CURVE * self.inner.steps().len() }
     }
+
+    fn points<'py>(&self, py: Python<'py>, what: curve::Points, drop: bool) -> PyResult<Points<'py>> {
+        points(py, what, self.inner.steps().len(), |to| {
+            enter(py, 1, self.need(), |_| what.of_curve(&self.inner, drop, to))
+        })
+    }
 }
 
-/// Three arrays of one length.
+/// Three arrays.
 type Points<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// The points that `write` writes for `n` samples or steps, in memory of NumPy, which large pages make several times as
+/// fast.
+fn points<'py>(
+    py: Python<'py>,
+    what: curve::Points,
+    n: usize,
+    write: impl FnOnce([&mut [f64]; 3]) -> PyResult<usize>,
+) -> PyResult<Points<'py>> {
+    room(CURVE * n)?;
+    let arrays = [(); 3].map(|()| PyArray1::zeros(py, n + 1, false));
+    let n_points = {
+        let [mut x, mut y, mut z] = arrays.each_ref().map(|array| array.readwrite());
+        write([x.as_slice_mut()?, y.as_slice_mut()?, z.as_slice_mut()?])?
+    };
+    let how = [("refcheck", false)].into_py_dict(py)?;
+    let n_thresholds = n_points - usize::from(what == curve::Points::PrecisionRecall);
+    for (array, len) in arrays.iter().zip([n_points, n_points, n_thresholds]) {
+        array.call_method("resize", (len,), Some(&how))?;
+    }
+    let [x, y, z] = arrays;
+    Ok((x, y, z))
+}
+
+fn of_samples<'py>(
+    py: Python<'py>,
+    what: curve::Points,
+    (y_true, y_score, sample_weight): (LabelArray<'_>, ScoreArray<'_>, Weights<'_>),
+    drop: bool,
+    n_threads: usize,
+) -> PyResult<Points<'py>> {
+    let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
+    let n = labels.n_samples();
+    points(py, what, n, |to| {
+        enter(py, n_threads, Need { work: n, bytes: CURVE * n }, |ctx| {
+            what.of_samples(&labels, &scores.wide(), weights, drop, to, ctx)
+        })
+    })
+}
+
+/// False and true positive rates and thresholds; see `rocmax_core::curve::Points`.
+#[pyfunction]
+pub(crate) fn roc_points<'py>(
+    py: Python<'py>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    drop: bool,
+    n_threads: usize,
+) -> PyResult<Points<'py>> {
+    of_samples(py, curve::Points::Roc, (y_true, y_score, sample_weight), drop, n_threads)
+}
+
+/// Precision, recall and finite thresholds; see `rocmax_core::curve::Points`.
+#[pyfunction]
+pub(crate) fn precision_recall_points<'py>(
+    py: Python<'py>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    drop: bool,
+    n_threads: usize,
+) -> PyResult<Points<'py>> {
+    of_samples(py, curve::Points::PrecisionRecall, (y_true, y_score, sample_weight), drop, n_threads)
+}
 
 #[pymethods]
 impl Curve {
@@ -81,6 +153,16 @@ impl Curve {
         room(size_of_val(self.inner.steps()))?;
         let of = |f: fn(&curve::Step) -> f64| PyArray1::from_iter(py, self.inner.steps().iter().map(f));
         Ok((of(|s| s.score), of(|s| s.pos), of(|s| s.neg)))
+    }
+
+    /// False and true positive rates and thresholds.
+    fn roc_points<'py>(&self, py: Python<'py>, drop: bool) -> PyResult<Points<'py>> {
+        self.points(py, curve::Points::Roc, drop)
+    }
+
+    /// Precision, recall and finite thresholds.
+    fn precision_recall_points<'py>(&self, py: Python<'py>, drop: bool) -> PyResult<Points<'py>> {
+        self.points(py, curve::Points::PrecisionRecall, drop)
     }
 
     /// The threshold of a rule, the number of distinct scores that reach it, and the weight of the positives and of the

@@ -35,6 +35,7 @@ values! {
     fpr_at_tpr(tpr: f64) => curve::Measure::FprAtTpr(tpr);
     scored() => curve::Measure::Scored;
     margin(margin: f64) => curve::Measure::Margin(margin);
+    average_precision(prevalence: Option<f64>) => curve::Measure::AveragePrecision(prevalence);
     enrichment_factor(fraction: f64) => curve::Measure::Screening(Screening::Enrichment(fraction));
     rie(alpha: f64) => curve::Measure::Screening(Screening::Rie(alpha));
     bedroc(alpha: f64) => curve::Measure::Screening(Screening::Bedroc(alpha));
