@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use rocmax_core::curve::{Measure, Normalize, Scratch, measure};
-use rocmax_core::variance::auc_interval;
+use rocmax_core::variance::Placements;
 use rocmax_core::{Ctx, Labels, RateRange};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,12 +18,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let ctx = Ctx::serial();
     let labels = Labels::new(&labels)?;
-    let found = auc_interval(&labels, &scores, 0.95, &ctx)?;
+    let scores = scores.as_slice();
+    let (aucs, covariance) = Placements::default().covariance(&labels, &[scores.into()], &ctx)?;
+    let standard_error = (covariance.pos[0] + covariance.neg[0]).sqrt();
     println!("{} positive, {} negative samples", labels.n_pos(), labels.n_neg());
-    println!("AUC {:.3} [{:.3}, {:.3}]", found.estimate, found.low, found.high);
+    println!("AUC {:.3}, standard error {standard_error:.2}", aucs[0]);
 
     let top = Measure::Partial(RateRange::new(0.0, 0.1)?, Normalize::Width);
-    let partial = measure(&labels, scores.as_slice().into(), None, top, &mut Scratch::default(), &ctx)?;
+    let partial = measure(&labels, scores.into(), None, top, &mut Scratch::default(), &ctx)?;
     println!("partial AUC, FPR 0-0.1: {partial:.3}");
     Ok(())
 }

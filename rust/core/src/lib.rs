@@ -14,7 +14,7 @@
 //! - [`Problem`], [`Labels`], [`Scores`], [`RateRange`]: data, checked once. [`Ctx`]: threads and cancellation.
 //! - [`curve`]: the ROC curve, its measures, and thresholds.
 //! - [`count`]: the AUC without a sort.
-//! - [`variance`]: components, variances and covariances; intervals and the paired test of the AUC.
+//! - [`variance`]: components, variances and covariances.
 //! - [`resample`]: the bootstrap and a permutation test.
 //! - [`risk`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`solve`]: the quadratic program over the cuts of a risk; leave-pair-out cross-validation of least squares.
