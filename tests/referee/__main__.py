@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
         if (found := report(seed)) is not None:
             failures += 1
             print(found, flush=True)
-        if seed % 10_000 == 9_999:
+        if (seed + 1 - first) % 1000 == 0:
             print(f"{seed + 1 - first} cases, {failures} failures, {time.monotonic() - start:.0f} s", flush=True)
     print(f"{count} cases from seed {first}: {failures} failures")
     return int(failures > 0)

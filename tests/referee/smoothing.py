@@ -66,7 +66,7 @@ def density_area(samples, low, high):
     scores = np.array([x.score for x in copies])
     quarters = np.quantile(scores, [0.25, 0.75])
     width = 0.9 * min(scores.std(ddof=1), (quarters[1] - quarters[0]) / 1.34) * len(scores) ** -0.2
-    if width == 0.0:
+    if width <= 1e-9 * abs(scores).max():  # scores that rounding hardly tells apart
         return None
     grid = np.linspace(scores.min() - 8 * width, scores.max() + 8 * width, 20_001)[::-1]
     rates = []
