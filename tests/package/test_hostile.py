@@ -29,8 +29,9 @@ MODULES = (boosting, datasets, display, ensemble, metrics, papers)
 SECONDS = 100  # a call takes milliseconds: one that takes this long hangs
 LONG = {"n_estimators", "n_resamples", "n_steps"}  # may be as large as anyone has time for: such a call is stopped
 RESULTS = {  # what calls return: nothing is passed to them
-    *("DeLong", "Method", "Profile"),  # take no options
-    *("Comparison", "Inference", "MRMCAnalysis"),
+    *("DeLong", "LogitDeLong", "Method", "Newcombe", "Obuchowski", "Profile", "Score", "Wu"),  # take no options
+    *("Comparison", "ConfidenceInterval", "Inference", "JointTest", "MRMCAnalysis", "PairComparison", "PooledEstimate"),
+    "SampleSize",
     *("OperatingPoint", "PartialAUCPath", "ROCBand", "SubgroupComparison", "SubgroupInference"),
 }
 

@@ -6,6 +6,7 @@ from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._cross_validated import cross_validated_auc as cross_validated_auc
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
+from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures import AUC as AUC
 from rocmax.metrics.measures import BEDROC as BEDROC
 from rocmax.metrics.measures import RIE as RIE
@@ -25,10 +26,16 @@ from rocmax.metrics.measures import SmoothedAUC as SmoothedAUC
 from rocmax.metrics.measures import TPRAtFPR as TPRAtFPR
 from rocmax.metrics.methods import Bootstrap as Bootstrap
 from rocmax.metrics.methods import DeLong as DeLong
+from rocmax.metrics.methods import LogitDeLong as LogitDeLong
 from rocmax.metrics.methods import Method as Method
+from rocmax.metrics.methods import Newcombe as Newcombe
+from rocmax.metrics.methods import Obuchowski as Obuchowski
 from rocmax.metrics.methods import Profile as Profile
+from rocmax.metrics.methods import Score as Score
 from rocmax.metrics.methods import Venkatraman as Venkatraman
+from rocmax.metrics.methods import Wu as Wu
 from rocmax.metrics.power._detectable import detectable_auc as detectable_auc
+from rocmax.metrics.power._power import SampleSize as SampleSize
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size
 from rocmax.metrics.reader_study import MRMCAnalysis as MRMCAnalysis
@@ -39,6 +46,8 @@ from rocmax.metrics.reader_study import mrmc_analysis as mrmc_analysis
 from rocmax.metrics.reader_study import mrmc_power as mrmc_power
 from rocmax.metrics.reader_study import mrmc_sample_size as mrmc_sample_size
 from rocmax.metrics.results._comparison import Comparison as Comparison
+from rocmax.metrics.results._comparison import PairComparison as PairComparison
+from rocmax.metrics.results._inference import ConfidenceInterval as ConfidenceInterval
 from rocmax.metrics.results._inference import Inference as Inference
 from rocmax.metrics.samples._samples import Samples as Samples
 from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve
@@ -50,6 +59,7 @@ from rocmax.metrics.scores._roc_auc import roc_auc_score as roc_auc_score
 from rocmax.metrics.scores._scored import margin_auc_score as margin_auc_score
 from rocmax.metrics.scores._scored import scored_auc_score as scored_auc_score
 from rocmax.metrics.scores._scored import sroc_curve as sroc_curve
+from rocmax.metrics.subgroups import PooledEstimate as PooledEstimate
 from rocmax.metrics.subgroups import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups import SubgroupInference as SubgroupInference
 from rocmax.metrics.thresholds._operating_point import operating_point as operating_point

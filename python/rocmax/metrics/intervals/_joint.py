@@ -20,7 +20,17 @@ _ROUNDING = 16  # error of sums of a few terms, in units in the last place
 
 
 class JointTest(NamedTuple):
-    """A chi-square statistic, its degrees of freedom and its p-value."""
+    """The test that all models are equal.
+
+    Attributes
+    ----------
+    statistic : float
+        Chi-square; infinite where a difference does not vary and is not 0.
+    df : int
+        Degrees of freedom: the rank of the covariance of the differences.
+    pvalue : float
+        The probability of a greater statistic if all models are equal.
+    """
 
     statistic: float
     df: int

@@ -42,7 +42,7 @@ __all__ = [
     "as_method",
 ]
 
-#: Every method by its name: a new one is a file and a name here.
+#: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
