@@ -85,6 +85,7 @@ def run(arguments: Namespace) -> None:
         "models": rows,
         "comparisons": [_compared(test, scores, pair, measure) for pair in _PAIRS if pair[0] in scores],
         "alerts": _alerts(test, scores[ENSEMBLE], arguments.seed),
+        "surrogate": models[LINEAR][-1].surrogate_,
         "dual_gap": float(models[LINEAR][-1].dual_gap_),
         "families": models[ENSEMBLE].families_,
         "plot": arguments.plot,
@@ -164,7 +165,8 @@ def _show(result: dict[str, Any]) -> None:
     )
     say(
         "The training half was also used to choose the hyperparameters by pAUC; only\n"
-        f"{OTHER_TREES} has its defaults. The linear model's certified optimality gap: {result['dual_gap']:.1e}.\n"
+        f"{OTHER_TREES} has its defaults. {LINEAR} chose the surrogate {result['surrogate']!r}, "
+        f"with a certified\noptimality gap of {result['dual_gap']:.1e}. "
         f"The ensemble kept {', '.join(result['families'])}.\n"
     )
     if not trees.available():
