@@ -32,8 +32,8 @@ def hinge(s, t, v, margin):  # of each s the sum of v (margin + t - s)_+; t desc
 
 cert, X, y = (np.load(path, allow_pickle=False) for path in sys.argv[1:4])
 weight = np.load(sys.argv[4]).astype(float) if len(sys.argv) > 4 else np.ones(len(y))
-names, parts = ("objective", "bound", "C", "structure"), ("share", "beyond", "inside", "columns")
-objective, claimed, C, structure = numbers = [float(cert[name]) for name in names]
+names, parts = ("objective", "bound", "C", "margin", "structure"), ("share", "beyond", "inside", "columns")
+objective, claimed, C, rho, structure = numbers = [float(cert[name]) for name in names]
 (a, b), model, eps = cert["fpr_range"].tolist(), cert["model"], float(np.finfo(np.longdouble).eps)
 share, beyond, inside, columns = sums = [cert[name] for name in parts]
 linear, naive, positive = cert["kernel"] == "linear", cert["surrogate"] == "naive", y == np.unique(y)[1]
@@ -66,13 +66,13 @@ coef[P], coef[Q] = -w * (beyond + inside) / M, v * columns / M
 gain = w @ ((np.minimum(beyond, high * share) if naive else beyond) - low * share) / M
 vector, error = coef @ X, len(y) * eps * (np.abs(coef) @ np.abs(X))
 norm = ((np.abs(vector) + error) ** 2).sum() if linear else coef @ vector + np.abs(coef) @ error
-bound = max(C * gain * (1 - len(w) * eps) - 0.5 * C * C * norm, 0.0)
+bound = max(C * rho * gain * (1 - len(w) * eps) - 0.5 * C * C * norm, 0.0)
 scores, error = X @ model, X.shape[1] * eps * (np.abs(X) @ np.abs(model)).max()
 order = np.argsort(-scores[Q], kind="stable")
-s, t, ends = scores[P], scores[Q][order], np.append(0.0, np.cumsum(v[order]))
+s, t, ends = scores[P] / rho, scores[Q][order] / rho, np.append(0.0, np.cumsum(v[order]))
 front, middle, rest = (np.diff(np.clip(ends, *z)) for z in ((0, low), (low, high), (high, most)))
 gains = front @ t - low * s + hinge(s, t, middle, 1.0) + hinge(s, t, rest, 0.0)
-risk = w @ np.maximum(hinge(s, t, front, 0.0), gains) / M + 2 * error * most / (high - low)
+risk = rho * (w @ np.maximum(hinge(s, t, front, 0.0), gains)) / M + 2 * error * most / (high - low)
 value = 0.5 * (model @ (model if linear else scores)) + C * risk
 require(claimed <= bound + 1e-9 * value + 1e-13 * C, f"the bound does not follow, only {bound!r}")
 require(abs(objective - value) <= 1e-9 * value + 1e-13 * C, f"the objective is {value!r}")

@@ -41,7 +41,7 @@ def fitted(rng, X, y, weight, kind):
     way = rng.choice(["linear", "rbf", "precomputed", "AUCSVC"])
     K = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1)) if way != "linear" else X
     if way == "AUCSVC":
-        return AUCSVC(C, kernel="precomputed").fit(K, y, weight), K
+        return AUCSVC(C, kernel="precomputed", margin=float(10.0 ** rng.uniform(-1, 1))).fit(K, y, weight), K
     fpr_range = RANGES[rng.integers(len(RANGES))]
     surrogate = rng.choice(["tight", "naive", "hinge"] if fpr_range[0] == 0 else ["tight", "naive"])
     model = PartialAUCSVC(fpr_range, surrogate=str(surrogate), C=C, kernel=str(way), gamma=gamma)
@@ -78,7 +78,7 @@ def corrupted(rng, folder, names):
     place = tuple(rng.integers(size) for size in values.shape)
     if values.dtype.kind == "i":
         values[place] = 1 - values[place]
-    elif key in ("objective", "bound", "C", "structure", "fpr_range"):
+    elif key in ("objective", "bound", "C", "margin", "structure", "fpr_range"):
         values[place] = values[place] * 1.001 + 1e-3
     else:
         values[place] = np.nextafter(values[place], np.inf)

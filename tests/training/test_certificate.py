@@ -55,7 +55,7 @@ def test_any_storage_kernel_and_machine(tmp_path):
         (PartialAUCSVC((0, 0.3), surrogate="naive", C=10, structure=0.5), X),
         (PartialAUCSVC(C=1e4), wide),
         (PartialAUCSVC(C=10), X.astype(np.float32)),
-        (AUCSVC(C=10), X),
+        (AUCSVC(C=10, margin=3.0), X),
         (AUCSVC(C=10, kernel="linear"), X),
         (AUCSVC(C=10, structure=0.5), X),
         (PartialAUCSVCCV((0, 0.3), surrogate="tight", Cs=[1.0, 10.0], cv=2), X),
@@ -100,7 +100,7 @@ def test_changes_are_found():
         certificate.verify(X, np.roll(y, 1))
     with pytest.raises(ValueError, match="sample_weight differs"):
         certificate.verify(X, y, np.full(len(y), 2.0))
-    for name in ("objective", "bound", "C", "structure", "model", "share", "beyond", "inside", "columns"):
+    for name in ("objective", "bound", "C", "margin", "structure", "model", "share", "beyond", "inside", "columns"):
         held = getattr(certificate, name)
         changed = held + 1e-9 if isinstance(held, float) else np.where(np.arange(len(held)), held, held + 1e-9)
         with pytest.raises(ValueError, match="certificate was changed"):

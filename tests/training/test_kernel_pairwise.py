@@ -24,10 +24,10 @@ CASES = json.loads((Path(__file__).parents[1] / "cases" / "pair_machines.json").
 
 
 def parameters(case):
-    """The machine of margin 1, whose scores times rho are those of the case."""
     n_pairs = sum(case["y"]) * (len(case["y"]) - sum(case["y"]))
     return {
-        "C": case["C_pair"] * n_pairs / case["rho"],
+        "C": case["C_pair"] * n_pairs,
+        "margin": case["rho"],
         "kernel": case["kernel"],
         "gamma": case["gamma"],
         "structure": case["structure"],
@@ -59,12 +59,10 @@ def test_scikit_learn_checks(estimator, check):
 def test_known_optima(case, solver):
     X, y = np.array(case["X"]), np.array(case["y"])
     model = AUCSVC(**parameters(case), solver=solver, tol=1e-9).fit(X, y)
-    rho = case["rho"]
-    assert rho * rho * model.objective_ == pytest.approx(case["primal"], rel=1e-6)
+    assert model.objective_ == pytest.approx(case["primal"], rel=1e-6)
     assert model.dual_gap_ <= 1e-9
-    train_scores = rho * (model.decision_function(X) - model.intercept_)
-    np.testing.assert_allclose(train_scores, case["train_scores"], rtol=0, atol=1e-4)
-    test_scores = rho * (model.decision_function(np.array(case["X_test"])) - model.intercept_)
+    np.testing.assert_allclose(model.decision_function(X) - model.intercept_, case["train_scores"], rtol=0, atol=1e-4)
+    test_scores = model.decision_function(np.array(case["X_test"])) - model.intercept_
     np.testing.assert_allclose(test_scores, case["test_scores"], rtol=0, atol=1e-4)
 
 
@@ -98,6 +96,7 @@ def test_both_solvers_agree(seed):
         "C": C,
         "kernel": str(rng.choice(["linear", "rbf", "poly"])),
         "structure": float(rng.choice([0.0, 0.0, 2.0])),
+        "margin": float(rng.choice([1.0, 0.01])),
         "tol": 1e-7,
     }
     auto, reference = (AUCSVC(**given, solver=solver).fit(X, y) for solver in ("auto", "cvxopt"))
@@ -111,13 +110,13 @@ def test_both_solvers_agree(seed):
 @pytest.mark.parametrize("solver", ["auto", "cvxopt"])
 def test_pair_multipliers_are_feasible_optimal_and_make_the_model(structure, kernel, C, solver):
     X, y = gaussian(3)
-    model = AUCSVC(C, kernel=kernel, structure=structure, solver=solver, tol=1e-9).fit(X, y)
+    model = AUCSVC(C, kernel=kernel, structure=structure, margin=0.5, solver=solver, tol=1e-9).fit(X, y)
     i, j = every_pair(y)
     cap = C / len(i)
     al = model.pair_dual(i, j)
     assert al.min() >= 0 and al.max() <= cap * (1 + 1e-12)
     scores = model.decision_function(X)
-    slack = 1.0 - scores[i] + scores[j]
+    slack = 0.5 - scores[i] + scores[j]
     # Proposition 3.2.1: what complementarity leaves is the gap.
     left = (cap - al) @ np.maximum(slack, 0) + al @ np.maximum(-slack, 0)
     assert left <= 1e-6 * model.objective_
@@ -137,14 +136,23 @@ def test_pair_multipliers_are_feasible_optimal_and_make_the_model(structure, ker
     assert model.pair_dual(i[:1, None], j[None, :3]).shape == (1, 3)
 
 
-def test_breast_cancer_is_certified_at_every_C():
+@pytest.mark.parametrize("margin", [1.0, 0.01])
+def test_breast_cancer_is_certified_at_every_C(margin):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     n_pairs = y.sum() * (1 - y).sum()
     for C_pair in 10.0 ** np.arange(-3, 4):
-        model = AUCSVC(C_pair * n_pairs, tol=1e-6).fit(X, y)
+        model = AUCSVC(C_pair * n_pairs, margin=margin, tol=1e-6).fit(X, y)
         assert model.dual_gap_ <= 1e-6
     assert roc_auc_score(y, model.decision_function(X)) == 1.0
+
+
+def test_the_margin_is_a_unit():
+    X, y = gaussian(5)
+    one = AUCSVC(20.0, margin=1.0, tol=1e-9).fit(X, y)
+    small = AUCSVC(0.2, margin=0.01, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(small.decision_function(X), 0.01 * one.decision_function(X), rtol=1e-9)
+    assert small.objective_ == pytest.approx(1e-4 * one.objective_, rel=1e-9)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -228,7 +236,7 @@ def of_pairs(model, y):
     return found, coefs
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}, {"margin": 2.0}], ids=str)
 def test_whole_weights_are_repetitions(options):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
@@ -262,7 +270,7 @@ def test_a_warm_start_saves_steps(options):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((150, 4))
     y = (X[:, 0] + rng.standard_normal(150) > 0.5).astype(int)
-    model = AUCSVC(100.0, tol=1e-6, warm_start=True, **options).fit(X, y)
+    model = AUCSVC(100.0, margin=0.5, tol=1e-6, warm_start=True, **options).fit(X, y)
     steps, objective = model.n_iter_, model.objective_
     model.fit(X, y)
     assert model.n_iter_ < steps and model.objective_ == pytest.approx(objective, rel=2e-6)

@@ -26,7 +26,7 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {"tight": Tight, "nai
 # The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
 # pairs. The bound falls by about as much.
 _SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
-# The rounding that a check of bound and objective allows, relative to the objective and to C.
+# The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
 # With numbers in single precision it is this many times as large.
 _ROUNDING, _OF_UNIT, _OF_SINGLE = 1e-9, 1e-13, 1e4
 _FORMAT = 1
@@ -53,7 +53,7 @@ class Certificate:
     surrogate : {"tight", "naive"}
         The risk R. "tight" is the pairwise hinge if the range starts at 0.
     fpr_range : tuple of float
-    C, structure : float
+    C, margin, structure : float
     kernel : str
     kernel_parameters : tuple of float
         gamma, degree and coef0.
@@ -95,6 +95,7 @@ class Certificate:
     surrogate: str
     fpr_range: tuple[float, float]
     C: float
+    margin: float
     kernel: str
     kernel_parameters: tuple[float, float, float]
     kernel_dtype: str
@@ -157,7 +158,8 @@ class Certificate:
         model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
         oracle = _RISKS[self.surrogate](self.fpr_range).bind(problem, n_threads(None))
         assert isinstance(oracle, Oracle)
-        objective = 0.5 * model.norm + self.C * oracle(model.scores).value
+        risk = self.margin * oracle(model.scores / self.margin).value
+        objective = 0.5 * model.norm + self.C * risk
         single = np.float32 in (X.dtype, np.dtype(self.kernel_dtype))
         allowed = (_OF_SINGLE if single else 1.0) * (_ROUNDING * objective + _OF_UNIT * self.C)
         if not self.bound <= bound + allowed:
@@ -212,7 +214,7 @@ class Certificate:
     @property
     def _digest(self) -> int:
         """The digest of all numbers but the digests."""
-        numbers = [self.objective, self.bound, self.C, self.structure]
+        numbers = [self.objective, self.bound, self.C, self.margin, self.structure]
         held: list[Any] = [numbers, self.fpr_range, self.kernel_parameters, self.model, *self._arrangement]
         return of_values(np.concatenate(held))
 
@@ -232,7 +234,7 @@ class Certificate:
         coef[data.positive & data.counted], coef[~data.positive & data.counted] = of_positives, of_negatives
         vector = design.adjoint(coef[None])[0]
         norm = self.C * self.C * inner(design, vector, vector)
-        return max(self.C * pairs.offset(self._arrangement) - 0.5 * norm, 0.0)
+        return max(self.C * self.margin * pairs.offset(self._arrangement) - 0.5 * norm, 0.0)
 
 
 class Proof(NamedTuple):

@@ -96,6 +96,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             surrogate="naive" if surrogate == "naive" else "tight",
             fpr_range=fpr_range,
             C=self.C_,
+            margin=float(getattr(self, "margin", 1.0)),
             kernel=kernel.name,
             kernel_parameters=(float(kernel.gamma), float(kernel.degree), float(kernel.coef0)),
             kernel_dtype=getattr(self, "kernel_dtype", "float64"),

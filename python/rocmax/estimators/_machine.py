@@ -57,7 +57,7 @@ class Machine(CertifiedRanker):
             ranges whose ends round: weights of 2 round to half a negative. Where the ends are whole, equal weights give
             the same model as no weights, up to rounding.
         callback : callable, default=None
-            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap).
+            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
             ``set_callbacks`` sets scikit-learn's own callbacks (1.9 or later); each step is a task with the current
             model.
 

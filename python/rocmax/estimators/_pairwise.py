@@ -3,9 +3,10 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rocmax._parameters import check_choice, check_count
+from rocmax._parameters import check_choice, check_count, check_positive
 from rocmax._typing import F64
 from rocmax.estimators._base import Data
 from rocmax.estimators._machine import Machine
@@ -14,21 +15,23 @@ from rocmax.estimators._pair_lists import RULES, every_pair, kernel_pairs, neigh
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
-from rocmax.solvers import Callback, Model, SolverResult, Tilt, minimise_pairs
+from rocmax.solvers import Callback, Model, Progress, SolverResult, Tilt, minimise_pairs
 
 
 @dataclass(eq=False, repr=False)
 class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
-    Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
+    Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
     m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
     ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
-    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs. The references have a margin rho
-    in place of 1, which is only a unit: their model is rho times that of C / rho.
+    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
 
     Parameters
     ----------
+    margin : float, default=1.0
+        rho, the score difference above which a pair costs nothing. It is only a unit: (C, margin) gives margin times
+        the scores of (C / margin, 1).
     pairs : {"all", "neighbors"}, default="all"
         The pairs that count: all m n, or those of neighbouring samples, as in the references.
     n_neighbors : int, default=10
@@ -94,6 +97,7 @@ class AUCSVC(Machine):
 
     C: float | str = "auto"
     _: KW_ONLY
+    margin: float = 1.0
     kernel: Any = "rbf"
     gamma: Any = "scale"
     degree: float = 3
@@ -112,6 +116,11 @@ class AUCSVC(Machine):
     verbose: int = 0
 
     def _checked_surrogate(self) -> Surrogate:
+        self._margin = check_positive("margin", self.margin)
+        if not 0 < self._margin * self._margin < np.inf:
+            raise ValueError(
+                f"margin must have a finite square above 0, got {self._margin:g}: it is only a unit, use 1.0"
+            )
         check_choice("pairs", self.pairs, ("all", "neighbors")), check_count("n_neighbors", self.n_neighbors)
         check_choice("neighbor_rule", self.neighbor_rule, RULES)
         check_choice("solver", self.solver, ("auto", "cvxopt"))
@@ -151,15 +160,21 @@ class AUCSVC(Machine):
         **stop: Any,
     ) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs."""
-        design, problem = training.design, training.problem
+        margin, design, problem = self._margin, training.design, training.problem
+        C = C / margin  # solve for margin 1, then scale
         oracle, bundle = training.bound(surrogate)
         assert isinstance(oracle, Oracle)  # its surrogates are convex
+
+        def scaled_callback(progress: Progress, model: Model) -> None:
+            callback(progress, model.scaled(margin))
+
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
             result, values = minimise_pairs(oracle, design, C, i, j, **stop)
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
-            result = training.fit(surrogate, C, start=start, callback=callback, **stop)
+            start = None if start is None else start.scaled(1.0 / margin)
+            result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
             # The augmented Lagrangian method leaves the weights of the planes unset.
             bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
@@ -170,12 +185,12 @@ class AUCSVC(Machine):
                 self._multipliers = CutMultipliers(bundle.weights, coefs, problem)
         if isinstance(self._multipliers, ListedMultipliers):
             self.support_pairs_ = self._multipliers.support
-        return result
+        return result if margin == 1.0 else result.scaled(margin)
 
     def pair_dual(self, i: Any, j: Any) -> F64:
         """Return the multipliers al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
 
-        To the accuracy of the fit, al_ij is 0 if f(x_i) - f(x_j) > 1, C / (number of pairs) if it is below, and
+        To the accuracy of the fit, al_ij is 0 if f(x_i) - f(x_j) > margin, C / (number of pairs) if it is below, and
         between the two if it is equal (the first reference of the class, Proposition 3.2.1). With sample weights the
         upper limit is C times the share of w_i w_j in the sum over all pairs. In the space of the kernel (under the
         metric of `structure`), sum_j al_ij are the coefficients of the positives, minus sum_i al_ij of the negatives.
@@ -194,4 +209,4 @@ class AUCSVC(Machine):
         """
         check_is_fitted(self)
         first, second = check_pairs(i, j, self._positive)
-        return self._multipliers(first, second)
+        return self._margin * self._multipliers(first, second)

@@ -1,7 +1,7 @@
 """The result of a solver, and its record of the steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocmax._typing import F64
 from rocmax.solvers._objective import Model
@@ -65,6 +65,19 @@ class SolverResult:
     def gap(self) -> float:
         """(objective - bound) / objective, 0 if the objective is 0."""
         return relative_gap(self.objective, self.bound)
+
+    def scaled(self, step: float) -> "SolverResult":
+        """Return the result with scores multiplied by `step`."""
+        area = step * step
+        steps = (replace(at, objective=area * at.objective, bound=area * at.bound) for at in self.history)
+        return replace(
+            self,
+            model=self.model.scaled(step),
+            objective=area * self.objective,
+            bound=area * self.bound,
+            zero_objective=area * self.zero_objective,
+            history=list(steps),
+        )
 
     def zero_will_do(self, tol: float) -> bool:
         """Whether the zero model is within `tol` of optimal."""
