@@ -132,3 +132,26 @@ def test_equal_components_have_no_variance():
             for how in ({}, {"groups": np.arange(n) % 9}, {"sample_weight": w, "weight_kind": "sampling"}):
                 variance, _ = covariance_of(metrics.Samples(y, np.column_stack([s, s]), **how).two, measure)[1]
                 assert (variance == 0.0).all()
+
+
+def test_limits_stay_within_the_bounds_of_the_measure():
+    """Rounding of shifts and scales took a limit of BEDROC to -6e-22, and one of LogAUC to 1 + 2e-16."""
+    weights = {"sample_weight": [2.2, 3.0, 0.7], "weight_kind": "sampling"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        low = metrics.infer([1, 0, 0], [0.0, 1.0, 2.0], BEDROC(), **weights).confidence_interval.low
+        pair = {"sample_weight": [3.1, 1.8], "method": "logit-delong"}
+        high = metrics.infer([0, 1], [0.0, 1.0], LogAUC(0.725, high=1.0), **pair).confidence_interval.high
+    assert low >= 0.0 and high <= 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e80])
+def test_effective_sizes_do_not_depend_on_the_unit_of_scores(scale):
+    rng = np.random.default_rng(0)
+    y, s, w = np.arange(24) % 2, rng.normal(size=24), rng.random(24)
+    weights = {"sample_weight": w, "weight_kind": "sampling"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, other = (metrics.infer(y, unit * s, "scored_auc", **weights) for unit in (1.0, scale))
+    assert other.estimate / scale == pytest.approx(one.estimate)
+    np.testing.assert_allclose(np.divide(other.confidence_interval, scale), one.confidence_interval)

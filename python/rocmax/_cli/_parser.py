@@ -223,9 +223,9 @@ def _compare(parser: _Parser) -> None:
     )
     parser.add(
         "--method",
-        "method of the tests (default: delong, or bootstrap if the range has fewer than five negatives); "
-        "venkatraman tests whether two whole curves are equal",
-        choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
+        "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
+        "curves are equal",
+        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman"),
     )
     resamples = "number of resamples of bootstrap or venkatraman (default 2000)"
     parser.add("--resamples", resamples, type=values.two_at_least, default=2000)

@@ -258,7 +258,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
     """Put together what is known; single models get plain numbers."""
     check_variance(found.variance)
     measure, question, resampling = asked.measure, asked.question, None
-    low, high = found.limits.at(question.level)
+    low, high = (np.clip(ends, *measure.bounds) for ends in found.limits.at(question.level))  # but for rounding
     if no_width(low, high, measure.bounds).any():
         _warn_of_no_width(found.method, asked, _sizes(data))
     names: tuple[str, ...] | None

@@ -69,6 +69,7 @@ def effective_sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     if sample.n_groups == 1:
         raise ValueError("groups must spread each class over two of them or more, got 1")
     _, (components,) = measure.influences(sample)
+    components = components / (np.abs(components).max() or 1.0)  # fourth powers of scored components leave the floats
     positive = sample.positive
     weight = np.ones(len(positive)) if sample.weight is None else sample.weight
     greatest = _greatest(weight, positive)
