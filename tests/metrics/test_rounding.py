@@ -139,10 +139,10 @@ def test_limits_stay_within_the_bounds_of_the_measure():
     weights = {"sample_weight": [2.2, 3.0, 0.7], "weight_kind": "sampling"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        low = metrics.infer([1, 0, 0], [0.0, 1.0, 2.0], BEDROC(), **weights).confidence_interval.low
+        last = metrics.infer([1, 0, 0], [0.0, 1.0, 2.0], BEDROC(), **weights)
         pair = {"sample_weight": [3.1, 1.8], "method": "logit-delong"}
         high = metrics.infer([0, 1], [0.0, 1.0], LogAUC(0.725, high=1.0), **pair).confidence_interval.high
-    assert low >= 0.0 and high <= 1.0
+    assert last.estimate >= 0.0 and last.confidence_interval.low >= 0.0 and high <= 1.0
 
 
 @pytest.mark.parametrize("scale", [1e-90, 1e80])

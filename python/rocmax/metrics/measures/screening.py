@@ -199,5 +199,5 @@ class BEDROC(RIE):
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
         least, most = self._ends(ranking.prevalence)
-        found = super().spread(ranking, counts)
-        return found.moved(-least, 1.0).moved(0.0, 1.0 / (most - least))
+        found = super().spread(ranking, counts).moved(-least, 1.0).moved(0.0, 1.0 / (most - least))
+        return found._replace(estimate=float(np.clip(found.estimate, 0.0, 1.0)), bounds=self.bounds)  # but for rounding
