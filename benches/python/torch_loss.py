@@ -1,8 +1,8 @@
 """Losses for networks: the same two-layer network, steps, batches and budget of tuning, measured on held-out thirds.
 
 Cross-entropy and focal loss; PartialAUCLoss; where LibAUC is installed its losses for the partial AUC (CVaR, DRO), the
-two-way partial AUC (KL), the AUC (AUCM) and average precision, each with its optimiser, its sampler (half of a batch is
-positive) and sigmoid scores, as its documentation trains. For each split every loss tries the same number of settings,
+two-way partial AUC (KL), the AUC (AUCM) and average precision, each with its optimiser, batches that are half positive
+and sigmoid scores, as its documentation trains. For each split every loss tries the same number of settings,
 three rates times two values of one parameter of its own, keeps the one with the best partial AUC on a quarter of the
 training rows, and is trained anew on all of them with as many steps.
 
