@@ -17,15 +17,21 @@ Categories = dict[Any, list[Any]]
 def as_features(X: Any) -> Any:
     """Return a frame as the libraries take it: numbers, or one of pandas with texts as categories; else X as it is."""
     of_pandas = hasattr(X, "iloc")
-    if not is_frame(X) or (of_pandas and all(dtype.kind not in "OMm" for dtype in X.dtypes)):
+    # Numbers and categories of pandas are taken as they are, and may be many.
+    others = (
+        [k for k, one in enumerate(X.dtypes) if one.kind in "OMm" and not hasattr(one, "categories")]
+        if of_pandas
+        else []
+    )
+    if not is_frame(X) or (of_pandas and not others):
         return X
-    columns = columns_of(X)
+    columns = columns_of(X.iloc[:, others] if of_pandas else X)
     kinds = {name: type_of(series) for name, series in columns.items()}
     for name, kind in kinds.items():
         if kind == "other":
             dtype = dtype_of(columns[name])
             raise TypeError(f"X: column {name!r} has type {dtype}; pass numbers, such as the days since a date")
-    coded = {name for name, kind in kinds.items() if kind == "text" or (kind == "category" and not of_pandas)}
+    coded = {name for name, kind in kinds.items() if kind in ("text", "category")}
     if not coded:
         return X if of_pandas else np.column_stack([numbers(series, name) for name, series in columns.items()])
     from pandas import Categorical, DataFrame
