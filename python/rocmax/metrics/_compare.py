@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, require_weights
-from rocmax.metrics._infer import known_of, warn_below_chance
+from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
@@ -23,7 +23,7 @@ from rocmax.metrics.methods import (
     warn_of_few,
     warn_of_few_compared,
 )
-from rocmax.metrics.methods.base import Asked, Covariance, Method, variance_of
+from rocmax.metrics.methods.base import Asked, Covariance, Data, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
@@ -193,7 +193,7 @@ def compare(  # type: ignore[misc]  # with samples first, the measure is second
         models = [every[0].classes(measure.labels, name) for name in names]
     else:
         models = [_of_models(every[0].two)]
-    asked = Asked(measure, chosen, question, known_of(*models), random_state, adjust)
+    asked = Asked(measure, chosen, question, Data.of(*models), random_state, adjust)
     _check(asked)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:

@@ -165,7 +165,7 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
     if samples.by is not None and several:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
-    known = known_of(data)
+    known = Data.of(data)
     checked(chosen or default_method(measure, known), measure, known)
     asked = Asked(measure, chosen, question, known, random_state)
     if samples.by is None or isinstance(data, Classes):
@@ -176,14 +176,6 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
         warn_below_chance(measure, [data], found.confidence_interval)
     warn_unless_counts(samples.weight_kind, data.weight)
     return found
-
-
-def known_of(*samples: Sample | Classes) -> Data:
-    """Return what methods need to know of samples of one model or of several."""
-    kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
-    pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
-    grouped = any(data.group is not None for data in samples)
-    return Data(kind, grouped, pairs, classes=isinstance(samples[0], Classes))
 
 
 def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] | None = None) -> Inference:

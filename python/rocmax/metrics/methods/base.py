@@ -40,13 +40,21 @@ class Covariance(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What is known about samples before they are read."""
+    """What methods need to know about samples."""
 
     weight_kind: str = "frequency"
     grouped: bool = False
     pairs: bool = False  # groups of two columns
     classes: bool = False  # more than two
     counts: bool = False  # the weight of either class at every score, instead of samples
+
+    @classmethod
+    def of(cls, *samples: Sample | Classes) -> Data:
+        """Return what is known of samples of one model or of several."""
+        kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
+        pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
+        grouped = any(data.group is not None for data in samples)
+        return cls(kind, grouped, pairs, classes=isinstance(samples[0], Classes))
 
 
 @dataclass(frozen=True)

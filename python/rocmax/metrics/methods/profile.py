@@ -83,7 +83,7 @@ class Profile(Method):
             count = min(sample[0].sizes) if sample[0].group is None else sample[0].n_groups or 0
             return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
-        method = default_method(measure, _kind(sample), sample.totals)
+        method = default_method(measure, Data.of(sample), sample.totals)
         many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= _MANY
         if (isinstance(method, LogitDeLong) or many) and not is_design(sample):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
@@ -104,19 +104,12 @@ def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 
     return Covariance(estimate, np.asarray(total), None, own, freedom_of(parts))
 
 
-def _kind(sample: Sample) -> Data:
-    return Data(sample.weight_kind, sample.group is not None, sample.of_pairs)
-
-
 def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Interval:
     """Return the default intervals of models with a sample each."""
     found = []
     for one in samples:
-        if isinstance(one, Classes):
-            method = default_method(measure, Data(classes=True))
-        else:
-            method = default_method(measure, _kind(one), one.totals)
-        found.append(method.estimate(one, measure))
+        sizes = None if isinstance(one, Classes) else one.totals
+        found.append(default_method(measure, Data.of(one), sizes).estimate(one, measure))
     return joined(found)
 
 
