@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy import special
 
-from rocmax.metrics import AUC, AveragePrecision, PartialAUC, PrecisionAt, ScoredAUC, TPRAtFPR, compare, infer
+from rocmax.metrics import (
+    AUC,
+    AveragePrecision,
+    EnrichmentFactor,
+    PartialAUC,
+    PrecisionAt,
+    ScoredAUC,
+    TPRAtFPR,
+    compare,
+    infer,
+)
 from rocmax.metrics.intervals._profile import shrunk
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
@@ -104,3 +114,15 @@ def test_correlations_are_shrunk_by_the_freedom_of_the_difference():
     estimate, total, parts = covariance_of(_samples(y, s)[0]._replace(score=s), AUC())
     np.testing.assert_allclose(sum(part.matrix for part in parts), total)
     assert len(estimate) == 2
+
+
+def test_the_greatest_possible_difference_is_excluded_at_no_level():
+    """Once both intervals have reached their bounds, more distance does not exclude the difference of these."""
+    rng, y = np.random.default_rng(1), np.arange(60) % 3 == 0
+    better, worse = np.round(rng.normal(size=(2, 60)) + np.outer([1.0, 0.0], y), 1)
+    scores = {"worse": worse, "better": better}
+    found = compare(y, scores, EnrichmentFactor(0.05))
+    low = found.confidence_interval.low
+    assert low == pytest.approx(-3.0)
+    exact, inside = (compare(y, scores, EnrichmentFactor(0.05), null_difference=at).pvalue for at in (low, -2.9999999))
+    assert exact == pytest.approx(inside, rel=1e-3) and exact >= 0.05

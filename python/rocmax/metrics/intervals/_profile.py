@@ -118,7 +118,9 @@ def profile(
                 far = np.full_like(difference, quantiles(n_levels - 2))
 
                 def gap(z: F64, n_levels: int = n_levels) -> F64:
-                    return np.maximum(least(n_levels, one, other, z) - side * null, -1.0)
+                    left = least(n_levels, one, other, z) - side * null
+                    # Where both intervals have reached their bounds, their difference is held at every level.
+                    return np.where(left == 0, -1.0, np.maximum(left, -1.0))
 
                 z = last_held(np.zeros_like(far), far, gap)
                 if (z < far).all():
