@@ -398,3 +398,10 @@ def test_dask():
     y, s = da.from_array(Y, chunks=20), da.from_array(MODELS, chunks=(20, 3))
     same(infer(Samples(y, s)), infer(Y, MODELS))
     same(compare(Samples(y, {"a": s[:, 0], "b": s[:, 1]})), compare(Y, NAMED))
+
+
+@pytest.mark.parametrize("rows", [[], [1000], [1.5], np.ones(3, bool), [[1, 3], [4, 6]], 3, "a", None], ids=str)
+def test_rows_that_are_no_positions_are_refused(rows):
+    for samples in (Samples(Y, MODELS), Samples(np.arange(len(Y)) % 3, MODELS)):
+        with pytest.raises(IndexError, match=f"rows must be positions below {len(Y)}, or a mask of that length, got"):
+            samples.take(rows)

@@ -297,9 +297,14 @@ class Samples(Value):
         Returns
         -------
         Samples
-            What reading these rows alone gives. O(n).
+            What reading these rows alone gives, in O(n). Rows that are not positions raise an IndexError.
         """
-        index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
+        try:
+            index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
+        except IndexError:
+            index = np.zeros(())
+        if index.ndim != 1:
+            raise IndexError(f"rows must be positions below {len(self)}, or a mask of that length, got {shown(rows)}")
         found = Samples.__new__(Samples)
         if self._of_classes:
             found._hold(self._given.rows(index))
