@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 44 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 48 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
@@ -96,6 +96,10 @@ PAIRS = [  # measure, positives, negatives, both populations, correlation
     (LogAUC(), 50, 50, "shift 1", "shift 1", 0.5),
     (BEDROC(), 5, 95, "shift 1.5", "shift 1", 0.5),
     (BEDROC(), 50, 50, "shift 1.5", "shift 1", 0.5),
+    (AveragePrecision(), 5, 95, "shift 1.5", "shift 1", 0.9),
+    (PrecisionAt(10), 5, 95, "shift 1.5", "shift 1", 0.9),
+    (RecallAt(50), 5, 95, "shift 1.5", "shift 1", 0.9),
+    (EqualErrorRate(), 5, 95, "shift 1.5", "shift 1", 0.9),
 ]
 KNOWN = {
     "precision among the highest 5 %, 250, 250, shift 2": 89.1,
@@ -105,6 +109,9 @@ KNOWN = {
     "precision among the 10 highest scores, 5, 95, spread 2, shift 1, 0.5": 86.5,
     "LogAUC (FPR 0.001-0.1), 50, 50, shift 1, shift 1, 0.5": 89.5,
     "BEDROC (alpha 20), 50, 50, shift 1.5, shift 1, 0.5": 84.5,
+    "precision among the 10 highest scores, 5, 95, shift 1.5, shift 1, 0.9": 69.5,
+    "recall among the 50 highest scores, 5, 95, shift 1.5, shift 1, 0.9": 86.5,
+    "equal error rate, 5, 95, shift 1.5, shift 1, 0.9": 75.0,
 }
 _QUANTILES = 20_000
 
