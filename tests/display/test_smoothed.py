@@ -37,7 +37,7 @@ def test_the_smoothed_curve_over_the_empirical_one(sample, smooth):
     assert drawn.get_label() == f"new, {smooth}  pAUC 0-0.2: {area:.3f}"
 
 
-@pytest.mark.filterwarnings("ignore:the area under the concave hull")
+@pytest.mark.filterwarnings("ignore:the area under the concave hull", "ignore:kernel densities")
 @pytest.mark.parametrize("smooth", ["binormal", "density", "hull"])
 def test_bands_and_intervals(sample, smooth):
     y, s = sample

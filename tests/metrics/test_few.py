@@ -181,7 +181,7 @@ def test_real_coverage_of_rates_that_few_negatives_set(m, n, expected, shift):
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 300)) + shift * y[:, None]
     fpr = expected / n
-    low, high = metrics.infer(y, s, TPRAtFPR(fpr)).confidence_interval
+    low, high = metrics.infer(y, s, TPRAtFPR(fpr), method="score").confidence_interval
     truth = height(fpr, shift, 1.0)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.93
 
@@ -213,7 +213,7 @@ def test_a_rate_far_beyond_the_data_claims_little():
     n = 100_000
     y = np.arange(n + 1000) < 1000
     s = rng.normal(size=n + 1000) + 4 * y
-    found = metrics.infer(y, s, TPRAtFPR(0.1 / n))
+    found = metrics.infer(y, s, TPRAtFPR(0.1 / n), method="score")
     low, high = found.confidence_interval
     assert low <= height(0.1 / n, 4.0, 1.0) <= high
     assert high - low > 0.2

@@ -234,7 +234,7 @@ def test_refused():
         infer(y, s, SmoothedAUC(), groups=np.arange(60) // 2)
 
 
-@pytest.mark.filterwarnings("ignore:the area under the concave hull")
+@pytest.mark.filterwarnings("ignore:the area under the concave hull", "ignore:kernel densities")
 @pytest.mark.parametrize("kind", KINDS)
 def test_inference(kind):
     y, s, _ = data(5, 150)

@@ -132,8 +132,10 @@ def _tested(found: Comparison, row: Mapping[str, Any], adjusted: Sequence[str] =
         row["difference"], ends, words.decimals(row["standard_error"], found.measure.is_share), "+"
     )
     change = "not estimable" if np.isnan(row["difference"]) else change
+    change += f" (no interval: {row['no_interval']})" if row.get("no_interval") else ""
     return [change, cells["pvalue"], *([cells["pvalue_adjusted"]] if adjusted else [])]
 
 
 def _methods(results: Sequence[Comparison]) -> str:
-    return ", ".join(f"{found.measure.short} by {found.method_in_words}" for found in results)
+    used = [f"{found.measure.short} by {found.method_in_words}" for found in results if not found.no_interval]
+    return ", ".join(used) or "none"

@@ -151,13 +151,14 @@ def _methods(models: list[Model], *, with_rates: bool) -> str:
         shown += [("TPR", found) for found in model.rates.values() if with_rates]
         shown += [(found.measure.short, found) for found in model.others]
         for name, found in shown:
-            if found is not None:
+            if found is not None and not found.no_interval:
                 used.setdefault(found.method_in_words, {})[name] = None
     return "; ".join(f"{', '.join(names)} by {method}" for method, names in used.items())
 
 
 def _interval(found: Inference) -> str:
-    return words.bracketed(found.estimate, found.confidence_interval, _places(found))
+    text = words.bracketed(found.estimate, found.confidence_interval, _places(found))
+    return f"{text} (no interval: {found.no_interval})" if found.no_interval else text
 
 
 def _places(found: Inference) -> int | None:

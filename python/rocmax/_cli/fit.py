@@ -106,7 +106,8 @@ def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
     }
     if model.kind == "ensemble":
         return found | {
-            "confidence_interval": [float(end) for end in machine.inference_.confidence_interval],
+            "confidence_interval": plain(machine.inference_.confidence_interval),
+            "no_interval": machine.inference_.no_interval,
             "families": machine.families_,
             "leaderboard": plain(machine.leaderboard_),
         }
@@ -131,7 +132,10 @@ def _show(arguments: Namespace, labels: classes.Classes, result: dict[str, Any])
     if result["kind"] == "ensemble":
         report.leaderboard(result["leaderboard"], error=is_stdout(arguments.out))
     if (value := result["cross_validated_partial_auc"]) is not None:
-        bounds = " [{:.4f}, {:.4f}]".format(*result["confidence_interval"]) if result["kind"] == "ensemble" else ""
+        bounds = ""
+        if result["kind"] == "ensemble":
+            why = result["no_interval"]
+            bounds = f" (no interval: {why})" if why else " [{:.4f}, {:.4f}]".format(*result["confidence_interval"])
         tell(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
     if result["kind"] == "linear":
         tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified optimality gap {result['dual_gap']:.1e}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from rocmax.metrics.methods import (
     as_method,
     checked,
     default_comparison,
+    refusal,
     warn_of_estimates,
     warn_of_few,
     warn_of_few_compared,
@@ -115,8 +117,9 @@ def compare(  # type: ignore[misc]  # with samples first, the measure is second
         ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``, which is normal, or for models of independent samples follows
         Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the
         number of samples of a model; with few samples, and where a model is nearly perfect, its intervals are too
-        short. The interval of a bootstrap consists of percentiles; its p-value is the share of replicates beyond the
-        null difference. Pooled subgroups are compared as models are.
+        short. None tests nothing where :func:`infer` gives no interval. The interval of a bootstrap consists of
+        percentiles; its p-value is the share of replicates beyond the null difference. Pooled subgroups are compared as
+        models are.
     null_difference : float, default=0.0
         The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
@@ -254,14 +257,26 @@ def _of_paired(asked: Asked, models: list[Any]) -> Found:
     """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
     method, sizes = _chosen(asked, models)
     binary = isinstance(models[0], Sample)
+    none = refused_of(asked, models) if method.resampling else None
+    if none is not None:
+        return Found(method, none)
     if isinstance(method, Venkatraman):
         explain(models[0])
         return _of_curves(asked, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
     check_variance(found.matrix)
-    if binary:
+    if binary and (none := refused_of(asked, models)) is None:
         warn_of(asked, method, found, models, sizes)
-    return Found(method, found)
+    return Found(method, none or found)
+
+
+def refused_of(asked: Asked, samples: Sequence[Any]) -> Covariance | None:
+    """Return the estimates alone, with the reason, where differences have no interval by default."""
+    reason = refusal(asked, *samples)
+    if reason is None:
+        return None
+    estimate = np.concatenate([asked.measure.estimates(one) for one in samples])
+    return Covariance(estimate, np.full((len(estimate),) * 2, np.nan), refused=reason)
 
 
 def warn_of(asked: Asked, method: Method, found: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
@@ -315,8 +330,9 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
-    warn_of(asked, method, found, samples, sizes)
-    return Found(method, found, freedom)
+    if (none := refused_of(asked, samples)) is None:
+        warn_of(asked, method, found, samples, sizes)
+    return Found(method, none or found, freedom)
 
 
 def _of_curves(asked: Asked, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
@@ -332,7 +348,7 @@ def _of_curves(asked: Asked, method: Venkatraman, models: list[Sample], *, paire
 
 def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
-    if found.curves is not None or isinstance(samples[0], Classes):
+    if np.isnan(found.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
     estimate, matrix = found.covariance[:2]
     if isinstance(found.method, Profile) and found.covariance.own is not None:
@@ -350,12 +366,18 @@ def _names(samples: list[Any]) -> tuple[str, ...]:
 def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = asked.question, found.covariance[:2]
+    refused = found.covariance.refused
     assert hypothesis is not None
     names, joint = _names(samples), None
     pairs: tuple[PairComparison, ...]
     if found.curves is not None:  # which have no standard error and no interval
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
+    elif refused is not None:
+        pairs = tuple(
+            PairComparison(one, other, float(estimate[j] - estimate[k]), np.nan, None, *[np.nan] * 4)
+            for (j, one), (k, other) in combinations(enumerate(names), 2)
+        )
     else:
         how = hypothesis, level, asked.measure.bounds, asked.adjust
         pairs = pair_tests(found.covariance, found.freedom, names, *how)
@@ -374,7 +396,7 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         made["weight_kind"] = next((one.weight_kind for one in samples if one.weight is not None), None)
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
-        covariance=None if found.curves is not None else matrix,
+        covariance=None if joint is None else matrix,
         pairs=pairs,
         joint=joint,
         method=found.method.name,
@@ -389,5 +411,6 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         pos_label=None if several else first.pos_label,
         measure=asked.measure,
         resampling=found.method.resampling,
+        no_interval=refused,
         **made,
     )

@@ -19,8 +19,8 @@ from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.methods import as_method, checked, warn_of_estimates, warn_of_few
-from rocmax.metrics.methods.base import Asked, Data, Interval, Method
+from rocmax.metrics.methods import as_method, checked, refusal, warn_of_estimates, warn_of_few
+from rocmax.metrics.methods.base import Asked, Data, Interval, Method, without_limits
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
@@ -105,7 +105,10 @@ def infer(  # type: ignore[misc]  # with samples first, the measure is second
         (``benches/python/coverage_metrics.py``): "score" for partial areas, rates, measures judged by a budget and the
         AUC with fewer than 30 samples of a class (without clusters and sampling weights), the bootstrap for measures
         without components, "logit-delong" for all others, several classes and pairs of subjects.
-        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`.
+        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. None
+        gives no interval, with the reason in `no_interval`, for a range or a rate with fewer than 0.3 (effective)
+        samples in it or beyond its threshold, a :class:`LogAUC` with ``low * n_neg < 0.05``, and areas smoothed by
+        "density" or "hull"; a method by name does.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.
@@ -182,9 +185,16 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
     measure = asked.measure
     method = asked.method or default_method(measure, asked.known, _sizes(data))
-    found = method.estimate(data, measure, asked.seed)
-    if isinstance(data, Classes):
-        return result(found, asked, data)
+    refused = refusal(asked, data) if method.resampling else None
+    if refused is None:
+        found = method.estimate(data, measure, asked.seed)
+        if isinstance(data, Classes):
+            return result(found, asked, data)
+        refused = refusal(asked, data)
+    assert isinstance(data, Sample)
+    if refused is not None:
+        found = without_limits(measure.estimates(data), method.name, refused)
+        return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
     if bounds is not None:
         estimate = float(found.estimate[0])
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
@@ -248,7 +258,8 @@ def _warn_of_no_width(method: str, asked: Asked, sizes: tuple[float, float] | No
 
 def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
-    check_variance(found.variance)
+    if found.refused is None:
+        check_variance(found.variance)
     measure, question, resampling = asked.measure, asked.question, None
     low, high = (np.clip(ends, *measure.bounds) for ends in found.limits.at(question.level))  # but for rounding
     if no_width(low, high, measure.bounds).any():
@@ -285,6 +296,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
         names=names if many else None,
         measure=measure,
         resampling=resampling,
+        no_interval=found.refused,
         **of_samples(data),
         **made,
     )

@@ -157,12 +157,12 @@ def ends(interval: Any, places: int | None = UNKNOWN) -> str:
 
 def with_ends(estimate: Any, interval: Any, places: int | None = UNKNOWN) -> str:
     """Return an estimate with its interval as text has them, "0.730 (0.630-0.830)"."""
-    return f"{digits(estimate, places)} ({ends(interval, places)})"
+    return digits(estimate, places) if interval is None else f"{digits(estimate, places)} ({ends(interval, places)})"
 
 
 def bracketed(estimate: Any, interval: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
-    if interval is None:
+    if interval is None or math.isnan(interval[0]):
         return digits(estimate, places, sign)
     middle, low, high = _together((estimate, *interval), places, sign)
     return f"{middle} [{low}, {high}]"

@@ -15,7 +15,7 @@ from rocmax.display._report._figure import color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
 from rocmax.display._report._thin import Points
-from rocmax.metrics import Inference, SubgroupInference
+from rocmax.metrics import Comparison, Inference, SubgroupInference
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
@@ -145,6 +145,11 @@ def _each(result: Inference) -> list[tuple[float, float, float, float]]:
     return [(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in rows]
 
 
+def _without(result: Inference | Comparison) -> list[Html]:
+    """Return why a result has no interval, if it has none."""
+    return [tag("br"), tag("small", f"no interval: {result.no_interval}")] if result.no_interval else []
+
+
 def _text(estimate: float, error: float, low: float, high: float) -> str:
     return words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high)))
 
@@ -152,12 +157,12 @@ def _text(estimate: float, error: float, low: float, high: float) -> str:
 def _small(text: str, between: str = " ") -> Html:
     """Return "0.730 [0.630, 0.830]" with the interval in small letters."""
     first, _, rest = text.partition(" [")
-    return joined(first, between, tag("small", f"[{rest}"))
+    return joined(first, between, tag("small", f"[{rest}")) if rest else joined(first)
 
 
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
-    cells = [[tag("td", _small(_text(*row))) for row in _each(column)] for column in columns]
+    cells = [[tag("td", _small(_text(*row)), *_without(column)) for row in _each(column)] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     said = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
     if of.fpr_range:
@@ -289,7 +294,8 @@ def _comparison(of: Measured) -> Html | None:
             change = words.bracketed(sign * row["difference"], ends, places, "+")
             bold = "strong" if row["pvalue_adjusted"] < _SMALL else "span"
             pvalue = tag(bold, words.p_value(row["pvalue_adjusted"]))
-            cells[pair] = tag("td", _small(change, tag("br")), tag("br"), pvalue)
+            tested = _without(found) or [tag("br"), pvalue]
+            cells[pair] = tag("td", _small(change, tag("br")), *tested)
     every = range(len(of.names))
     rows = [tag("tr", _name(of, a), *(cells.get((a, b), tag("td", "–")) for b in every)) for a in every]
     adjusted = f", adjusted by {ADJUSTMENTS[found.adjust]}" if found.adjust and len(of.names) > 2 else ""
@@ -307,8 +313,8 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     level, first = words.level(of.confidence_level), by[0]
     names = (first.by, f"{first.measure.short} [{level}]", "", "positive", "negative", "from the rest", "adjusted p")
     listed = [row for found in by for row in found.rows()]
-    ends = np.array([(row["ci_low"], row["ci_high"]) for row in listed])
-    low, high = (float(end) for end in (np.nanmin(ends), np.nanmax(ends)))
+    ends = [end for row in listed for end in (row["ci_low"], row["ci_high"]) if not np.isnan(end)]
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
     bodies = []
     for k, found in enumerate(by):
         rows = _heading(of, k, len(names))
@@ -318,7 +324,7 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
             apart = words.bracketed(row["difference"], (row["difference_low"], row["difference_high"]), sign="+")
             cells = (
                 "not estimable" if missing else _small(text),
-                "" if missing else _bar(row, low, high),
+                "" if np.isnan(row["ci_low"]) else _bar(row, low, high),
                 words.count(row["n_pos"]),
                 words.count(row["n_neg"]),
                 "" if alone else _small(apart),

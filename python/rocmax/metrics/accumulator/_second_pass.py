@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._compare import Found, result_of, warn_of, warn_of_worse
+from rocmax.metrics._compare import Found, refused_of, result_of, warn_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
@@ -93,15 +93,17 @@ def compare_counted(
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
     known = Data(counts=True)
-    asked = Asked(measure, Profile(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
+    asked = Asked(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
     checked(Profile(), measure, known)
-    found = Found(Profile(), passed.covariance(number))
     turned = np.broadcast_to(lower, len(passed.samples)).tolist()
     each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
+    none = refused_of(asked, each)
+    found = Found(Profile(), none or passed.covariance(number))
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals, measure.of_one)
-    check_variance(found.covariance.matrix)
-    warn_of(asked, found.method, found.covariance, each, data.totals)
+    if none is None:
+        check_variance(found.covariance.matrix)
+        warn_of(asked, found.method, found.covariance, each, data.totals)
     warn_of_worse(asked, found, each)
     made = result_of(asked, found, [data])
     if passed.weighted:

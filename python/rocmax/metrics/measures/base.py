@@ -345,6 +345,10 @@ class Measure:
         """Return a warning if the estimate extrapolates beyond the samples."""
         return None
 
+    def refusal(self, sizes: tuple[float, float]) -> str | None:
+        """Return why these numbers of positives and negatives, or effective numbers, have no interval by default."""
+        return None
+
     def caution(self, sizes: tuple[float, float]) -> str | None:
         """Return a warning if estimates from these numbers of positives and negatives are biased or undercover."""
         return None
@@ -363,6 +367,11 @@ class Measure:
     def chance_of(self, sample: Sample) -> float | None:
         """Return the value of a random score that has as many ties as one model's; it is not worse than `chance`."""
         return self.chance(sample.totals)
+
+
+def too_few(count: float, held: str, least: float) -> str | None:
+    """Return a refusal if fewer samples than `least` are expected, for example, beyond a threshold."""
+    return None if not count < least else f"only {count:.2g} {held}, an interval needs {least:g}"
 
 
 @dataclass(frozen=True, repr=False)

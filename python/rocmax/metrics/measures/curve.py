@@ -11,11 +11,12 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics.measures.base import Deciding, Measure
+from rocmax.metrics.measures.base import Deciding, Measure, too_few
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
 _AVERAGES = ("macro", "weighted", None)
+_LEAST = 0.3  # samples in the range, or beyond the threshold: with fewer, intervals cover all that is possible
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +105,9 @@ class CurveMeasure(CoreMeasure):
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         positives, negatives = super().deciding(sizes)
         return (negatives, positives) if self.turned else (positives, negatives)
+
+    def refusal(self, sizes: tuple[float, float]) -> str | None:
+        return too_few(*self.deciding(sizes)[1], _LEAST)
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
         """Return the factors of the core's components of positives and of negatives, one for each model."""

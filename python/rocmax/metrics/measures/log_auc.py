@@ -11,8 +11,10 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures._ranking import Ranking, from_here, squares_of
 from rocmax.metrics.measures._spread import Spread, drawn
-from rocmax.metrics.measures.base import Deciding
+from rocmax.metrics.measures.base import Deciding, too_few
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+
+_LEAST = 0.05  # negatives below the range: with fewer, the straight line to the first negative is most of the area
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,6 +104,9 @@ class LogAUC(RankedMeasure):
             sizes[1] * middle,
             f"negatives below FPR {middle:.3g}, the middle of the range",
         )
+
+    def refusal(self, sizes: tuple[float, float]) -> str | None:
+        return too_few(sizes[1] * self.low, f"negatives below FPR {self.low:.3g}", _LEAST)
 
     def caution(self, sizes: tuple[float, float]) -> str | None:
         if sizes[1] * self.low >= 1.0 - 1e-9:

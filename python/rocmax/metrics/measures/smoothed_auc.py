@@ -12,6 +12,10 @@ from rocmax.metrics.samples._sample import Sample
 
 #: How a curve is smoothed.
 SMOOTH = ("binormal", "density", "hull")
+_BIASED = {
+    "density": "kernel densities move the classes closer together",
+    "hull": "the area under the concave hull is biased upwards",
+}
 _WORDS = {"binormal": "the binormal curve", "density": "kernel densities", "hull": "the concave hull"}
 
 
@@ -27,7 +31,8 @@ class SmoothedAUC(Measure):
     one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
     empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one
     (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
-    one, also for random scores: it is biased upwards, its intervals undercover, and :func:`infer` warns.
+    one, also for random scores: it is biased upwards. Intervals of areas by "density" and "hull" undercover:
+    :func:`infer` and :func:`compare` give one only with ``method="bootstrap"``.
 
     Tied scores are one point. Weights are frequency weights; for sampling weights the bandwidth is that of the
     effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
@@ -90,10 +95,11 @@ class SmoothedAUC(Measure):
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         return self._part.deciding(sizes)
 
+    def refusal(self, sizes: tuple[float, float]) -> str | None:
+        return _BIASED.get(self.smooth)
+
     def caution(self, sizes: tuple[float, float]) -> str | None:
-        if self.smooth != "hull":
-            return None
-        return "the area under the concave hull is biased upwards, so that its interval undercovers"
+        return f"{_BIASED[self.smooth]}, so that its interval undercovers" if self.smooth in _BIASED else None
 
     def value(self, sample: Sample) -> Any:
         from rocmax.metrics.curves import _smooth as smooth  # scipy takes a while to import

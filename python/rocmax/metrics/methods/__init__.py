@@ -14,7 +14,7 @@ from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Data, Method
+from rocmax.metrics.methods.base import Asked, Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method, of_part
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
@@ -23,8 +23,9 @@ from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
+from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._effective import sizes_of_models
+from rocmax.metrics.variances._effective import effective_sizes, sizes_of_models
 
 __all__ = [
     "METHODS",
@@ -70,6 +71,25 @@ def checked(method: Method, measure: Measure, data: Data) -> Method:
 def default_comparison(measure: Measure) -> Method:
     """Return the default method for differences."""
     return Profile() if Profile.fits(measure) else Bootstrap()
+
+
+def refusal(asked: Asked, *samples: Sample | Classes) -> str | None:
+    """Return why samples have no interval by default, and warn; a method that is named gives one."""
+    measure = asked.measure
+    if asked.named or type(measure).refusal is Measure.refusal:
+        return None
+    for sample in samples:
+        for one in () if isinstance(sample, Classes) else sample.models():
+            known = Trait.COMPONENTS in measure.traits and not one.of_pairs
+            sizes = effective_sizes(one, measure) if known else one.effective
+            if (found := measure.refusal(sizes)) is not None:
+                name = default_method(measure, asked.known).name
+                bias = measure.beyond(sizes) or measure.caution(sizes)
+                fact = f"{measure} has no interval: {found}"
+                fact += "" if bias is None or found in bias else f"; {bias}"
+                warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
+                return found
+    return None
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:

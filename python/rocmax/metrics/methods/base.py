@@ -9,20 +9,29 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Question
-from rocmax.metrics.intervals._interval import Limits
+from rocmax.metrics.intervals._interval import Limits, no_limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
 
 class Interval(NamedTuple):
-    """Estimates of all models, their variances and confidence limits, and the name of the method."""
+    """Estimates of all models, their variances and confidence limits, and the name of the method.
+
+    Where the default has no limits, `refused` says why; they and the variances are NaN.
+    """
 
     estimate: F64
     variance: F64
     limits: Limits
     method: str
     replicates: F64 | None = None
+    refused: str | None = None  # why there are no limits
+
+
+def without_limits(estimate: F64, method: str, refused: str) -> Interval:
+    """Return estimates that have no interval, for a reason."""
+    return Interval(estimate, np.full_like(estimate, np.nan), no_limits(estimate), method, refused=refused)
 
 
 class Covariance(NamedTuple):
@@ -37,6 +46,7 @@ class Covariance(NamedTuple):
     replicates: F64 | None = None
     own: Interval | None = None
     freedom: F64 | None = None
+    refused: str | None = None  # why there is no covariance
 
 
 class Data(NamedTuple):
@@ -147,3 +157,9 @@ class Asked(NamedTuple):
     known: Data = Data()
     seed: Any = None
     adjust: str | None = None  # of the p-values of pairs
+    chosen: bool = False  # whether the method is the default of all subgroups
+
+    @property
+    def named(self) -> bool:
+        """Whether the method was requested."""
+        return self.method is not None and not self.chosen

@@ -83,8 +83,8 @@ class Comparison(Measured):
         Number of positive and negative samples, or their total weights; one per model for independent samples.
     pos_label : label
         The label of the positive class.
-    class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped
-        As in :class:`Inference`.
+    class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped, no_interval
+        As in :class:`Inference`; without intervals there is no covariance and no joint test either.
     """
 
     estimates: Mapping[str, float]
@@ -174,6 +174,7 @@ class Comparison(Measured):
             **dict(zip(("ci_low", "ci_high"), limits, strict=True)),
             **{name: of[name] for name in ("statistic", "df", "pvalue", "pvalue_adjusted")},
             "weight_kind": self.weight_kind,
+            "no_interval": self.no_interval,
         }
         return table(len(pairs), columns)
 
@@ -210,6 +211,8 @@ class Comparison(Measured):
         )
 
     def _lines(self) -> list[str]:
+        if self.no_interval:
+            return self._without_tests("")
         if len(self.pairs) == 1:
             (pair,) = self.pairs
             interval, places = pair.confidence_interval, self._places(pair.standard_error)
@@ -232,6 +235,11 @@ class Comparison(Measured):
             f"{words.level(self.confidence_level)} not adjusted for the number of pairs; p of a {self._test()}",
         ]
 
+    def _without_tests(self, basis: str) -> list[str]:
+        """Return the estimates, the difference of two models, and why there is no test."""
+        change = f", difference {words.digits(self.pairs[0].difference, sign='+')}" if len(self.pairs) == 1 else ""
+        return [f"{self.measure_in_words}: {self._estimates()}{change} ({self._level}, and no test{basis})"]
+
     def _test(self) -> str:
         """Return what was tested, in words."""
         kind = "paired" if self.paired else "unpaired"
@@ -242,6 +250,8 @@ class Comparison(Measured):
         return f"{kind} {against}{adjusted}"
 
     def _sentences(self, basis: str) -> list[str]:
+        if self.no_interval:
+            return self._without_tests(f"; {basis}")
         if len(self.pairs) == 1:
             (pair,) = self.pairs
             interval, places = pair.confidence_interval, self._places(pair.standard_error)
@@ -268,13 +278,15 @@ class Comparison(Measured):
 
     def _basis(self) -> list[str]:
         if self.paired:
-            return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
+            return [*self._how, self._samples(self.n_pos, self.n_neg, self.pos_label)]
         first, *others = zip(self.n_pos, self.n_neg, strict=True)
         counted = [self._samples(*first, self.pos_label), *(words.samples(*sizes) for sizes in others)]
-        return [self.method_in_words, " against ".join(counted)]
+        return [*self._how, " against ".join(counted)]
 
     def _sources(self) -> tuple[str, ...]:
         adjusted = ADJUSTMENTS[self.adjust].sources if self.adjust and len(self.pairs) > 1 else ()
+        if self.no_interval:
+            return ()
         equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
         return (*self._source(self.method).sources, *adjusted, *equivalence)
 

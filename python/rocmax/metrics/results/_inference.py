@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,8 @@ class Inference(Measured):
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped
         Samples of each of several classes, kind of weights, number of samples, clusters, subjects of pairs and folds,
         and how a bootstrap draws, or None; whether high scores are for positives; number of samples left out.
+    no_interval : str or None
+        Why there is no interval, if there is none: then limits, variance, standard error and p-value are NaN.
     """
 
     estimate: Any
@@ -103,6 +106,7 @@ class Inference(Measured):
             "least": least,
             "most": most,
             "threshold": self.threshold,
+            "no_interval": self.no_interval,
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
@@ -127,7 +131,7 @@ class Inference(Measured):
     @property
     def _only_test(self) -> str:
         """The test of one model in words, if there was one."""
-        return f", {words.p_value(self.pvalue)} ({self._against})" if self._against else ""
+        return f", {words.p_value(self.pvalue)} ({self._against})" if self._against and not self.no_interval else ""
 
     @property
     def _at(self) -> str:
@@ -146,7 +150,7 @@ class Inference(Measured):
         return f"; the {rate} is taken as fixed; operating_point takes the threshold as fixed"
 
     def _lines(self) -> list[str]:
-        level = words.level(self.confidence_level)
+        level = self._level
         if np.ndim(self.estimate):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
@@ -157,13 +161,14 @@ class Inference(Measured):
         return [f"{words.named(self.measure_in_words, text)} ({level}{self._fixed}){self._at}{self._only_test}"]
 
     def _sentences(self, basis: str) -> list[str]:
-        level = words.level(self.confidence_level)
+        level = self._level
         if not np.ndim(self.estimate):
             return [f"{self._said(self.measure_in_words, basis)}{self._at}{self._only_test}"]
         each = []
         for name, row in zip(self._names or (), self.rows(), strict=True):
             interval = row["ci_low"], row["ci_high"]
-            found = words.with_ends(row["estimate"], interval, self._places(row["standard_error"], interval))
+            shown = words.digits if self.no_interval else partial(words.with_ends, interval=interval)
+            found = shown(row["estimate"], places=self._places(row["standard_error"], interval))
             pvalue = f", {words.p_value(row['pvalue'])}" if self._against else ""
             each.append(f"{words.label_text(name)} = {found}{pvalue}")
         test = f"; p of a {self._against}" if self._against else ""
@@ -172,7 +177,11 @@ class Inference(Measured):
     def _said(self, name: str, basis: str) -> str:
         """Return the estimate of one model with its interval, in words."""
         places = self._places(self.standard_error, self.confidence_interval)
-        between = words.confident(self.confidence_level, self.confidence_interval, places)
+        between = (
+            self._level
+            if self.no_interval
+            else words.confident(self.confidence_level, self.confidence_interval, places)
+        )
         return f"{words.named(name, words.digits(self.estimate, places))} ({between}; {basis})"
 
     def _basis(self) -> list[str]:
@@ -180,7 +189,7 @@ class Inference(Measured):
         if self.estimate_bounds is not None:
             least, most = self.estimate_bounds
             pooled = [f"scores pooled: between {least:.6g} and {most:.6g} without, which the interval allows for"]
-        return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
+        return [*self._how, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
 
     def _source(self, method: str) -> Source:
         if method != "logit-delong":
@@ -194,5 +203,7 @@ class Inference(Measured):
         return METHODS["newcombe"] if few or certain.all() else super()._source(method)
 
     def _sources(self) -> tuple[str, ...]:
+        if self.no_interval:
+            return ()
         equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
         return (*self._source(self.method).sources, *equivalence)

@@ -218,6 +218,8 @@ class Measured(Result):
         Whether high scores are for positives; one for each model if they differ.
     n_dropped : int
         Number of samples left out because of missing values.
+    no_interval : str or None
+        Why there is no interval and no test: limits, standard errors and p-values are then missing.
     """
 
     measure: Measure = _AUC
@@ -230,6 +232,18 @@ class Measured(Result):
     resampling: str | None = None
     higher_is_better: bool | tuple[bool, ...] = True
     n_dropped: int = 0
+    no_interval: str | None = None
+
+    @property
+    def _level(self) -> str:
+        """The level of the intervals in words, or why there are none."""
+        level = words.level(getattr(self, "confidence_level", 0.95))
+        return level if self.no_interval is None else f"no {level}: {self.no_interval}"
+
+    @property
+    def _how(self) -> list[str]:
+        """The method in words, if it was used."""
+        return [] if self.no_interval else [self.method_in_words]
 
     def _also(self) -> dict[str, Any]:
         return self.measure.parameters

@@ -20,8 +20,8 @@ from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, pooled, shares_of, welch
-from rocmax.metrics.subgroups._result import BySubgroup, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, held_by, split, welch_satterthwaite
+from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
+from rocmax.metrics.subgroups._split import Parts, between, each, held_by, refused_subgroup, split, welch_satterthwaite
 from rocmax.metrics.variances._components import Shared, freedom_of
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
@@ -69,7 +69,7 @@ class SubgroupComparison(BySubgroup, Comparison):
             for row in whole[: len(self.pairs)]:
                 blank = {key: value if key in texts else np.nan for key, value in row.items()}
                 found.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
-        return [*found, *whole]
+        return reasons_last([*found, *whole])
 
     @property
     def measure_in_words(self) -> str:
@@ -81,8 +81,8 @@ class SubgroupComparison(BySubgroup, Comparison):
         kept += ["estimate_a", "estimate_b"] if len(self.pairs) == 1 else []
         kept += ["difference", "standard_error", "ci_low", "ci_high", "pvalue"]
         kept += ["pvalue_adjusted"] if self.adjust else []
-        kept += ["n_pos", "n_neg"]
-        rows = [{name: row[name] for name in kept} for row in self.rows()]
+        kept += ["n_pos", "n_neg", "no_interval"]
+        rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
         how = f"; adjusted by {ADJUSTMENTS[self.adjust]} over subgroups" if self.adjust else ""
         return [
             f"{self.measure_in_words}: {self._estimates()}",
@@ -97,7 +97,8 @@ class SubgroupComparison(BySubgroup, Comparison):
             listed = []
             for name, one in self.subgroups.items():
                 change = words.with_ends(one.difference, one.confidence_interval, self._places(one.standard_error))
-                listed.append(f"{words.label_text(name)} {change}, {words.p_value(one.pvalue)}")
+                tested = one._level if one.no_interval else words.p_value(one.pvalue)
+                listed.append(f"{words.label_text(name)} {change}, {tested}")
             found.append(f"Differences by {self.by}: {'; '.join(listed)}")
         return [*found, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
 
@@ -128,8 +129,11 @@ def compare_subgroups(
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     whole = Covariance(share @ values, matrix, drawn)
+    name = refused_subgroup(comparisons)
+    if name is not None:
+        whole = whole._replace(refused=f"{parts.by} {words.label_text(name)} has none")
     freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
-    if freedoms:
+    if len(freedoms) == len(found):
         sizes = np.array([parts.samples[name].effective for name in found], dtype=np.float64)
         own = []
         for k, value in enumerate(values.T):
@@ -170,7 +174,7 @@ def _same(
     samples = [parts.samples[name] for name in kept]
     k = samples[0].n_models
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
-    enough = np.array([has_variance(min(size)) for size in sizes.tolist()], dtype=bool)
+    enough = np.array([has_variance(min(size)) for size in sizes.tolist()]) & np.isfinite(blocks).all(axis=(1, 2))
     apart = np.diff(np.eye(k), axis=0)
     effects, spreads = values @ apart.T, apart @ blocks @ apart.T
     if k == 2:
@@ -188,7 +192,7 @@ def _same(
         q, df = float(np.einsum("gi,gij,gj->", x, w, x)), (n_compared - 1) * (k - 1)
         return SubgroupTest(q / df, df, np.inf, float(special.chdtrc(df, q)), n_compared)
     matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
-    for place, block in enumerate(blocks):
+    for place, block in enumerate(np.where(enough[:, None, None], blocks, 0.0)):
         matrix[place * k : place * k + k, place * k : place * k + k] = block
     rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), apart)
     test = joint_test(rows, values.ravel(), matrix)

@@ -61,6 +61,12 @@ class Estimates(NamedTuple):
     of_prevalence: F64 | None = None
 
     @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which subgroups have a variance: two samples of either class, and an interval."""
+        enough = [has_variance(min(sizes)) for sizes in self.sizes.tolist()]
+        return np.array(enough, dtype=bool) & np.isfinite(self.variance)
+
+    @property
     def covariance(self) -> F64:
         """Covariance of the estimates, of shape (n_subgroups, n_subgroups): diagonal unless clusters cross."""
         found = np.diag(self.variance) if self.sums is None else (self.sums @ self.sums.T).toarray()
@@ -336,7 +342,7 @@ def equality(found: Estimates, measure: Measure) -> SubgroupTest:
     :func:`settled` estimates on the log-odds scale, which alone is liberal where positives vary more than negatives,
     and that of variances of either class's components shrunk to their mean over subgroups, liberal where these differ.
     """
-    kept = np.array([has_variance(min(sizes)) for sizes in found.sizes.tolist()], dtype=bool)
+    kept = found.known
     own, shrunk = _of_own(found, kept, measure), _shrunk(found, kept)
     if shrunk is None or np.isnan(own.pvalue):
         return own

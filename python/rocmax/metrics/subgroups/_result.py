@@ -16,7 +16,6 @@ from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured
-from rocmax.metrics.samples._sample import has_variance
 from rocmax.metrics.subgroups._estimates import (
     SHARES,
     Estimates,
@@ -31,7 +30,18 @@ from rocmax.metrics.subgroups._estimates import (
 _SMALL = 0.05
 _AT_ONCE = 256  # differences, each with a share for every subgroup
 _NO_TEST = SubgroupTest(np.nan, 0, np.nan, np.nan, 0)
-_COLUMNS = ("measure", "estimate", "standard_error", "ci_low", "ci_high", "method", "pvalue", "n_pos", "n_neg")
+_COLUMNS = (
+    "measure",
+    "estimate",
+    "standard_error",
+    "ci_low",
+    "ci_high",
+    "method",
+    "pvalue",
+    "n_pos",
+    "n_neg",
+    "no_interval",
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -153,6 +163,9 @@ class SubgroupInference(BySubgroup, Inference):
            :doi:`10.1093/biomet/asp002`
         """
         choice(weights, SHARES, "weights")
+        if self.no_interval:
+            share = shares_of(totals_of(self.subgroups), weights)
+            return PooledEstimate(float(share @ self.moments.estimate), np.nan, ConfidenceInterval(np.nan, np.nan))
         found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights)[None], self.measure)
         low, high = found.limits.at(self.confidence_level)
         interval = ConfidenceInterval(float(low[0]), float(high[0]))
@@ -172,7 +185,7 @@ class SubgroupInference(BySubgroup, Inference):
             The first of every pair minus the second, of subgroups with two samples of either class.
         """
         choice(adjust, ADJUSTED, "adjust")
-        kept = [k for k in range(len(self.subgroups)) if has_variance(self.moments.sizes[k].min())]
+        kept = [k for k in range(len(self.subgroups)) if self.moments.known[k]]
         names, pairs = list(self.subgroups), list(combinations(kept, 2))
 
         def shares(some: list[tuple[int, int]]) -> tuple[F64, F64]:
@@ -198,7 +211,7 @@ class SubgroupInference(BySubgroup, Inference):
         blank = dict.fromkeys(whole, np.nan) | {"measure": self.measure.short, "method": ""}
         for name, (n_pos, n_neg) in self.not_estimable.items():
             found.append(_row(name, blank | {"n_pos": n_pos, "n_neg": n_neg}, 0.0))
-        return [*found, _row("pooled", whole, 1.0)]
+        return reasons_last([*found, _row("pooled", whole, 1.0)])
 
     def _lines(self) -> list[str]:
         hidden = ("measure", "method", "standard_error", "share", "difference_low", "difference_high")
@@ -216,7 +229,8 @@ class SubgroupInference(BySubgroup, Inference):
         each = []
         for name, one in self.subgroups.items():
             places = self._places(one.standard_error, one.confidence_interval)
-            value, between = words.digits(one.estimate, places), words.ends(one.confidence_interval, places)
+            value = words.digits(one.estimate, places)
+            between = one._level if one.no_interval else words.ends(one.confidence_interval, places)
             each.append(f"{words.label_text(name)} {value} ({between}; {words.samples(one.n_pos, one.n_neg)})")
         found = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {words.listing(each, '; ')}"]
         found += [*self._lacking(), f"Equality of subgroups: {self.equality_test}"]
@@ -253,6 +267,13 @@ def _row(name: Any, row: dict[str, Any], share: float, apart: SubgroupDifference
         "difference_high": high,
         "pvalue_difference": pvalue,
     }
+
+
+def reasons_last(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows that all say, in a last column, why they have no interval, if one of them has none."""
+    reasons = [row.pop("no_interval", None) for row in rows]
+    texts = [why if isinstance(why, str) else "" for why in reasons]
+    return [row | {"no_interval": why} for row, why in zip(rows, texts, strict=True)] if any(texts) else rows
 
 
 def totals_of(subgroups: Mapping[Any, Any]) -> F64:
@@ -292,10 +313,10 @@ def from_the_rest(
     A subgroup with one sample of a class has no variance: it counts among the others, but is not compared.
     """
     count = len(subgroups)
-    if count < 2:
+    if count < 2 or not np.isfinite(moments.variance).all():
         return ()
     pairs = totals_of(subgroups).prod(axis=1)
-    listed = [k for k in range(count) if has_variance(moments.sizes[k].min())]
+    listed = [k for k in range(count) if moments.known[k]]
 
     def shares(some: list[int]) -> tuple[F64, F64]:
         own = _units(some, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,9 +20,10 @@ from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
-from rocmax.metrics.methods.base import Asked, Interval, variance_of
+from rocmax.metrics.methods.base import Asked, Interval, variance_of, without_limits
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
@@ -144,11 +145,15 @@ def in_subgroups(
         )
     data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
     # One method for subgroups of all sizes.
-    asked = asked._replace(method=asked.method or default_method(measure, asked.known))
+    asked = asked._replace(method=asked.method or default_method(measure, asked.known), chosen=asked.method is None)
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
     interval = _pooled(moments, shares_of(totals_of(found), "pairs"), found, measure)
+    name = refused_subgroup(found)
+    if name is not None:
+        reason = f"{parts.by} {words.label_text(name)} has none"
+        interval = without_limits(interval.estimate, found[name].method, reason)
     return SubgroupInference(
         **held_by(lambda: result(interval, asked, data), found, lacking),
         by=parts.by,
@@ -158,6 +163,11 @@ def in_subgroups(
         not_estimable=lacking,
         moments=moments,
     )
+
+
+def refused_subgroup(found: Mapping[Any, Measured]) -> Any:
+    """Return the first subgroup whose result has no interval, None if there is none."""
+    return next((name for name, one in found.items() if one.no_interval is not None), None)
 
 
 def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:

@@ -1,0 +1,134 @@
+"""Samples that carry no interval: the estimate and the reason are printed, and a method by name gives an interval."""
+
+import json
+import re
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from rocmax.display import write_report
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import (
+    LogAUC,
+    PartialAUC,
+    ROCAccumulator,
+    SmoothedAUC,
+    TPRAtFPR,
+    compare,
+    infer,
+)
+
+REFUSED = [
+    (TPRAtFPR(0.002), "score", "only 0.2 negatives beyond the threshold, an interval needs 0.3"),
+    (PartialAUC((0.0, 0.002)), "score", "only 0.2 negatives in the range, an interval needs 0.3"),
+    (LogAUC(0.0001, 0.1), "score", "only 0.01 negatives below FPR 0.0001, an interval needs 0.05"),
+    (SmoothedAUC("hull"), "bootstrap", "the area under the concave hull is biased upwards"),
+    (SmoothedAUC("density"), "bootstrap", "kernel densities move the classes closer together"),
+]
+KEPT = [TPRAtFPR(0.003), PartialAUC((0.0, 0.003)), LogAUC(0.001, 0.1)]
+
+
+def data():
+    rng, y = np.random.default_rng(0), np.arange(120) < 20
+    return y, rng.normal(size=(120, 3)) + y[:, None]
+
+
+def quietly(function, *args, **options):
+    with pytest.warns(CoverageWarning):
+        return function(*args, **options)
+
+
+@pytest.mark.parametrize(("measure", "method", "reason"), REFUSED, ids=repr)
+def test_the_point_is_printed_with_the_reason(measure, method, reason):
+    y, s = data()
+    with pytest.warns(CoverageWarning, match=rf"has no interval: {reason}.*; method='{method}' gives one"):
+        found = infer(y, s[:, 0], measure, null_value=0.5)
+    assert found.estimate == measure(y, s[:, 0])
+    assert found.no_interval == reason
+    assert np.isnan([*found.confidence_interval, found.standard_error, found.pvalue]).all()
+    line = str(found).splitlines()[0]
+    assert f"(no 95 % CI: {reason}" in line and "not available" not in line and "p " not in line
+    assert f"(no 95 % CI: {reason}; 20 positive, 100 negative samples)" in found.summary()
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["confidence_interval"] == [None, None] and plain["no_interval"] == reason
+    assert found.rows()[0]["no_interval"] == reason
+    assert reason in found._repr_html_() and found.references == []
+    several = quietly(infer, y, s, measure)
+    assert reason in str(several).splitlines()[0] and reason in several.summary()
+    np.testing.assert_array_equal(several.estimate, measure(y, s))
+
+
+@pytest.mark.parametrize(("measure", "method", "reason"), REFUSED, ids=repr)
+def test_differences_have_no_test_either(measure, method, reason):
+    y, s = data()
+    two = quietly(compare, y, s[:, :2], measure)
+    apart = quietly(compare, {"a": y, "b": y}, {"a": s[:, 0], "b": s[:, 1]}, measure)
+    for found in (two, apart):
+        assert found.difference == pytest.approx(measure(y, s[:, 0]) - measure(y, s[:, 1]), abs=1e-15)
+        assert found.confidence_interval is None and np.isnan(found.pvalue) and found.covariance is None
+        assert f"(no 95 % CI: {reason}, and no test" in str(found).splitlines()[0]
+        assert f"no 95 % CI: {reason}, and no test; 20 positive" in found.summary()
+    three = quietly(compare, y, s, measure)
+    assert len(three.pairs) == 3 and three.joint is None and reason in str(three)
+    assert [row["no_interval"] for row in three.rows()] == [reason] * 3
+    json.dumps(three.to_dict(), allow_nan=False)
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize(("measure", "method", "reason"), REFUSED, ids=repr)
+def test_a_method_by_name_gives_one(measure, method, reason):
+    y, s = data()
+    low, high = infer(y, s[:, 0], measure, method=method, random_state=0).confidence_interval
+    assert low < high
+    differences = {"score": "profile"}.get(method, method)
+    tested = compare(y, s[:, :2], measure, method=differences, random_state=0)
+    assert tested.confidence_interval.low < tested.confidence_interval.high and 0 < tested.pvalue <= 1
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize("measure", KEPT, ids=repr)
+def test_a_little_more_data_carry_one(measure):
+    y, s = data()
+    found = infer(y, s[:, 0], measure)
+    assert found.no_interval is None and found.confidence_interval.low < found.confidence_interval.high
+    assert "no_interval" not in found.rows()[0]
+
+
+def test_effective_sizes_decide():
+    """Clusters of equal scores are as few negatives as there are clusters."""
+    y, s = data()
+    positive, score, group = np.repeat(y, 5), np.repeat(s[:, 0], 5), np.repeat(np.arange(120), 5)
+    assert infer(y, s[:, 0], TPRAtFPR(0.01)).no_interval is None
+    few = quietly(infer, positive, score, TPRAtFPR(0.002), groups=group)
+    assert few.no_interval is not None and "an interval needs 0.3" in few.no_interval
+
+
+def test_a_subgroup_without_an_interval_leaves_the_pooled_one_out():
+    y, s = data()
+    by = np.where(np.arange(120) % 6 == 0, "small", np.where(np.arange(120) % 2, "a", "b"))
+    found = quietly(infer, y, s[:, 0], TPRAtFPR(0.01), by=by)
+    why = found.subgroups["small"].no_interval
+    assert "only 0.16 negatives" in why and found.no_interval == "subgroup small has none"
+    assert np.isnan(found.pool("equal").standard_error) and found.equality.n_compared == 2
+    rows = {row["subgroup"]: row["no_interval"] for row in found.rows()}
+    assert rows == {"a": "", "b": "", "small": why, "pooled": "subgroup small has none"}
+    assert f"(no 95 % CI: {why}; 4 positive, 16 negative samples)" in found.summary() and why in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    for columns in (s[:, :2], s):
+        tested = quietly(compare, y, columns, TPRAtFPR(0.01), by=by)
+        assert tested.no_interval == "subgroup small has none" and why in str(tested)
+        assert tested.equality.n_compared == 2 and 0 < tested.equality.pvalue < 1
+        json.dumps(tested.to_dict(), allow_nan=False)
+
+
+def test_counts_and_reports():
+    y, s = data()
+    reason = REFUSED[1][2]
+    counted = quietly(ROCAccumulator().update(y, s[:, 0]).result, PartialAUC((0.0, 0.002)))
+    assert counted.no_interval == reason
+    file = BytesIO()
+    by = np.arange(120) % 2
+    quietly(write_report, file, y, {"a": s[:, 0], "b": s[:, 1]}, fpr_range=(0.0, 0.002), by=by)
+    page = file.getvalue().decode()
+    assert f"no interval: {reason}" in page and not re.search(r"<td>[^<]*nan", page)
