@@ -90,7 +90,7 @@ roc = ROCDisplay.from_predictions(match, scores, fpr_range=(0, 1e-3), xscale="lo
 # %%
 # Beyond the data
 # ---------------
-# A million pairs are too few for a false match rate of one in ten million; ``infer`` warns:
+# A million pairs are too few for a false match rate of one in ten million; ``infer`` gives no interval:
 import warnings
 
 with warnings.catch_warnings(record=True) as told:

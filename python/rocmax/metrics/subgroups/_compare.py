@@ -191,9 +191,9 @@ def _same(
         x = x - np.linalg.solve(w.sum(axis=0), np.einsum("gij,gj->i", w, x))
         q, df = float(np.einsum("gi,gij,gj->", x, w, x)), (n_compared - 1) * (k - 1)
         return SubgroupTest(q / df, df, np.inf, float(special.chdtrc(df, q)), n_compared)
-    matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
-    for place, block in enumerate(np.where(enough[:, None, None], blocks, 0.0)):
-        matrix[place * k : place * k + k, place * k : place * k + k] = block
+    matrix: F64 = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
+    for place in np.flatnonzero(enough):
+        matrix[place * k : place * k + k, place * k : place * k + k] = blocks[place]
     rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), apart)
     test = joint_test(rows, values.ravel(), matrix)
     return SubgroupTest(test.statistic / max(test.df, 1), test.df, np.inf, test.pvalue, n_compared)
