@@ -174,7 +174,8 @@ def _same(
     samples = [parts.samples[name] for name in kept]
     k = samples[0].n_models
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
-    enough = np.array([has_variance(min(size)) for size in sizes.tolist()]) & np.isfinite(blocks).all(axis=(1, 2))
+    enough = np.array([has_variance(min(size)) for size in sizes.tolist()], dtype=bool)
+    enough &= np.isfinite(blocks).all(axis=(1, 2))
     apart = np.diff(np.eye(k), axis=0)
     effects, spreads = values @ apart.T, apart @ blocks @ apart.T
     if k == 2:
@@ -191,7 +192,7 @@ def _same(
         x = x - np.linalg.solve(w.sum(axis=0), np.einsum("gij,gj->i", w, x))
         q, df = float(np.einsum("gi,gij,gj->", x, w, x)), (n_compared - 1) * (k - 1)
         return SubgroupTest(q / df, df, np.inf, float(special.chdtrc(df, q)), n_compared)
-    matrix: F64 = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
+    matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
     for place in np.flatnonzero(enough):
         matrix[place * k : place * k + k, place * k : place * k + k] = blocks[place]
     rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), apart)
