@@ -87,7 +87,7 @@ def test_other_classes_are_listed_and_digits_are_classes(tmp_path: Path, run: Ru
     assert code == 1 and one_line(err) and "neither --positive nor --negative" in err
 
 
-@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "_c0", "__index_level_0__", "rownames"])
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "...1", "row_nr", "_c0", "__index_level_0__"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_an_index_is_left_out(name: str, ending: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / f"d.{ending}"
@@ -97,6 +97,11 @@ def test_an_index_is_left_out(name: str, ending: str, tmp_path: Path, run: Run) 
     assert code == 0 and found["numeric"] == ["a"] and found["left_out"] == {name: "an index"}
     assert f"column {name!r} is left out" in err
     assert fitted(run, path, "--categorical", name)[1]["categorical"] == [name]
+
+
+def test_an_index_of_joined_tables_is_left_out(tmp_path: Path, run: Run) -> None:
+    index = [np.count_nonzero(Y[:k] == Y[k]) for k in range(N)]
+    assert fitted(run, put(tmp_path / "d.csv", text(**{"": index}, a=A, y=Y)))[1]["left_out"] == {"": "an index"}
 
 
 @pytest.mark.parametrize(

@@ -135,3 +135,15 @@ def test_a_negative_label_that_may_be_none_is_refused(strange, why):
         infer(y, range(6), pos_label="sick")
     found = infer([one == "sick" for one in y], range(6))
     assert found.estimate == infer([one if one == "sick" else "well" for one in y], range(6), pos_label="sick").estimate
+
+
+@pytest.mark.parametrize("code", [-9, 99, 9, ""])
+def test_a_negative_label_that_is_a_code_for_missing_is_refused(code):
+    y = [1, 0, code, 0, 1, code]
+    with pytest.raises(ValueError, match=rf"y_true holds {code!r}.* \(2 samples\), which reads as missing"):
+        infer(np.array(y, dtype=object), range(6), pos_label=1)
+    if code:
+        with pytest.raises(ValueError, match=r"reads as missing"):
+            infer(np.array(y, dtype=float), range(6), pos_label=1)
+    digits = np.arange(60) % 10
+    assert infer(digits, S, pos_label=5).estimate == infer(digits == 5, S).estimate

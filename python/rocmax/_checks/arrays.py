@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
-from rocmax._tables._forms import NO_LABEL, alike
+from rocmax._tables._forms import alike, reads_as_missing
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -71,19 +71,22 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: str) -> NDArray[np.bool_]:
-    """Return which labels are positive; refuse a negative text that differs from `pos_label` only to a computer.
+    """Return which labels are positive; refuse a negative one that differs from `pos_label` only to a computer.
 
     The others are negative because the caller names one label; one that reads as missing is refused too.
     """
-    if isinstance(pos_label, str) and y.dtype.kind in "OUT":
-        of = alike(pos_label)
-        for label in sorted({one for one in y[~positive].tolist() if isinstance(one, str)}):
-            what = "reads as missing" if label.strip().lower() in NO_LABEL - {""} else ""
-            what = "equals pos_label but for case, blanks or the form of letters" if alike(label) == of else what
-            if what:
-                n = int(np.count_nonzero(y == label))
-                raise ValueError(
-                    f"{name} holds {shown(label)} ({n:,} samples), which {what}: correct it, leave those samples out, "
-                    f"or pass {name} == {shown(pos_label)} if they are negative"
-                )
+    others = y[~positive]
+    if y.dtype.kind == "b" or not len(others) or (y.dtype.kind in "iuf" and (others == others[0]).all()):
+        return positive
+    labels = {*others.tolist()}
+    for label in sorted(labels, key=str):
+        what = "reads as missing" if reads_as_missing(label, (pos_label, *labels)) else ""
+        if isinstance(label, str) and isinstance(pos_label, str) and alike(label) == alike(pos_label):
+            what = "equals pos_label but for case, blanks or the form of letters"
+        if what:
+            n = int(np.count_nonzero(others == label))
+            raise ValueError(
+                f"{name} holds {shown(label)} ({n:,} samples), which {what}: correct it, leave those samples out, "
+                f"or pass {name} == {shown(pos_label)} if they are negative"
+            )
     return positive

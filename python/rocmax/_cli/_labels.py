@@ -16,7 +16,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
 from rocmax._cli._numbers import Form
 from rocmax._cli._text import say
-from rocmax._tables._forms import CODES, MISSING, NO_LABEL, alike, is_number
+from rocmax._tables._forms import MISSING, alike, is_number, reads_as_missing
 from rocmax._tables._notes import Note, of_rows
 from rocmax.metrics import _words as words
 
@@ -206,21 +206,12 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> Non
             shown, of = (text, str(positive)) if text.isprintable() and text.split() == [text] else (text, positive)
             what = f"{_exact(shown)} ({of_rows(n)}), which is {_exact(of)} but for case, blanks or the form of letters"
             how = f"make them the same, or give --negative {quote(text)} if they differ"
-        elif _reads_as_missing(value, positive, others):
+        elif reads_as_missing(value, (positive, *others)):
             what = f"{_exact(text)} ({of_rows(n)}), which reads as missing"
             how = f"--missing-values {quote(text)} --missing drop leaves them out; --negative lists all negatives"
         else:
             continue
         raise Failure(f"column {name!r} holds {what}: {how}")
-
-
-def _reads_as_missing(value: Any, positive: Any, others: Mapping[Any, int]) -> bool:
-    if isinstance(value, str) and not is_number(value.strip()):
-        return value.strip().lower() in NO_LABEL
-    rest = [float(other) for other in (positive, *others) if other != value and is_number(str(other).strip())]
-    alone = all(abs(float(value) - other) > 4 for other in rest)  # not one of ten digits
-    code = float(value) in CODES or (float(value) == 9 and len(others) > 1)
-    return not isinstance(value, bool) and alone and code
 
 
 def _exact(text: Any) -> str:

@@ -23,7 +23,7 @@ FEW = 50
 _DISTINCT, _OF_ONE_FORM = 0.5, 0.9
 _READ = 20_000  # different texts whose form is looked at
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
-_INDEX = r"|Unnamed: \d+|index|level_\d+|row_?names|row_?(?:number|index|id)|_c0|__index_level_\d+__"
+_INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
 # Numbers up to this can be scaled: their squares are finite.
 _LARGEST = 1e150
 _EMPTY = "no value"
@@ -105,22 +105,21 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         )
     if kind == "number" and (low, high) == (0.0, 1.0) and np.isin(held, (0.0, 1.0)).all():
         kind = "flag"
-    if len(held) == len(values) > 2 and _all_differ(held):
-        if isinstance(name, str) and re.fullmatch(_INDEX, name, re.IGNORECASE):
-            text = f"column {name!r} is left out: it is an index, a different whole number in every row"
-            tell(Note("left out", text, name))
-            return Column(name, "left out", "an index")
-        if len(held) >= FEW:
-            text = f"warning: column {name!r} has a different value in every row; if it is an id, {words.drop}"
-            tell(Note("id", text, name))
+    n_distinct, is_index = _distinct(held), isinstance(name, str) and re.fullmatch(_INDEX, name, re.IGNORECASE)
+    if is_index and n_distinct > max(_DISTINCT * len(held), 2):
+        tell(Note("left out", f"column {name!r} is left out: it is an index, whole numbers of which most differ", name))
+        return Column(name, "left out", "an index")
+    if n_distinct == len(values) >= FEW:
+        text = f"warning: column {name!r} has a different value in every row; if it is an id, {words.drop}"
+        tell(Note("id", text, name))
     _tell_of_code(name, held, low, high, words, tell)
     return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
 
 
-def _all_differ(values: F64) -> bool:
-    """Whether these are whole numbers, each once."""
+def _distinct(values: F64) -> int:
+    """Return the number of distinct values, 0 unless all are whole numbers."""
     whole = all(bool((part == np.floor(part)).all()) for part in (values[:FEW], values))
-    return whole and len(np.unique(values)) == len(values)
+    return len(np.unique(values)) if whole else 0
 
 
 def _tell_of_code(name: Any, held: F64, low: float, high: float, words: Words, tell: Tell) -> None:

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: Texts that mean "no value" in a column of numbers: those of pandas, readr, spreadsheets and databases.
 # fmt: off
@@ -14,8 +14,8 @@ MISSING = frozenset([
     "#REF!", "#NAME?", "#NUM!", "#NULL!", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "missing", "Missing",
 ])
 # fmt: on
-#: The same in a column of labels, in lower case.
-NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
+# The same in a column of labels, in lower case.
+_NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
 #: Numbers that stand for missing values in many files.
 CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1)) - {9.0}
 
@@ -132,3 +132,13 @@ def alike(text: str) -> str:
     """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
+
+
+def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
+    """Whether a label, a text or a number, means "no label" beside others; -9 does beside 0 and 1."""
+    text = str(label).strip()
+    if not is_number(text):
+        return text.lower() in _NO_LABEL
+    rest = [float(other) for other in map(str, labels) if other.strip() != text and is_number(other.strip())]
+    alone = all(abs(float(text) - other) > 4 for other in rest)  # not one of ten digits
+    return alone and (float(text) in CODES or (float(text) == 9 and len(labels) > 2))
