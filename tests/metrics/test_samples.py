@@ -131,6 +131,9 @@ def test_independent_models():
         compare(samples, pos_label=1)
     with pytest.raises(ValueError, match="two models or more, got 1"):
         compare({"a": Samples(Y, S)})
+    for scores in ({"b": S}, "auc"):
+        with pytest.raises(TypeError, match=r"got arrays of 'b' beside Samples; pass Samples\(y_true\['b'\], y_score"):
+            compare({"a": Samples(Y, S), "b": Y}, scores)
 
 
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")

@@ -90,6 +90,13 @@ def independent(
                 "samples of all models must have weights of one weight_kind, got 'frequency' and 'sampling'"
             )
         return list(y_true.values())
+    arrays = [name for name, one in y_true.items() if not isinstance(one, Samples)]
+    if len(arrays) < len(y_true):
+        near = f"Samples(y_true[{arrays[0]!r}], y_score[{arrays[0]!r}])"
+        raise TypeError(
+            f"{function.__qualname__}() takes Samples of every model or arrays of every model, got arrays of"
+            f" {arrays[0]!r} beside Samples; pass {near}"
+        )
     if reading.get("groups") is not None:
         raise ValueError(_PAIRED)
     sample_weight = reading.get("sample_weight")
