@@ -99,6 +99,17 @@ def test_every_measure_has_the_same_value_after_any_question(name):
         infer(samples, PartialAUC((0.0, 0.3)))  # which sorts
 
 
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning", "ignore::rocmax.exceptions.BelowChanceWarning")
+@pytest.mark.parametrize("name", BINARY)
+def test_an_auc_of_sorted_scores_is_that_of_arrays(name):
+    y, s, reading = given(name)
+    samples = Samples(y, s, **reading)
+    infer(samples, PartialAUC((0.0, 0.3)))  # which sorts
+    for measure in ("auc", PartialAUC(), "scored_auc", "average_precision"):
+        for method in ("delong", "logit-delong"):
+            same(infer(samples, measure, method=method), infer(y, s, measure, method=method, **reading))
+
+
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 @pytest.mark.parametrize("name", [name for name in MANY if name != "one column"])
 @pytest.mark.parametrize("method", [None, "bootstrap"])

@@ -38,7 +38,6 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._few import quadrature
 from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided
-from rocmax.metrics.samples._sample import rates
 
 # Of 3, 10 and 30 for either use, 10 lost the least coverage with few negatives in the range.
 _PRIOR = 10.0
@@ -79,14 +78,19 @@ def fitted(curve: _core.Curve, turned: bool) -> float:
     _, pos, neg = curve.steps()
     if turned:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
-    tpr, fpr = rates(pos), rates(neg)
     # Rates ascend: those between 0 and 1 are neighbours.
-    start = max(int(np.searchsorted(each, 0.0, "right")) for each in (tpr, fpr))
-    stop = min(int(np.searchsorted(each, 1.0)) for each in (tpr, fpr))
+    start = max(int(np.argmax(each > 0)) for each in (pos, neg))
+    stop = min(len(each) - 1 - int(np.argmax(each[::-1] > 0)) for each in (pos, neg))
     inner = np.arange(start, stop, 1 + max(stop - start, 0) // _LINE)
     if len(inner) < 2:
         return float("nan")
-    x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
+    # Sums between the scores that are taken, not at all scores.
+    places = np.concatenate([[0], inner[:-1] + 1])
+    tpr, fpr = (np.add.reduceat(each[: inner[-1] + 1], places).cumsum() / each.sum() for each in (pos, neg))
+    known = (tpr < 1.0) & (fpr < 1.0)
+    if np.count_nonzero(known) < 2:  # by rounding
+        return float("nan")
+    x, y = special.ndtri(fpr[known]), special.ndtri(tpr[known])
     x -= x.mean()
     spread = x @ x
     return float(x @ y / spread) if spread > 1e-12 else 1.0

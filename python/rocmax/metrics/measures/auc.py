@@ -57,6 +57,10 @@ class AUC(CurveMeasure):
         half = kind(0.5)
         return lambda s, t: (s > t) + half * (s == t)
 
+    def estimates(self, sample: Sample) -> F64:
+        curves = sample.known_curves() if sample.weight is None and sample.steps is None else []
+        return np.array([curve.auc_moments()[0] for curve in curves]) if curves else super().estimates(sample)
+
     def squares(self, sample: Sample) -> tuple[float, F64]:
         if sample.weight is not None or sample.steps is not None:
             return super().squares(sample)
@@ -64,7 +68,11 @@ class AUC(CurveMeasure):
         def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
             return _core.auc_moments(y, score, threads)
 
-        value, squares = sample.once("squares of the AUC", lambda: call(counted, sample, sample.threads))
+        def work() -> tuple[float, Any]:
+            curves = sample.known_curves()
+            return curves[0].auc_moments() if curves else call(counted, sample, sample.threads)
+
+        value, squares = sample.once("squares of the AUC", work)
         return value, np.asarray(squares)
 
 

@@ -79,7 +79,7 @@ class AveragePrecision(CoreMeasure):
         return estimate, values.reshape(len(estimate), -1)
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.curve().moments(self.key)
+        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.key))
         return value, np.asarray(squares), np.asarray(cubes)
 
     def caution(self, sizes: tuple[float, float]) -> str | None:

@@ -78,6 +78,9 @@ class Sample(NamedTuple):
         if self.steps is not None:
             n_pos, n_neg = self.steps.weights
             return n_pos, n_neg
+        return self.once("totals", self._totals)
+
+    def _totals(self) -> tuple[float, float]:
         positive = self.positive
         if self.weight is None:
             n_pos = int(np.count_nonzero(positive))

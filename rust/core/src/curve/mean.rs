@@ -1,5 +1,6 @@
 //! Measures that are sums over the steps, computed while these are walked, without keeping them.
 
+use crate::curve::empirical::Curve;
 use crate::curve::ranked::each_step;
 use crate::curve::sum::{Share, Sum};
 use crate::curve::walk::{Placed, Step, Walk};
@@ -68,6 +69,13 @@ pub(crate) struct Precision {
 impl Precision {
     pub(crate) fn of_odds(odds: f64) -> Self {
         Self { odds, ..Self::default() }
+    }
+}
+
+impl Curve {
+    /// Average precision at a share of positives, if given, or that of the samples.
+    pub(crate) fn precision(&self, prevalence: Option<f64>) -> Precision {
+        Precision::of_odds(prevalence.map_or(1.0, |share| (1.0 - share) / share * (self.pos / self.neg)))
     }
 }
 

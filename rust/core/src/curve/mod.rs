@@ -5,7 +5,7 @@
 mod bins;
 pub(crate) mod cutoff;
 pub(crate) mod empirical;
-mod mean;
+pub(crate) mod mean;
 pub(crate) mod measure;
 mod partial;
 mod points;

@@ -24,9 +24,9 @@ pub(crate) struct Placed<'a> {
 
 /// The weights so far, which never descend.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Walk {
+pub(crate) struct Walk {
     pub(super) sums: [Sum; 2],
-    values: [f64; 2],
+    pub(crate) values: [f64; 2],
 }
 
 impl Walk {

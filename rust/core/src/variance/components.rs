@@ -8,6 +8,7 @@
 //! there, which is left to the caller; for the FPR at a TPR likewise, with the factor on V10.
 
 use crate::curve::Curve;
+use crate::curve::mean::Mean;
 use crate::curve::measure::Measure;
 use crate::curve::sum::Sum;
 use crate::curve::walk::Overlap;
@@ -40,7 +41,7 @@ impl Components {
         let mut step_of = vec![ABSENT; scores.len()];
         let place = |sample: usize, step: usize| step_of[sample] = step as u32;
         let curve = Curve::build(measure.reach(), labels, scores, weights, place, ctx)?;
-        let of_step = curve.components(measure)?;
+        let (estimate, of_step) = curve.components(measure)?;
         // Samples of weight 0 have no step, and neither have those of a last step that stands for the rest.
         let of_absent = if weights.is_some() { [0.0; 2] } else { of_step[of_step.len() - 1] };
         let positive = labels.positives(0, scores.len());
@@ -48,17 +49,15 @@ impl Components {
             ABSENT => of_absent[usize::from(!positive)],
             step => of_step[step as usize][usize::from(!positive)],
         };
-        Ok(Self {
-            estimate: curve.measure(measure)?,
-            values: step_of.iter().zip(&positive).map(value).collect::<Vec<_>>(),
-        })
+        Ok(Self { estimate, values: step_of.iter().zip(&positive).map(value).collect::<Vec<_>>() })
     }
 }
 
 impl Curve {
-    /// `[V10, V01]` of the positives and the negatives of every step; an error for measures without components.
-    pub(crate) fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
-        Ok(match measure {
+    /// The value of `measure`, and `[V10, V01]` of the positives and the negatives of every step; an error for measures
+    /// without components.
+    pub(crate) fn components(&self, measure: Measure) -> Result<(f64, Vec<[f64; 2]>)> {
+        let values = match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
             Measure::Partial(range, normalize) => self.partial_components(range, normalize.span(range)),
             Measure::PartialTpr(range, normalize) => {
@@ -67,7 +66,7 @@ impl Curve {
                 mirrored.iter_mut().for_each(|both| both.reverse());
                 mirrored
             }
-            Measure::Scored => self.scored_components()?,
+            Measure::Scored => return self.scored_components(),
             Measure::Margin(margin) => self.margin_components(margin),
             Measure::TprAtFpr(fpr) => self.rate_components(fpr),
             Measure::FprAtTpr(tpr) => {
@@ -76,7 +75,7 @@ impl Curve {
                 mirrored.iter_mut().for_each(|both| *both = [1.0 - both[1], 1.0 - both[0]]);
                 mirrored
             }
-            Measure::AveragePrecision(prevalence) => self.precision_components(prevalence),
+            Measure::AveragePrecision(prevalence) => return Ok(self.precision_components(prevalence)),
             Measure::Ranked(_) | Measure::Screening(_) => {
                 return Err(Error::Domain {
                     name: "measure",
@@ -84,7 +83,8 @@ impl Curve {
                     value: format!("{measure:?}"),
                 });
             }
-        })
+        };
+        Ok((self.measure(measure)?, values))
     }
 
     /// Whether a positive is above the threshold, and whether a negative is not.
@@ -96,20 +96,29 @@ impl Curve {
     /// With the share p of the positives, and the rates A and B at the k-th score, of which a_k is the share of the
     /// positives that have it, the precision `p A_k / (p A_k + (1 - p) B_k)` plus, and minus, the sums over this score
     /// and those below of `a_k p (1 - p) / (p A_k + (1 - p) B_k)^2` times B_k, and times A_k.
-    fn precision_components(&self, prevalence: Option<f64>) -> Vec<[f64; 2]> {
+    fn precision_components(&self, prevalence: Option<f64>) -> (f64, Vec<[f64; 2]>) {
         let p = prevalence.unwrap_or(self.pos / (self.pos + self.neg));
-        let mut values = self.walk().map(|placed| placed.up_to).collect::<Vec<_>>();
+        let mut mean = self.precision(prevalence);
+        let up_to = |step| {
+            mean.add(step);
+            mean.walk().values
+        };
+        let mut values = self.steps.iter().map(up_to).collect::<Vec<_>>();
         let [mut gained, mut lost] = [Sum::default(); 2];
         for (value, step) in values.iter_mut().zip(&self.steps).rev() {
-            let [a, b] = [value[0] / self.pos, value[1] / self.neg];
-            // At a first step without weight nothing is called.
-            let called = f64::max(p * a + (1.0 - p) * b, f64::MIN_POSITIVE);
-            let slope = p * (1.0 - p) * (step.pos / self.pos / called / called);
-            gained.add(slope * b);
-            lost.add(slope * a);
-            *value = [p * a / called + gained.value(), -lost.value()];
+            let mut precision = 0.0;
+            // Only positives have a precision, and only their scores a slope.
+            if step.pos > 0.0 {
+                let [a, b] = [value[0] / self.pos, value[1] / self.neg];
+                let called = p * a + (1.0 - p) * b;
+                let slope = p * (1.0 - p) * (step.pos / self.pos / called / called);
+                gained.add(slope * b);
+                lost.add(slope * a);
+                precision = p * a / called;
+            }
+            *value = [precision + gained.value(), -lost.value()];
         }
-        values
+        (mean.value(), values)
     }
 
     /// `span` is [`Normalize::span`](crate::curve::Normalize).
@@ -157,23 +166,30 @@ impl Curve {
         v10.zip(v01).map(|(v10, v01)| [v10, v01]).collect::<Vec<_>>()
     }
 
-    fn scored_components(&self) -> Result<Vec<[f64; 2]>> {
-        let (unit, below) = (self.unit(), self.below());
+    fn scored_components(&self) -> Result<(f64, Vec<[f64; 2]>)> {
+        let unit = self.unit();
         let mut values = vec![[0.0; 2]; self.steps.len()];
         // From one distinct score to the next higher, V10 grows by the gap for every negative below; V01 likewise
-        // downwards.
-        let mut value = Sum::default();
-        for ((found, below), gap) in values.iter_mut().zip(&below).zip(self.gaps(unit)).rev() {
-            value.add(below / self.neg * gap);
-            found[0] = value.value() / unit;
+        // downwards. Neither ever falls: one that is finite at its end is so everywhere.
+        let [mut value, mut below] = [Sum::default(); 2];
+        for ((found, step), gap) in values.iter_mut().zip(&self.steps[1..]).zip(self.gaps(unit)).rev() {
+            below.add(step.neg);
+            let share = below.value() / self.neg;
+            value.add(share * gap);
+            *found = [value.value() / unit, share];
         }
-        let mut value = Sum::default();
-        for ((found, placed), gap) in values.iter_mut().skip(1).zip(self.walk()).zip(self.gaps(unit)) {
-            value.add(placed.up_to[0] / self.pos * gap);
+        let finite = (value.value() / unit).is_finite();
+        let [mut value, mut mean] = [Sum::default(); 2];
+        for ((found, placed), gap) in values.iter_mut().zip(self.walk()).zip(self.gaps(unit)) {
+            let share = placed.up_to[0] / self.pos;
+            mean.add(share * found[1] * gap);
             found[1] = value.value() / unit;
+            value.add(share * gap);
         }
-        let finite = values.iter().flatten().all(|value| value.is_finite());
-        if finite { Ok(values) } else { Err(self.too_far_apart()) }
+        values[self.steps.len() - 1][1] = value.value() / unit;
+        let estimate = mean.value() / unit;
+        let finite = finite && (value.value() / unit).is_finite() && estimate.is_finite();
+        if finite { Ok((estimate, values)) } else { Err(self.too_far_apart()) }
     }
 }
 

@@ -35,7 +35,7 @@ impl Curve {
     /// # Errors
     /// Those of [`Curve::measure`]; [`Error::Domain`] for measures without components.
     pub fn moments(&self, measure: Measure) -> Result<Moments> {
-        let components = self.components(measure)?;
+        let (estimate, components) = self.components(measure)?;
         // The weight and the component of each class; both classes in one walk, whose sums do not wait for each other.
         let terms = || self.steps.iter().zip(&components).map(|(step, v)| [(step.pos, v[0]), (step.neg, v[1])]);
         // Relative to one of the values, so that equal values have variance 0.
@@ -55,7 +55,6 @@ impl Curve {
                 cubes[class].add(w * (v - means[class]).powi(3));
             }
         }
-        let estimate = self.measure(measure)?;
         Ok(Moments { estimate, squares: squares.map(Sum::value), cubes: cubes.map(Sum::value) })
     }
 }

@@ -231,6 +231,12 @@ proptest! {
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let area = measure(Measure::Partial(s.range, Normalize::None));
         prop_assert!((area - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        let curve = curve::Curve::new(&labels, &s.scores, None, &ctx).unwrap();
+        let moments = curve::auc_moments(&labels, s.scores.as_slice().into(), &mut Scratch::default(), &ctx).unwrap();
+        prop_assert_eq!(curve.auc_moments(), moments);
+        for of in [Measure::Scored, Measure::AveragePrecision(None), Measure::AveragePrecision(Some(0.1))] {
+            prop_assert_eq!(curve.moments(of).unwrap().estimate, curve.measure(of).unwrap());
+        }
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
         prop_assert!((curve::auc(&labels, flipped.as_slice().into(), &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
