@@ -51,6 +51,10 @@ def as_it_is(result: Any, *_: Any) -> Any:
     return result
 
 
+def no_longer(_: Any, model: Any, value: float, found: Any, __: float) -> tuple[Any, float, Any]:
+    return model, value, found
+
+
 def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
     objective = importlib.import_module("rocmax.solvers._objective").Objective
     risk, design, C = _
@@ -64,12 +68,12 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
-    "other choices tried": [(f"{CONCAVE}.Choices.lower", nothing)],
+    "other choices tried": [(f"{CONCAVE}.State.leave_out_others", no)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "smoothed cuts": [(f"{CONVEX}.Newton.smoothed", nothing)],
     "Newton targets": [(f"{CONVEX}.Newton.target", nothing)],
     "a plane after poor Newton": [(f"{CONVEX}._POOR", -np.inf)],
-    "own length": [(f"{CONVEX}.lengthened", nothing)],
+    "own length": [(f"{CONVEX}.lengthened", no_longer)],
     "augmented Lagrangian": [(f"{CONVEX}.suits_augmented", no)],
     "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
     "rough master": [(f"{CONVEX}._MASTER_TOL", 1e-6)],

@@ -1,6 +1,6 @@
 """Minimise a difference of convex risks: Newton steps first, then a sequence of convex problems."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def minimise_trimmed(
     that equals R at the current model, replaces its g by a linearisation there, which gives a convex majorant of J, and
     lowers the majorant by at least half of the possible gain. J never increases. The steps end at a model within `tol`
     of the certified minimum of its own majorant. The majorant equals J at all multiples of the model, so none is lower
-    by more. Then a few other S are tried (`Choices`), and the steps go on from a model that is lower.
+    by more. Then a few other S are tried, and the steps go on from a model that is lower.
 
     Narasimhan and Agarwal (2016, Algorithm 4) also linearise the sum over the negatives above the range. Their majorant
     has a kink where such a negative meets a margin, although J has none, and the procedure may end there.
@@ -62,58 +62,138 @@ def minimise_trimmed(
     steps together. In the result, `objective` is J and `bound` that of the last convex step; in `history` the bound is
     0 during the descent.
     """
-    whole = Objective(risk.whole, design, C)
-    cuts = bundle if bundle is not None and not risk.above else Bundle(design)  # those of one R_S only
-    model, value = start, whole(start)[0]
-    part = risk.at(model.scores)
-    history: list[Progress] = []
-    if part.concave is None or part.concave(start.scores).value > 0:
-        model, value, history = descend(risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, callback=callback)
-    choices = Choices(risk, whole)
+    state = State(Objective(risk.whole, design, C), risk, tol, max_iter, callback, start, bundle or Bundle(design))
+    if state.counts_concave():
+        state.descend()
     while True:
-        before, base = value, model.vector
-        last, part = part, risk.at(model.scores, part)
-        if part is not last:  # its cuts are those of another risk; its multipliers are a start
-            kept, cuts = cuts.multipliers, Bundle(design)
-            cuts.multipliers = kept
-        tilt, active = _linearised(part, model, design)
-        # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
-        share = _ENOUGH if active or risk.above else 1.0
+        step = state.lower_majorant()
+        if len(state.history) >= max_iter or (state.is_stationary and not state.leave_out_others()):
+            return state.result(step)
 
-        def enough(now: float, bound: float, before: float = before, share: float = share) -> bool:
-            left = before - bound
-            return left > _STALLED * tol * before and before - now >= share * left
 
-        left = max_iter - len(history)
-        step = minimise_convex(
-            part.convex, design, C, tol=tol, max_iter=left, start=model, bundle=cuts, tilt=tilt,
-            enough=enough, callback=callback,
+@dataclass
+class State:
+    """What a minimisation knows between two steps."""
+
+    whole: Objective  # J
+    risk: Trimmed
+    tol: float  # the relative gap to reach in the last convex step
+    max_iter: int  # the largest number of steps
+    callback: Callback | None  # called after each step
+    best: Model  # the model of the lowest J
+    cuts: Bundle  # of f
+    value: float = field(init=False)  # the lowest J
+    part: Difference = field(init=False)  # the R_S = f - g that equals R at the model of the last step
+    is_stationary: bool = False  # whether the best model is, to the tolerance, for its own S
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))  # of other choices of S
+    history: list[Progress] = field(default_factory=list)  # an entry for each step
+
+    def __post_init__(self) -> None:
+        self.value = self.whole(self.best)[0]
+        self.part = self.risk.at(self.best.scores)
+        if self.risk.above:  # the cuts are those of one R_S only
+            self.cuts = Bundle(self.whole.design)
+
+    def counts_concave(self) -> bool:
+        """Whether g counts a pair at the start."""
+        return self.part.concave is None or self.part.concave(self.best.scores).value > 0
+
+    def descend(self) -> None:
+        """Take Newton steps on a smoothed f."""
+        self.best, self.value, self.history = descend(
+            self.risk, self.whole.design, self.whole.C,
+            tol=self.tol, max_iter=self.max_iter - 1, start=self.best, callback=self.callback,
         )  # fmt: skip
-        history += step.history
-        model, value = step.model, whole(step.model)[0]
-        if value >= before:
-            model, value = Model.of(base, design), before
+
+    def lower_majorant(self) -> SolverResult:
+        """Lower the convex majorant of J at the best model."""
+        before, design = self.value, self.whole.design
+        last, self.part = self.part, self.risk.at(self.best.scores, self.part)
+        if self.part is not last:  # its cuts are those of another risk; its multipliers are a start
+            kept, self.cuts = self.cuts.multipliers, Bundle(design)
+            self.cuts.multipliers = kept
+        tilt, active = _linearised(self.part, self.best, design)
+        # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
+        share = _ENOUGH if active or self.risk.above else 1.0
+
+        def enough(now: float, bound: float) -> bool:
+            left = before - bound
+            return left > _STALLED * self.tol * before and before - now >= share * left
+
+        step = minimise_convex(
+            self.part.convex, design, self.whole.C, tol=self.tol, max_iter=self.max_iter - len(self.history),
+            start=self.best, bundle=self.cuts, tilt=tilt, enough=enough, callback=self.callback,
+        )  # fmt: skip
+        self.history += step.history
+        value = self.whole(step.model)[0]
+        if value < before:
+            self.best, self.value = step.model, value
+        else:
+            self.best = Model.of(self.best.vector, design)
         # A step that lowered the majorant but not J would be repeated: rounding ends the procedure.
         settled = not enough(step.objective, step.bound)
-        ended = before - value <= (_STALLED * tol * before if settled else 0.0)
-        if ended and len(history) < max_iter:
-            found = choices.lower(model, value, cuts.multipliers)
-            if found is not None:
-                ended, (model, value) = False, found
-        if ended or len(history) >= max_iter:
-            # Scores that were updated along rays lose digits if a step undoes most of another.
-            model = Model.of(model.vector, design)
-            value, at = whole(model)
-            return replace(
-                step,
-                model=model,
-                objective=value,
-                bound=min(step.bound, value),  # the majorant lies above J
-                zero_objective=whole.at_zero(),
-                partial_auc=at.partial_auc,
-                history=history,
-                n_iter=len(history),
-            )
+        self.is_stationary = before - self.value <= (_STALLED * self.tol * before if settled else 0.0)
+        return step
+
+    def leave_out_others(self) -> bool:
+        """Go on from a model whose J is lower by _WORTH, if one of _TRIES other sets S of negatives has one.
+
+        S are the highest negatives at a model that is moved by _MOVE of its length in a random direction. If J is lower
+        there, so is the minimum of J_S, which a convex step finds. It is the random choice among active pieces of Pang,
+        Razaviyayn and Alvarado (2017), for the pieces that are active within _MOVE. None is tried if J is mostly risk:
+        then many pairs decide, and no single negative matters.
+        """
+        risk, design, model = self.risk, self.whole.design, self.best
+        if not risk.above or design.dim > _FEATURES or 0.5 * model.norm < _LENGTH * self.value:
+            return False
+        own, lowest, multipliers = risk.at(model.scores), (1.0 - _WORTH) * self.value, self.cuts.multipliers
+        tried: list[F64 | None] = []
+
+        def enough(now: float, bound: float) -> bool:
+            return now < lowest or bound >= lowest
+
+        for _ in range(_TRIES):
+            part = risk.at(model.scores + design.scores(self._move()), own)
+            if part is own or any(np.array_equal(part.below, below) for below in tried):  # type: ignore[arg-type]
+                continue
+            tried.append(part.below)
+            cuts = Bundle(design)
+            cuts.multipliers = multipliers
+            tilt, _ = _linearised(part, model, design)
+            found = minimise_convex(
+                part.convex, design, self.whole.C, tol=_WORTH, max_iter=_TRY,
+                start=model, bundle=cuts, tilt=tilt, enough=enough,
+            ).model  # fmt: skip
+            now, multipliers = self.whole(found)[0], cuts.multipliers
+            if now < lowest:
+                self.best, self.value = found, now
+                return True
+        return False
+
+    def _move(self) -> F64:
+        """Return a random vector of _MOVE times the length of the best model."""
+        design = self.whole.design
+        # With a kernel, a vector is a combination of samples.
+        random = self.rng.standard_normal(design.n_samples if design.dual else design.dim)
+        vector = design.adjoint(random[None])[0] if design.dual else random
+        length = inner(design, vector, vector)
+        return vector * (_MOVE * np.sqrt(self.best.norm / length)) if length > 0 else vector
+
+    def result(self, step: SolverResult) -> SolverResult:
+        """Return the best model with the certificate of the last convex step."""
+        # Scores that were updated along rays lose digits if a step undoes most of another.
+        model = Model.of(self.best.vector, self.whole.design)
+        value, at = self.whole(model)
+        return replace(
+            step,
+            model=model,
+            objective=value,
+            bound=min(step.bound, value),  # the majorant lies above J
+            zero_objective=self.whole.at_zero(),
+            partial_auc=at.partial_auc,
+            history=self.history,
+            n_iter=len(self.history),
+        )
 
 
 def _linearised(part: Difference, model: Model, design: Design) -> tuple[Tilt, bool]:
@@ -122,56 +202,6 @@ def _linearised(part: Difference, model: Model, design: Design) -> tuple[Tilt, b
         return Tilt(design), False
     found = part.concave(model.scores)
     return Tilt(design, design.adjoint([found.coef])[0], found.offset, found.coef), found.value > 0
-
-
-class Choices:
-    """Other sets S of negatives to leave out, at a model that is optimal for its own.
-
-    S are the highest negatives at a model that is moved by _MOVE of its length in a random direction. If J is lower
-    there, so is the minimum of J_S, which a convex step finds. It is the random choice among active pieces of Pang,
-    Razaviyayn and Alvarado (2017), for the pieces that are active within _MOVE.
-    """
-
-    def __init__(self, risk: Trimmed, whole: Objective) -> None:
-        self._risk, self._whole, self._rng = risk, whole, np.random.default_rng(0)
-
-    def lower(self, model: Model, value: float, multipliers: tuple[F64, float] | None) -> tuple[Model, float] | None:
-        """Return a model whose J is lower by _WORTH, and its J; None after _TRIES sets S without one.
-
-        None at once if J is mostly risk: then many pairs decide, and no single negative matters.
-        """
-        risk, design, C = self._risk, self._whole.design, self._whole.C
-        if not risk.above or design.dim > _FEATURES or 0.5 * model.norm < _LENGTH * value:
-            return None
-        own, lowest = risk.at(model.scores), (1.0 - _WORTH) * value
-        tried: list[F64 | None] = []
-
-        def enough(now: float, bound: float) -> bool:
-            return now < lowest or bound >= lowest
-
-        for _ in range(_TRIES):
-            part = risk.at(model.scores + design.scores(self._move(design, model)), own)
-            if part is own or any(np.array_equal(part.below, below) for below in tried):  # type: ignore[arg-type]
-                continue
-            tried.append(part.below)
-            cuts = Bundle(design)
-            cuts.multipliers = multipliers
-            tilt, _ = _linearised(part, model, design)
-            found = minimise_convex(
-                part.convex, design, C, tol=_WORTH, max_iter=_TRY, start=model, bundle=cuts, tilt=tilt, enough=enough
-            ).model
-            now, multipliers = self._whole(found)[0], cuts.multipliers
-            if now < lowest:
-                return found, now
-        return None
-
-    def _move(self, design: Design, model: Model) -> F64:
-        """Return a random vector of _MOVE times the length of the model."""
-        # With a kernel, a vector is a combination of samples.
-        random = self._rng.standard_normal(design.n_samples if design.dual else design.dim)
-        vector = design.adjoint(random[None])[0] if design.dual else random
-        length = inner(design, vector, vector)
-        return vector * (_MOVE * np.sqrt(model.norm / length)) if length > 0 else vector
 
 
 def descend(
