@@ -47,6 +47,18 @@ class Law(NamedTuple):
         return z if self.df is None else np.abs(special.stdtrit(self.df, special.ndtr(-z)))
 
 
+def satterthwaite(parts: Sequence[Any] | F64, freedom: Sequence[Any] | F64, without: Any = np.inf) -> F64:
+    """Return the degrees of freedom of a sum of independent variances (Satterthwaite, 1946), ``1 / sum (v / V)^2 / f``.
+
+    V is the sum of the parts v with f degrees of freedom each. A part of 0 spends none, even with one sample; if all
+    are 0, they are `without`.
+    """
+    total, pairs = sum(parts), zip(parts, freedom, strict=True)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        spent = sum(np.where(v > 0, np.true_divide(v, total) ** 2 / f, 0.0) for v, f in pairs)
+        return np.where(spent > 0, 1 / spent, without)
+
+
 class Tails(NamedTuple):
     """The distance of an estimate from a value in standard errors, and the p-values of being less and greater."""
 

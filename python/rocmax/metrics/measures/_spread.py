@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Law, Limits, Tails, tails_of, within
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, satterthwaite, tails_of, within
 
 # Number of samples that the prior variance, x (1 - x) of a proportion, counts for. Intervals covered with 3 and 6; with
 # 1 they undercovered for ten positives.
@@ -42,8 +42,8 @@ def wilson(estimate: float, shares: tuple[float, float], sizes: tuple[float, flo
     """Return the spread ``x (1 - x) (shares[0] / m + shares[1] / n)``, with the degrees of Welch and Satterthwaite."""
     parts = [share / size for share, size in zip(shares, sizes, strict=True)]
     rate = sum(parts)
-    spent = sum(part**2 / max(size - 1.0, 1e-9) for part, size in zip(parts, sizes, strict=True) if part > 0)
-    return Spread(estimate, (0.0, rate, -rate), min(rate**2 / spent, _NORMAL) if spent > 0 else _NORMAL)
+    freedom = satterthwaite(parts, [max(size - 1.0, 1e-9) for size in sizes])
+    return Spread(estimate, (0.0, rate, -rate), min(float(freedom), _NORMAL))
 
 
 def drawn(estimate: float, squares: Sequence[float] | F64, sizes: tuple[float, float]) -> Spread:

@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, either, of_share, tails_of, wald_limits, within
+from rocmax.metrics.intervals._interval import (
+    FEW,
+    Law,
+    Limits,
+    Tails,
+    either,
+    of_share,
+    satterthwaite,
+    tails_of,
+    wald_limits,
+    within,
+)
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.methods.newcombe import Newcombe, newcombe
@@ -112,13 +123,7 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     margin AUC is then that of :func:`newcombe`. Other measures that do not vary have Wilson's interval.
     """
     variance = np.sum(parts, axis=0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # A part of 0 spends no degree of freedom, even with one sample.
-        spent = [
-            np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
-            for part, size in zip(parts, sizes, strict=True)
-        ]
-        freedom = np.minimum(1 / np.sum(spent, axis=0), most)
+    freedom = np.minimum(satterthwaite(parts, [np.asarray(size) - 1.0 for size in sizes]), most)
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     fewest = np.minimum.reduce(list(sizes))
     if not measure.counts_pairs:

@@ -13,6 +13,7 @@ from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.power._plans import asked_for
+from rocmax.metrics.results._planning import Planning
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 from rocmax.metrics.samples._reading import Plain
@@ -128,7 +129,7 @@ def auc_power(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SampleSize(Unpacked):
+class SampleSize(Planning, Unpacked):
     """Numbers of samples that a power needs; these two can be unpacked as a tuple.
 
     Attributes
@@ -162,9 +163,6 @@ class SampleSize(Unpacked):
         """Return the numbers of samples, rounded up."""
         return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
 
-    def rows(self) -> list[dict[str, Any]]:
-        return [self._held()]
-
     def _lines(self) -> list[str]:
         n_pos, n_neg = self._whole()
         article = "an" if str(self.measure).startswith(("AUC", "FPR")) else "a"
@@ -173,27 +171,15 @@ class SampleSize(Unpacked):
         if self.measure == _AUC and self.auc_b is not None:
             found = f"AUCs of {self.auc:.3g} and {self.auc_b:.3g}"
         null = "1/2" if self.null == 0.5 else f"{self.null:g}"
-        claims = {
-            "less": f"less than {null}",
-            "greater": f"greater than {null}",
-            "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
-        }
-        if self.auc_b is None:
-            claim = f"is {claims.get(self.alternative, f'not {null}')}"
-        else:
-            claim = f"have a difference {claims.get(self.alternative, f'other than {null}')}"
+        claim = f"is {self._claim(null, 'not')}"
+        if self.auc_b is not None:
+            claim = f"have a difference {self._claim(null, 'other than')}"
         own = " of each model" if self.auc_b is not None and not self.is_paired else ""
         return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} detect that {found} {claim}"]
 
-    def _sentences(self, basis: str) -> list[str]:
-        return [f"{line} ({basis})" for line in self._lines()]
-
     def _basis(self) -> list[str]:
-        sides = {"less": "one-sided", "greater": "one-sided", "equivalence": "two one-sided"}
-        level = f"{sides.get(self.alternative, self.alternative)} level {self.significance_level:g}"
-        power = f"power {self.power:g} at the {level}"
         model = ["variances of the pilot"] if self.from_pilot else []
-        return [power, *model, *(REFERENCES[source].short for source in self._sources())]
+        return [self._power(f"{self.power:g}"), *model, *(REFERENCES[source].short for source in self._sources())]
 
     def _sources(self) -> tuple[str, ...]:
         if self.measure == AUC() and not self.from_pilot:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
@@ -17,7 +16,7 @@ from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._binormal import fitted_covariance
-from rocmax.metrics.variances._components import correction, influence_of
+from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import replicate, seed_of
 
 # Number of kernel values of all tests that are in memory at a time.
@@ -46,28 +45,16 @@ def delong(study: Readings, measure: Measure) -> F64:
 def _clustered(study: Readings, measure: Measure) -> F64:
     """Return the covariance by sums of the centred components over clusters (Obuchowski, 1997).
 
-    With A and B the sums over the positives and the negatives of each cluster, scaled to add up to the measure, and
-    I10, I01 and I the numbers of clusters with positives, with negatives and of all, ``f = I / (I - 1)`` and likewise
-    f10 and f01, it is ``(f10 - f) A A' + (f01 - f) B B' + f (A + B) (A + B)'``.
+    Every test has the clusters of its own cases.
     """
-    n_groups = int(study.units.max()) + 1
-    found = np.zeros((study.n_tests, 3, n_groups))
-    for row, (read, data) in zip(found, study.tests(), strict=True):
+    n_groups, found = int(study.units.max()) + 1, []
+    for read, data in study.tests():
         group, added = study.units[read], influence_of(data, measure)
-        of_all = _factor(group)
-        parts = []
-        for kind, rows in zip(row, (data.y, ~data.y), strict=False):
-            parts.append(np.bincount(group[rows], added[rows], n_groups))
-            kind[:] = np.sqrt(_factor(group[rows]) - of_all) * parts[-1]
-        row[2] = np.sqrt(of_all) * sum(parts)
-    flat = found.reshape(study.n_tests, -1)
-    return np.asarray(flat @ flat.T)
-
-
-def _factor(group: NDArray[np.intp]) -> float:
-    """Return I / (I - 1) for I clusters."""
-    n_held = len(np.unique(group))
-    return n_held / (n_held - 1)
+        classes = [group[rows] for rows in (data.y, ~data.y)]
+        sums = [np.bincount(of, added[rows], n_groups) for of, rows in zip(classes, (data.y, ~data.y), strict=True)]
+        found.append(of_clusters(sums, [len(np.unique(of)) for of in classes], len(np.unique(group))))
+    rows = np.array(found)
+    return np.asarray(rows @ rows.T)
 
 
 def jackknife(study: Readings, measure: Measure) -> F64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from scipy import special
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
+from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._analysis import mrmc_analysis
 from rocmax.metrics.reader_study._anova import NO_VARIANCE
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis
-from rocmax.metrics.reader_study._size import StudySize
+from rocmax.metrics.results._planning import Planning
+from rocmax.metrics.results._references import REFERENCES
 
 _MOST_CASES = 1 << 40
 _FAR = 1e3  # standard errors beyond which a test always or never rejects: the noncentral t is NaN there
@@ -89,6 +92,44 @@ def mrmc_power(
     cases = _counts(n_cases, study.n_units, "n_cases", 4)
     found = _power(study, float(difference), readers, cases, level, hypothesis)
     return float(found) if found.ndim == 0 else found
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class StudySize(Planning):
+    """Number of cases that a study of two modalities needs.
+
+    Attributes
+    ----------
+    n_cases, n_readers : int
+        The numbers.
+    n_pos, n_neg : int
+        Positive and negative cases, in the proportion of the pilot.
+    difference, power, significance_level, alternative, null_difference, equivalence_margin
+        The requested test and power.
+    """
+
+    n_cases: int
+    n_readers: int
+    n_pos: int
+    n_neg: int
+    difference: float
+    power: float
+    significance_level: float = 0.05
+    alternative: str = "two-sided"
+    null_difference: float = 0.0
+    equivalence_margin: float | None = None
+
+    def _lines(self) -> list[str]:
+        readers = f"{self.n_readers} reader{'s' * (self.n_readers > 1)}"
+        cases = f"{self.n_cases:,} cases ({self.n_pos:,} positive, {self.n_neg:,} negative)"
+        claim = self._claim(f"{self.null_difference:g}", "other than")
+        return [f"{readers} and {cases} find a difference of {self.difference:g} to be {claim}"]
+
+    def _basis(self) -> list[str]:
+        return [self._power(words.digits(self.power, 2)), REFERENCES["hillis-power"].short]
+
+    def _sources(self) -> tuple[str, ...]:
+        return ("hillis-power",)
 
 
 def mrmc_sample_size(

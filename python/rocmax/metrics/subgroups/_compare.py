@@ -21,7 +21,7 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, pooled, shares_of, welch
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, held_by, refused_subgroup, split, welch_satterthwaite
+from rocmax.metrics.subgroups._split import Parts, between, each, freedom_of_parts, held_by, refused_subgroup, split
 from rocmax.metrics.variances._components import Shared, freedom_of
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
@@ -208,4 +208,4 @@ def _freedom(sample: Sample, measure: Measure) -> float:
         return max(min(sample.effective) - 1, 1.0)
     _, *parts = measure.covariance(sample)
     d = np.array([1.0, -1.0])
-    return welch_satterthwaite([float(d @ part @ d) for part in parts], list(sample.effective))
+    return freedom_of_parts([float(d @ part @ d) for part in parts], list(sample.effective))

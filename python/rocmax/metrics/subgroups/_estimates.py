@@ -14,7 +14,18 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, last_held, tails_of, wald_limits, within
+from rocmax.metrics.intervals._interval import (
+    FEW,
+    Law,
+    Limits,
+    Tails,
+    either,
+    last_held,
+    satterthwaite,
+    tails_of,
+    wald_limits,
+    within,
+)
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Interval
@@ -168,7 +179,7 @@ def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = Fal
         calm = settled(found, measure)
         moved, spread, freedom = _means(calm, shares)
         at = np.where(inside, estimate, moved)
-        limits = _either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
+        limits = either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
     return Interval(estimate, variance, limits, "logit-delong")
 
 
@@ -177,9 +188,7 @@ def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:
     variance = np.maximum(found.product(shares, shares), 0.0)
     if found.crossed is not None:
         return shares @ found.estimate, variance, np.full(len(shares), found.crossed - 1)
-    spent = (shares**2 * found.variance) ** 2 @ (1 / found.freedom)
-    freedom = np.divide(variance**2, spent, out=np.full(len(shares), np.inf), where=spent > 0)
-    return shares @ found.estimate, variance, freedom
+    return shares @ found.estimate, variance, satterthwaite((shares**2 * found.variance).T, found.freedom)
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
@@ -238,19 +247,6 @@ def _with_newcombe(
         return found
 
     return Limits(ends, within(0.0, 1.0, tails))
-
-
-def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
-    """Return one limits for the marked means, and the other for the rest."""
-
-    def ends(z: Any) -> tuple[F64, F64]:
-        low, high = (np.where(first, *pair) for pair in zip(one.ends(z), other.ends(z), strict=True))
-        return low, high
-
-    def tails(null: float) -> Tails:
-        return Tails(*(np.where(first, *pair) for pair in zip(one.tails(null), other.tails(null), strict=True)))
-
-    return Limits(ends, tails)
 
 
 def _holding(estimate: F64, moved: F64, limits: Limits) -> Limits:
@@ -328,8 +324,7 @@ def of_populations(found: Estimates) -> Estimates:
     if found.of_prevalence is None:
         return found
     added, v, n = found.of_prevalence, found.variance, found.sizes.sum(axis=1)
-    spent = v**2 / found.freedom + added**2 / np.maximum(n - 1, 1.0)
-    freedom = np.divide((v + added) ** 2, spent, out=found.freedom.copy(), where=spent > 0)
+    freedom = satterthwaite((v, added), (found.freedom, np.maximum(n - 1, 1.0)), found.freedom)
     return found._replace(variance=v + added, freedom=freedom, of_prevalence=None)
 
 
@@ -375,8 +370,7 @@ def _shrunk(found: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:
     if not (mean > 0).any():
         return None
     parts = (freedom * found.parts + _SHRINKAGE * mean / sizes) / (freedom + _SHRINKAGE)
-    variance = parts.sum(axis=1)
-    return found._replace(variance=variance, freedom=variance**2 / (parts**2 / (freedom + _SHRINKAGE)).sum(axis=1))
+    return found._replace(variance=parts.sum(axis=1), freedom=satterthwaite(parts.T, (freedom + _SHRINKAGE).T))
 
 
 def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:

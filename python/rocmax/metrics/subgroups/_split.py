@@ -16,7 +16,7 @@ from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._interval import Law, percentiles, wald
+from rocmax.metrics.intervals._interval import Law, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
@@ -245,16 +245,14 @@ def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         of_class = [float(part[0]) for part in parts]
-        found = welch_satterthwaite(of_class, [float(np.ravel(size)[0]) for size in sizes])
+        found = freedom_of_parts(of_class, [float(np.ravel(size)[0]) for size in sizes])
         return min(found, most_freedom(sample)), of_class
     return max(fewest - 1, 1.0), [0.0, 0.0]
 
 
-def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float:
+def freedom_of_parts(parts: Sequence[float], sizes: Sequence[float]) -> float:
     """Return the degrees of freedom of a sum of variances with these numbers of samples."""
-    total = sum(parts)
-    spent = sum((part / total) ** 2 / (size - 1) for part, size in zip(parts, sizes, strict=True) if part)
-    return 1 / spent if spent > 0 else max(min(sizes) - 1, 1.0)
+    return float(satterthwaite(parts, [size - 1.0 for size in sizes], max(min(sizes) - 1, 1.0)))
 
 
 def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[Any, float | None]:

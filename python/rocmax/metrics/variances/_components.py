@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import satterthwaite
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, has_variance, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
@@ -35,7 +36,7 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
 def _cluster_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return the same for clusters: the variance is shared out as if no cluster held both classes."""
     estimate, sums, held = _cluster_sums(sample, measure)
-    total = np.diagonal(_of_sums(sums, held, sample.n_groups))
+    total = (of_clusters(sums, held, sample.n_groups or 0) ** 2).sum(axis=1)
     pos, neg = (count / (count - 1) * (rows**2).sum(axis=1) for rows, count in zip(sums, held, strict=True))
     share = np.divide(pos, pos + neg, out=np.zeros_like(pos), where=pos + neg > 0)
     return estimate, [share * total, (1 - share) * total], list(map(float, held))
@@ -84,7 +85,8 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
     if sample.group is not None:
         estimate, sums, held = _cluster_sums(sample, measure)
         parts = [Shared(n / (n - 1) * rows @ rows.T, n - 1.0) for rows, n in zip(sums, held, strict=True)]
-        return estimate, _of_sums(sums, held, sample.n_groups), parts
+        found = of_clusters(sums, held, sample.n_groups or 0)
+        return estimate, found @ found.T, parts
     estimate, pos, neg = measure.covariance(sample)
     n_pos, n_neg = sample.effective
     return estimate, pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)]
@@ -95,14 +97,12 @@ def freedom_of(parts: Sequence[Shared]) -> F64:
 
     Those of the models' own variances are on the diagonal.
     """
-    total, spent = np.zeros((2, *parts[0].matrix.shape))
-    fewest: Any = np.inf
-    for matrix, freedom in parts:
-        own, freedom = np.diagonal(matrix), np.maximum(freedom, _LEAST_FREEDOM)
-        variance = np.maximum(own[:, None] + own - 2 * matrix, 0.0)
-        np.fill_diagonal(variance, own)
-        total, spent, fewest = total + variance, spent + variance**2 / freedom, np.minimum(fewest, freedom)
-    return np.asarray(np.divide(total**2, spent, out=fewest * np.ones_like(total), where=spent > 0))
+    variances, freedoms = [], [np.maximum(part.freedom, _LEAST_FREEDOM) for part in parts]
+    for matrix, _ in parts:
+        own = np.diagonal(matrix)
+        variances.append(np.maximum(own[:, None] + own - 2 * matrix, 0.0))
+        np.fill_diagonal(variances[-1], own)
+    return satterthwaite(variances, freedoms, np.minimum.reduce(freedoms))
 
 
 def influence_of(sample: Sample, measure: Measure) -> F64:
@@ -144,12 +144,13 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
     return estimate, sums, counts
 
 
-def _of_sums(sums: list[F64], counts: list[int], n_groups: int | None) -> F64:
-    """Return the covariance of models by the sums over clusters."""
-    # Each class's factor is at least that of all, so the variance is a sum of squares.
-    of_all = (n_groups or 0) / max((n_groups or 0) - 1, 1)
-    both = sums[0] + sums[1]
-    total = of_all * both @ both.T
-    for of_group, held in zip(sums, counts, strict=True):
-        total += (held / (held - 1) - of_all) * of_group @ of_group.T
-    return np.asarray(total)
+def of_clusters(sums: Sequence[Any], counts: Sequence[int], n_groups: int) -> F64:
+    """Return rows whose products with themselves are Obuchowski's (1997) covariance of models.
+
+    By class, `sums` are those over clusters, which add up to the measure, and `counts` the numbers of clusters that
+    have samples. With ``f = I / (I - 1)`` of I clusters, the covariance is ``sum (f_c - f) S_c S_c' + f S S'``, S the
+    sum over classes: a sum of squares, since f of a class is at least that of all.
+    """
+    of_all = n_groups / (n_groups - 1)
+    own = [np.sqrt(held / (held - 1) - of_all) * of_class for of_class, held in zip(sums, counts, strict=True)]
+    return np.concatenate([*own, np.sqrt(of_all) * sum(sums)], axis=-1)

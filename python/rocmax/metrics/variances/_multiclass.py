@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from rocmax.metrics.samples._classes import (
     shares,
 )
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import correction, influence_of
+from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
@@ -147,7 +147,7 @@ def _clustered(data: Classes, of_sample: F64) -> F64:
     group = data.group
     assert group is not None
     n_groups = int(group.max()) + 1
-    sums = []
+    sums, counts = [], []
     for k in range(len(data.names)):
         rows = data.of == k
         held, size = len(np.unique(group[rows])), np.count_nonzero(rows)
@@ -155,7 +155,6 @@ def _clustered(data: Classes, of_sample: F64) -> F64:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         # The correction of groups replaces that of samples.
         of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
-        sums.append((held, of_group * np.sqrt((size - 1) / size)))
-    total = sum(held / (held - 1) * (of_group**2).sum(axis=1) for held, of_group in sums)
-    cross = sum((a * b).sum(axis=1) for (_, a), (_, b) in combinations(sums, 2))
-    return np.asarray(total + 2 * n_groups / (n_groups - 1) * cross)
+        sums.append(of_group * np.sqrt((size - 1) / size))
+        counts.append(held)
+    return np.asarray((of_clusters(sums, counts, n_groups) ** 2).sum(axis=1))
