@@ -5,6 +5,7 @@ from rocmax.designs._chunks import Chunks, is_dask
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._landmarks import LandmarkDesign, Landmarks
 from rocmax.designs._moments import moments, rough_mean, some_rows
+from rocmax.designs._row_space import RowSpace, Space
 from rocmax.designs._storages import as_design, is_sparse, is_stored, linear_scores
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
@@ -17,6 +18,8 @@ __all__ = [
     "KernelDesign",
     "LandmarkDesign",
     "Landmarks",
+    "RowSpace",
+    "Space",
     "StructuredDesign",
     "SubsetDesign",
     "as_design",

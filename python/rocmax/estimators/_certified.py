@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from rocmax._checks.samples import rate_range
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
-from rocmax.designs import Kernel, Landmarks
+from rocmax.designs import Kernel, Landmarks, RowSpace, Space
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._certificate import Certificate, Proof
@@ -34,16 +34,16 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     verbose: int
     C_: float
 
-    def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
+    def _steps(self, task: Task, data: Data, space: Space, report: StepReport | None = None) -> Steps:
         """Return the solver's callback, for which each step is a part of `task`."""
-        return Steps(task, lambda model: self._attributes(model, data, landmarks), report)
+        return Steps(task, lambda model: self._attributes(model, data, space), report)
 
     def _keep(
-        self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
+        self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, space: Space
     ) -> tuple[bool, F64]:
         """Set the fitted attributes; return whether the zero model is also within `tol`, and the training scores."""
         steps.close()
-        self._store(result, surrogate, data, landmarks)
+        self._store(result, surrogate, data, space)
         scores = None if "coef_" in vars(self) else result.model.scores
         return result.zero_will_do(self.tol), self._set_threshold(data.X, data.positive, data.weight, scores)
 
@@ -73,9 +73,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_proof"}
 
-    def _proved(
-        self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
-    ) -> Proof | str:
+    def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
         fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
         convex = surrogate in ("tight", "naive", "auc") or (surrogate == "hinge" and fpr_range[0] == 0)
@@ -83,10 +81,12 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             needs = "surrogate='tight', 'naive', or 'hinge' on a range from 0, over all pairs"
             return f"it needs {needs}, got {self.surrogate_!r}"
         kernel = getattr(self, "_kernel", _LINEAR)
-        if landmarks is not None or kernel.function is not None:
+        if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
         vector, n = result.model.vector, len(data.positive)
-        if self._is_dual:  # coefficients of the samples, then the weights of the features or the scores
+        if isinstance(space, RowSpace):
+            vector = space.vector(vector)
+        elif self._is_dual:  # coefficients of the samples, then the weights of the features or the scores
             vector = vector[n:] if kernel.name == "linear" else vector[:n]
         return Proof.of(
             result.proof,
@@ -104,7 +104,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             model=vector.copy(),
         )
 
-    def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None) -> None:
+    def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> None:
         """Set the fitted attributes except the threshold."""
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
         self.surrogate_ = surrogate if isinstance(surrogate, str) else own
@@ -113,24 +113,26 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc", "step")
         }
-        self.__dict__.update(self._coefficients(result.model, data, landmarks))
-        self._proof = self._proved(result, surrogate, data, landmarks)
+        self.__dict__.update(self._coefficients(result.model, data, space))
+        self._proof = self._proved(result, surrogate, data, space)
 
     @property
     def _is_dual(self) -> bool:
         """Whether models without landmarks have a coefficient per sample instead of per feature."""
         return False
 
-    def _coefficients(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
+    def _coefficients(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the attributes that score new samples."""
         X, positive, weight = data
-        if landmarks is not None:
+        if isinstance(space, RowSpace):
+            return {"coef_": space.vector(model.vector)[None]}
+        if space is not None:
             return {
-                "landmarks_": landmarks.points,
-                "dual_coef_": (landmarks.root @ model.vector)[None],
+                "landmarks_": space.points,
+                "dual_coef_": (space.root @ model.vector)[None],
                 "_coefs": model.vector.copy(),
-                "_kernel": landmarks.kernel,
-                "_samples": landmarks.points,
+                "_kernel": space.kernel,
+                "_samples": space.points,
                 "_support": slice(None),
             }
         if not self._is_dual:
@@ -141,10 +143,10 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             return found | {"coef_": model.vector[None, n:].copy()}
         return found | support_of(self._kernel, X, dual_coef)
 
-    def _attributes(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
+    def _attributes(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the fitted attributes of a model: coefficients and threshold."""
         intercept = self._intercept(model.scores, data.positive, data.weight)
-        return {**self._coefficients(model, data, landmarks), "intercept_": intercept}
+        return {**self._coefficients(model, data, space), "intercept_": intercept}
 
     def _resolved_C(self, C: Any) -> Any:
         """Return C, with the default number for "auto"."""

@@ -18,7 +18,7 @@ from rocmax._checks.samples import names_of
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
+from rocmax.designs import Design, Landmarks, Space, SubsetDesign, as_design, is_stored
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
@@ -142,11 +142,18 @@ def check_one_score(estimator: Any) -> None:
         check_scoring(estimator, estimator.scoring)
 
 
+def features_in(space: Space, X: Any) -> Any:
+    """Return the features in which models are linear: those of landmarks, of the row space of X, or X."""
+    if isinstance(space, Landmarks):
+        return space.features(X)
+    return X if space is None else space.factor
+
+
 class Validation:
     """The models of all folds of one data set, and their scores.
 
     `estimator` has fpr_range, scoring, tol, max_iter, threshold and classes_. `score_params` are arguments of its
-    scorer; those with an entry per sample are cut to the fold. With `landmarks`, models are linear in their features.
+    scorer; those with an entry per sample are cut to the fold. With a `space`, models are linear in its features.
     """
 
     def __init__(
@@ -156,12 +163,12 @@ class Validation:
         *,
         folds: list[Fold],
         score_params: dict[str, Any],
-        landmarks: Landmarks | None = None,
+        space: Space = None,
     ) -> None:
         self._estimator: Any = estimator
         self._X, self._positive, self._weight = data
-        self._features = data.X if landmarks is None else landmarks.features(data.X)
-        self._landmarks = landmarks
+        self._space = space
+        self._features = features_in(space, data.X)
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
 
@@ -200,7 +207,7 @@ class Validation:
         training = Training(design, _core.Problem(positive, weight), self._estimator.fpr_range, threads)
 
         def attributes(model: Model) -> dict[str, Any]:
-            found: dict[str, Any] = self._estimator._attributes(model, Data(None, positive, weight), self._landmarks)
+            found: dict[str, Any] = self._estimator._attributes(model, Data(None, positive, weight), self._space)
             return found
 
         def found(surrogate: str) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -17,12 +18,20 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import correction_of_folds, error_over_folds, is_better, smoothed
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs import Kernel, Landmarks, as_design
+from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, is_stored
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
+from rocmax.estimators._folds import (
+    Fold,
+    Validation,
+    check_one_score,
+    features_in,
+    folds_of,
+    groups_of,
+    rows_of,
+)
 from rocmax.estimators._landmarks import (
     check_landmarks,
     copied,
@@ -163,7 +172,9 @@ class PartialAUCSVCCV(CertifiedRanker):
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
             Training samples. The rows of each fold are copied; a memmap is not copied but read in full by every
-            product.
+            product. An X in memory with at least 2 n_samples values for each sample, such as a dense table of twice
+            as many features as samples, is first reduced to n_samples features with the same inner products, in
+            O(n_samples^2 n_features) and 16 n_samples^2 bytes; the folds copy these.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
             scorer requests them.
@@ -190,7 +201,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         X, positive, weight = data = self._validated(X, y, sample_weight)
         groups = groups_of(groups, len(positive))
         place = ranks(positive, weight, seed)
-        spaces = self._spaces(data, place)
+        spaces = self._spaces(data, place, threads)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, groups, params)
         surrogates = self._candidates(surrogate, fpr_range, data)
@@ -203,7 +214,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         n_parts = len(spaces) + bool(rest) + 1
         with whole_fit(self, X, positive, weight, n_subtasks=n_parts) as task:
 
-            def validated(space: Landmarks | None, names: tuple[str, ...]) -> F64:
+            def validated(space: Space, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
                 found = self._validation(data, space, folds, place, score_params).scores(names, Cs, threads, part)
                 part.end()
@@ -221,12 +232,15 @@ class PartialAUCSVCCV(CertifiedRanker):
             chosen, column = _choose(scores, surrogates, selection, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            design = as_design(X) if space is None else landmark_design(space, data, 0.0)
+            if isinstance(space, Landmarks):
+                design = landmark_design(space, data, 0.0)
+            else:
+                design = as_design(features_in(space, X))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
             zero, train_scores = self._keep(result, steps, name, data, space)
-            if space is not None:
+            if isinstance(space, Landmarks):
                 self.gamma_ = space.kernel.gamma
             part.end(dict)
             score = float(scores[:, chosen, column].mean())
@@ -250,8 +264,8 @@ class PartialAUCSVCCV(CertifiedRanker):
             return list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
         return check_Cs(self.Cs)
 
-    def _spaces(self, data: Data, place: Rows) -> list[Landmarks | None]:
-        """Return the landmarks with every width to choose from; None for a model linear in X."""
+    def _spaces(self, data: Data, place: Rows, threads: int) -> Sequence[Space]:
+        """Return the landmarks with every width to choose from; of a model linear in X its row space if X is wide."""
         X, positive, weight = data
         n = check_landmarks(self.n_landmarks, self.kernel, X)
         if n is None:
@@ -259,7 +273,7 @@ class PartialAUCSVCCV(CertifiedRanker):
                 raise ValueError(
                     f"kernel={shown(self.kernel)} needs n_landmarks, such as n_landmarks=1000; or use kernel='linear'"
                 )
-            return [None]
+            return [None if is_stored(X) else RowSpace.of(X, threads)]
         gammas = self._gammas(X, weight)
         points = copied(X, first_of_both(positive, place, n))
         kernels = [Kernel.resolve(self.kernel, gamma, self.degree, self.coef0, X, weight) for gamma in gammas]
@@ -280,17 +294,22 @@ class PartialAUCSVCCV(CertifiedRanker):
         return gammas
 
     def _validation(
-        self, data: Data, space: Landmarks | None, folds: list[Fold], place: Rows, score_params: dict[str, Any]
+        self,
+        data: Data,
+        space: Space,
+        folds: list[Fold],
+        place: Rows,
+        score_params: dict[str, Any],
     ) -> Validation:
         """Return the folds; with landmarks, with only as many rows as the choice needs."""
-        if space is None:
-            return Validation(self, data, folds=folds, score_params=score_params)
+        if not isinstance(space, Landmarks):
+            return Validation(self, data, folds=folds, score_params=score_params, space=space)
         limits = settings()
         n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
         some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
         params = {name: rows_of(value, some, len(data.positive)) for name, value in score_params.items()}
         data = data.take(some)._replace(X=copied(data.X, some))
-        return Validation(self, data, folds=folds, score_params=params, landmarks=space)
+        return Validation(self, data, folds=folds, score_params=params, space=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.

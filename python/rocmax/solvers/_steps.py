@@ -24,8 +24,9 @@ _FURTHER, _INSIDE = 2.0, 0.1
 _SEPARATED = 0.1
 # A slope of at most this share of the slope of the squared length counts as 0.
 _LEVEL = 1e-3
-# The features of samples with springs are copied up to so many samples, or up to one of so many.
-_COPIED, _SHARE = 4000, 2
+# The features of samples with springs are copied up to so many samples or this share of all. A copy takes as long as
+# two or three products: if X is large, nearly all samples are not copied.
+_COPIED, _SHARE, _NEARLY_ALL = 4000, 0.5, 0.8
 # Newton's equations are solved exactly up to so many feature values of these samples, else by at most so many products.
 _ENTRIES, _CG_STEPS = 1 << 20, 50
 # The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
@@ -215,7 +216,11 @@ class Springs:
 
     def __init__(self, design: Design, rows: Rows, starts: Rows, stiffness: F64) -> None:
         self._starts, self._stiffness = starts, stiffness
-        copied = design.rows(rows) if len(rows) <= max(_COPIED, design.n_samples // _SHARE) else None
+        n = design.n_samples
+        few = len(rows) <= max(_COPIED, _SHARE * n)
+        if n * design.dim > settings().small_product:
+            few = few and len(rows) <= _NEARLY_ALL * n
+        copied = design.rows(rows) if few else None
         self._sample = SubsetDesign(design, rows) if copied is None else copied
         self._sizes = np.concatenate((starts[1:], [len(rows)])) - starts
         self._sums = np.add.reduceat(stiffness, starts)
