@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, require_weights
 from rocmax.metrics._infer import warn_below_chance
@@ -48,36 +47,7 @@ _WHOLE_CURVES = (
 )
 
 
-@overload
-def compare(
-    samples: Samples | Mapping[str, Samples],
-    /,
-    measure: Measure | str = "auc",
-    *,
-    method: Method | str | None = None,
-    null_difference: float = 0.0,
-    alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
-    confidence_level: float = 0.95,
-    adjust: str | None = "holm",
-    random_state: Any = None,
-) -> Comparison: ...
-@overload
-def compare(
-    y_true: ArrayLike | Mapping[str, ArrayLike],
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    measure: Measure | str = "auc",
-    *,
-    method: Method | str | None = None,
-    null_difference: float = 0.0,
-    alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
-    confidence_level: float = 0.95,
-    adjust: str | None = "holm",
-    random_state: Any = None,
-    **reading: Unpack[Reading],
-) -> Comparison: ...
-def compare(  # type: ignore[misc]  # with samples first, the measure is second
+def compare(  # with samples first, the measure is second
     y_true: Any,
     y_score: Any = None,
     measure: Measure | str = "auc",

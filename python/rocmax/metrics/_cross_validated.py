@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isqrt
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,27 +31,8 @@ _MANY = 20  # folds: more of one size are repeats of fewer, as a rule
 _LEAST_TILE = 10  # samples: shorter sequences of labels repeat by chance
 
 
-@overload
-def cross_validated_auc(
-    samples: Samples,
-    /,
-    measure: Measure | str = "auc",
-    *,
-    fold: ArrayLike,
-    confidence_level: float = 0.95,
-) -> Inference: ...
-@overload
-def cross_validated_auc(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    measure: Measure | str = "auc",
-    *,
-    fold: ArrayLike,
-    confidence_level: float = 0.95,
-    **reading: Unpack[Clustered],
-) -> Inference: ...
-def cross_validated_auc(  # type: ignore[misc]  # with samples first, the measure is second
-    y_true: Any,
+def cross_validated_auc(  # with samples first, the measure is second
+    y_true: ArrayLike | Samples,
     y_score: Any = None,
     measure: Measure | str = "auc",
     *,

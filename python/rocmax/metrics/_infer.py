@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, overload
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,35 +36,8 @@ from rocmax.metrics.variances._resample import check_seed
 _ROUNDING = 1e-9
 
 
-@overload
-def infer(
-    samples: Samples,
-    /,
-    measure: Measure | str = "auc",
-    *,
-    method: Method | str | None = None,
-    null_value: float | None = None,
-    alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
-    confidence_level: float = 0.95,
-    random_state: Any = None,
-) -> Inference: ...
-@overload
-def infer(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    measure: Measure | str = "auc",
-    *,
-    method: Method | str | None = None,
-    null_value: float | None = None,
-    alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
-    confidence_level: float = 0.95,
-    random_state: Any = None,
-    **reading: Unpack[Reading],
-) -> Inference: ...
-def infer(  # type: ignore[misc]  # with samples first, the measure is second
-    y_true: Any,
+def infer(  # with samples first, the measure is second
+    y_true: ArrayLike | Samples,
     y_score: Any = None,
     measure: Measure | str = "auc",
     *,
