@@ -65,27 +65,12 @@ def precision_recall_points(
     y_true: Labels, y_score: Scores, sample_weight: F64 | None, drop: bool, n_threads: int
 ) -> tuple[F64, F64, F64]: ...
 def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float]]: ...
-def measure(
-    y_true: Labels,
-    y_score: Scores,
-    sample_weight: F64 | None,
-    measure: Measure,
-    n_threads: int,
-) -> Any: ...
+def measure(y_true: Labels, y_score: Scores, sample_weight: F64 | None, measure: Measure, n_threads: int) -> Any: ...
 def components(
-    y_true: Labels,
-    y_score: Scores,
-    sample_weight: F64 | None,
-    measure: Measure,
-    n_threads: int,
+    y_true: Labels, y_score: Scores, sample_weight: F64 | None, measure: Measure, n_threads: int
 ) -> tuple[F64, F64]: ...
 def covariance(
-    y_true: Labels,
-    y_score: list[Scores],
-    sample_weight: F64 | None,
-    sampling: bool,
-    measure: Measure,
-    n_threads: int,
+    y_true: Labels, y_score: list[Scores], sample_weight: F64 | None, sampling: bool, measure: Measure, n_threads: int
 ) -> tuple[F64, F64, F64]: ...
 def bootstrap(
     y_true: Labels,

@@ -1,7 +1,5 @@
 """Files are written whole, or stay as they were."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

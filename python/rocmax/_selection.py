@@ -1,7 +1,5 @@
 """Choose among models by their held-out partial AUCs and the standard errors of paired differences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

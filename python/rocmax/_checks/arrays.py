@@ -1,7 +1,5 @@
 """Arrays of other libraries as numpy arrays, copied only if necessary."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dask collections: fetched partition by partition, or counted where they are."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

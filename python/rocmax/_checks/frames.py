@@ -1,7 +1,5 @@
 """Columns, ordered categories and index labels of frames and series."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Samples with missing values, and scores that are low for positives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of the arguments of the metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from numbers import Real

@@ -98,13 +98,7 @@ class Counted(Scored):
         results = []
         for k, measure in enumerate(measures):
             with report.warned(measure.short, how="--method"):
-                one = compare_counted(
-                    second,
-                    k,
-                    confidence_level=asked.confidence,
-                    adjust=asked.adjust,
-                    lower=low,
-                )
+                one = compare_counted(second, k, confidence_level=asked.confidence, adjust=asked.adjust, lower=low)
             results.append(replace(one, **self._rows()))
         self._warn_of_pooled(results)
         return results

@@ -16,12 +16,7 @@ import polars as pl
 import skops.io
 from numpy.typing import NDArray
 
-from rocmax import (
-    PartialAUCBoostingClassifier,
-    PartialAUCEnsembleClassifier,
-    PartialAUCSVC,
-    PartialAUCSVCCV,
-)
+from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import _archive as archive
 from rocmax._cli import _ensemble as ensembles
 from rocmax._cli import _trees as trees

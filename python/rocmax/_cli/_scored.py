@@ -150,11 +150,7 @@ class Whole(Scored):
             log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
             level = None
         report.draw(
-            path,
-            self.samples,
-            fpr_range=self.arguments.fpr,
-            confidence_level=level,
-            xscale=self.arguments.xscale,
+            path, self.samples, fpr_range=self.arguments.fpr, confidence_level=level, xscale=self.arguments.xscale
         )
 
 

@@ -1,7 +1,5 @@
 """Ctrl-C during LAPACK calls: the wait ends at once, the work at its next checkpoint."""
 
-from __future__ import annotations
-
 import contextvars
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The number of threads of a call, and locks for what threads must not do at once."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

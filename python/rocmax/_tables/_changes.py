@@ -1,7 +1,5 @@
 """How the columns of a table differ from those that trained a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Encode the columns of a table, read by a schema, for trees or for linear models."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Self
 
 import numpy as np

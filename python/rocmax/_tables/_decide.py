@@ -1,7 +1,5 @@
 """Decide what each column of a training table is, by rules that a person can predict."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection

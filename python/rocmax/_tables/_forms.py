@@ -48,10 +48,7 @@ TEXT = Form("text", "a text", "")
 _FORMS: list[tuple[Form, re.Pattern[str]]] = [
     (Form(group, what, remedy), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE))
     for group, what, remedy, pattern in (
-        (
-            *("moment", "a date", "write the days since a fixed day, or the age"),
-            rf"{_DATE}(?:[T\s]+{_TIME}{_ZONE})?",
-        ),
+        (*("moment", "a date", "write the days since a fixed day, or the age"), rf"{_DATE}(?:[T\s]+{_TIME}{_ZONE})?"),
         ("moment", "a time", "write minutes or hours as a number", rf"(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
         (
             *("number", "a number with separators of thousands", "write it without separators"),

@@ -1,7 +1,5 @@
 """Frames of pandas, polars and pyarrow alike: columns as numbers or texts, and what their types say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import narwhals as nw

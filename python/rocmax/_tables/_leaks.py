@@ -1,7 +1,5 @@
 """Look for suspects among the columns of a training table, whatever library it is of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

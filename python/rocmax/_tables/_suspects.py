@@ -3,8 +3,6 @@
 Both are found from the rows and the positives of each value of a column, after one sort of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,4 @@ from rocmax.boosting._classifier import PartialAUCBoostingClassifier
 from rocmax.boosting._metric import partial_auc_metric
 from rocmax.boosting._objective import PartialAUCObjective
 
-__all__ = [
-    "PartialAUCBoostingClassifier",
-    "PartialAUCObjective",
-    "partial_auc_metric",
-]
+__all__ = ["PartialAUCBoostingClassifier", "PartialAUCObjective", "partial_auc_metric"]

@@ -1,7 +1,5 @@
 """The categories of a training frame, by which later frames are read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

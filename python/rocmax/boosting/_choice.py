@@ -1,7 +1,5 @@
 """The number of rounds, chosen by the partial AUC of held-out rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

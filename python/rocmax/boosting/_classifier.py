@@ -1,7 +1,5 @@
 """PartialAUCBoostingClassifier: boosted trees whose rounds and objective are chosen by partial AUC."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """XGBoost on several processes, each with a part of the rows: the sums that all of them need."""
 
-from __future__ import annotations
-
 import sys
 from types import FrameType
 from typing import Any

@@ -1,7 +1,5 @@
 """The rows to train on and the rows to hold out, drawn at random or given by the user."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LightGBM and XGBoost behind one interface: training by rounds, watched after each."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The partial AUC as an evaluation metric of LightGBM and XGBoost, for early stopping."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +33,7 @@ class _Metric:
             weight = np.ones(len(y_score)) if sample_weight is None else sample_weight
             y_true, y_score, sample_weight = gathered(processes, y_true, y_score, weight)
         value = partial_auc_score(
-            y_true,
-            y_score,
-            fpr_range=self.fpr_range,
-            tpr_range=self.tpr_range,
-            sample_weight=sample_weight,
+            y_true, y_score, fpr_range=self.fpr_range, tpr_range=self.tpr_range, sample_weight=sample_weight
         )
         return value if self.library == "xgboost" else (self.__name__, value, True)
 

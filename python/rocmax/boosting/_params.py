@@ -1,7 +1,5 @@
 """Check `library_params`: each parameter of the class has one home, and unknown names are refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

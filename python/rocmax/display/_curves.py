@@ -1,7 +1,5 @@
 """ROC curves as they are drawn: points, areas, averages and bands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -30,7 +28,7 @@ class Curve:
     tpr: F64
     area: float  # in the legend, with its interval
     band: Band | None = None
-    parts: tuple[Curve, ...] = ()  # drawn thin, such as the curves that this one averages
+    parts: "tuple[Curve, ...]" = ()  # drawn thin, such as the curves that this one averages
     interval: tuple[float, float] | None = None
     is_average: bool = False  # of the other curves of the plot
     marks: tuple[OperatingPoint, ...] = ()  # thresholds to mark

@@ -1,7 +1,5 @@
 """ROC curves of several classes, and of their average."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations

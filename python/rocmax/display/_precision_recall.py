@@ -1,7 +1,5 @@
 """Precision-recall curves of one or several models, with bands and the line of the prevalence."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

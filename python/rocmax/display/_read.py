@@ -1,7 +1,5 @@
 """Labels and scores of the models to draw, from arrays or from fitted estimators."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Calibration: the share of positives among samples of about the same score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

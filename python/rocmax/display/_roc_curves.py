@@ -1,7 +1,5 @@
 """The curves of an ROC plot: of predictions, of the folds of a cross-validation, of the readers of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

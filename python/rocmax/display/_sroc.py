@@ -1,7 +1,5 @@
 """Scored-ROC curves: the share of pairs that are ranked correctly by more than a margin."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

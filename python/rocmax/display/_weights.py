@@ -37,12 +37,7 @@ class WeightsDisplay(Picture):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        feature_names: Sequence[str] | None = None,
-        most: int = 20,
-        ax: Axes | None = None,
+        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, most: int = 20, ax: Axes | None = None
     ) -> Self:
         """Draw the weights of a fitted linear estimator, or of the last step of a pipeline.
 

@@ -1,7 +1,5 @@
 """Families of boosted trees, whose rounds are chosen by the mean partial AUC over the folds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PartialAUCEnsembleClassifier: the families of models that rank a table best, and their mean."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self

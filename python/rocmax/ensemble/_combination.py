@@ -1,7 +1,5 @@
 """The choice among families, and the mean of the families kept."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from typing import Any, NamedTuple
 
@@ -24,7 +22,7 @@ class Combination(NamedTuple):
     kept: list[str]
     curves: list[Curve]
 
-    def only(self, names: Container[str]) -> Combination:
+    def only(self, names: Container[str]) -> "Combination":
         """Return the combination of some of the families."""
         pairs = [(name, curve) for name, curve in zip(self.kept, self.curves, strict=True) if name in names]
         return self._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])

@@ -1,7 +1,5 @@
 """The data that all families learn from and share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -205,7 +203,7 @@ class Data:
         slope, offset = np.mean(curves, axis=0)
         return pooled(self.folds, level, self.n), (float(slope), float(offset))
 
-    def first_folds(self) -> tuple[Data, Data | None]:
+    def first_folds(self) -> "tuple[Data, Data | None]":
         """Return the data with the folds that suffice to choose by, and with the others, None if all are needed."""
         if not self._may_stop:
             return self, None
@@ -216,7 +214,7 @@ class Data:
         pairs = zip(self.folds, scores, strict=True)
         return float(np.mean([self.partial_auc(held, of) for (_, held), of in pairs]))
 
-    def once(self) -> Data:
+    def once(self) -> "Data":
         """Return the data with the first folds that score each row at most once."""
         count = np.zeros(self.n, dtype=int)
         for k, (_, rows) in enumerate(self.folds):

@@ -1,7 +1,5 @@
 """The families, and those that suit a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

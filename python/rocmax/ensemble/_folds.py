@@ -1,7 +1,5 @@
 """Pooled scores of folds, and the parts of the rows that estimate the ensemble."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

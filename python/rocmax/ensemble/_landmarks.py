@@ -1,7 +1,5 @@
 """The family of kernel machines on landmarks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

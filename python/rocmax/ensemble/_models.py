@@ -1,7 +1,5 @@
 """Families of scikit-learn's models and of the user's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The leaderboard of an ensemble."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The course of a fit: threads, time limit, reports, and how it stops."""
 
-from __future__ import annotations
-
 import threading
 import time
 import warnings

@@ -1,7 +1,5 @@
 """The scores of any classifier, on a scale that logistic curves can be fitted to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rankers of tables: threshold and calibrated probabilities from held-out scores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -27,10 +27,7 @@ SHARED = {
         "classes. The message names the argument, its value and the fix.",
     ),
     # Parameters
-    "fpr_range": (
-        "tuple of float",
-        "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.",
-    ),
+    "fpr_range": ("tuple of float", "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve."),
     "C": (
         'float or "auto"',
         "Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM and "

@@ -18,15 +18,7 @@ from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._kernel_base import KernelRanker
-from rocmax.solvers.least_squares import (
-    Features,
-    KernelFeatures,
-    LinearFeatures,
-    Loss,
-    fit,
-    fit_products,
-    targets,
-)
+from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeatures, Loss, fit, fit_products, targets
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000

@@ -23,23 +23,8 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import (
-    Fold,
-    Validation,
-    check_one_score,
-    features_in,
-    folds_of,
-    groups_of,
-    rows_of,
-)
-from rocmax.estimators._landmarks import (
-    check_landmarks,
-    copied,
-    first_of_both,
-    landmark_design,
-    ranks,
-    thinned,
-)
+from rocmax.estimators._folds import Fold, Validation, check_one_score, features_in, folds_of, groups_of, rows_of
+from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
@@ -294,12 +279,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         return gammas
 
     def _validation(
-        self,
-        data: Data,
-        space: Space,
-        folds: list[Fold],
-        place: Rows,
-        score_params: dict[str, Any],
+        self, data: Data, space: Space, folds: list[Fold], place: Rows, score_params: dict[str, Any]
     ) -> Validation:
         """Return the folds; with landmarks, with only as many rows as the choice needs."""
         if not isinstance(space, Landmarks):

@@ -1,7 +1,5 @@
 """Rows that occur again: folds keep them together, as a model that has seen a row need not learn to rank it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -83,13 +83,7 @@ def _blaming_features() -> Iterator[None]:
 class Training:
     """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C."""
 
-    def __init__(
-        self,
-        design: Design,
-        problem: _core.Problem,
-        fpr_range: tuple[float, float],
-        n_threads: int,
-    ) -> None:
+    def __init__(self, design: Design, problem: _core.Problem, fpr_range: tuple[float, float], n_threads: int) -> None:
         self.design, self.problem = design, problem
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the last full-range model

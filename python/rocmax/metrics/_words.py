@@ -1,7 +1,5 @@
 """Numbers, names and tables as people read them: the only place that decides on digits and words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime

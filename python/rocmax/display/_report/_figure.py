@@ -1,7 +1,5 @@
 """The interactive figures of a report, as Bokeh's JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HTML elements, in which all text is escaped."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The numbers of a report."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

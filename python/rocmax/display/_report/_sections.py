@@ -1,7 +1,5 @@
 """The parts of a report's page, from top to bottom."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from itertools import combinations

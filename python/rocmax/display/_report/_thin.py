@@ -1,7 +1,5 @@
 """The points of a ROC curve that a page needs: those that a screen can show, and the best one at each rate."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Bins of one score are exact. The scores in a bin of several (:func:`reduced`) sh
 lie within it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

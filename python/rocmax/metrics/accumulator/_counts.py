@@ -1,7 +1,5 @@
 """Checks of samples that arrive counted, and of labels of parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compare models whose samples come in parts, in two passes: count them, then sum products of their components."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -30,7 +28,7 @@ class _Class(NamedTuple):
     values: F64
 
     @classmethod
-    def of(cls, score: F64, values: F64, weight: F64) -> _Class:
+    def of(cls, score: F64, values: F64, weight: F64) -> "_Class":
         held = weight > 0
         score, values, weight = score[held], values[:, held], weight[held]
         order = np.argsort(score)

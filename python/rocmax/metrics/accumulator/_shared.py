@@ -1,7 +1,5 @@
 """Bins that several threads fill, and samples that wait to be counted."""
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

@@ -3,8 +3,6 @@
 All are functions of the weight of either class at the distinct scores, highest first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ positive) or ``x_k`` (a negative) by ``(1[j <= k] - y_k) / m`` or ``(1[j <= k] -
 the vertices' coefficients from k = j on.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

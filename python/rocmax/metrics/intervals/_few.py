@@ -17,8 +17,6 @@ logarithm of a ratio of standard deviations, shrunk towards 1 as the slope is; h
 whole curve may not be that of the corner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hypotheses: what an estimate or a difference is tested against."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

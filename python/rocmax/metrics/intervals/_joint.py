@@ -1,7 +1,5 @@
 """The joint test that several linear combinations of estimates are 0."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -82,5 +80,5 @@ def warn_of_no_variance() -> None:
     """Warn of an infinite statistic, if no pair of models has warned of its variance of 0."""
     warn(
         "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
-        " test's statistic is infinite, and its p-value of 0 is too optimistic",
+        " test's statistic is infinite, and its p-value of 0 is too optimistic"
     )

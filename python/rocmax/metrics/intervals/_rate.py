@@ -11,8 +11,6 @@ more sample: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of 
 ends, the smaller. The false positive rate at a true positive rate is 1 - R of the curve with the classes exchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -24,8 +24,6 @@ Many components are a better guide: the model's variance of each class is multip
 k = n w, the number in the range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple

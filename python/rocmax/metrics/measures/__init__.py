@@ -1,7 +1,5 @@
 """Measures, one file each or one for a family with a common formula, and their names in `measure=`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rocmax._parameters import shown

@@ -9,8 +9,6 @@ With P the positives' part of the sum and Q the negatives', P + Q fixed, a chang
 threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a user's function is called with labels, scores and weights."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Scorers for scikit-learn's model selection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

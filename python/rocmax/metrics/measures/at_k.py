@@ -1,7 +1,5 @@
 """Precision and recall among the k highest scores (an alert budget)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The area under the ROC curve, the margin AUC and the scored AUC: means over pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar

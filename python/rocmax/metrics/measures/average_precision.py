@@ -1,7 +1,5 @@
 """Average precision: the mean, over the positives, of the precision at their scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

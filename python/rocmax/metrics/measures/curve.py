@@ -1,7 +1,5 @@
 """Base classes of the measures that the core computes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The equal error rate of detection and verification."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

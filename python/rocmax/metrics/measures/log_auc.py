@@ -1,7 +1,5 @@
 """The area under the ROC curve over the logarithm of the false positive rate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """The net benefit of acting at a threshold of the predicted probability."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Areas under a part of the ROC curve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Measures of a ranking: functions of the shares of either class at the distinct scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

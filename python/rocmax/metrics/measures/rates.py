@@ -1,7 +1,5 @@
 """One rate at the threshold that the other rate sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Early recognition: the positives that a screen of the highest scores finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Areas under smoothed ROC curves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Methods, one file each; the default methods, and the warnings about too few samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

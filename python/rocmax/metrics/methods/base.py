@@ -1,7 +1,5 @@
 """Method, the base class of the methods, and what they return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -59,7 +57,7 @@ class Data(NamedTuple):
     counts: bool = False  # the weight of either class at every score, instead of samples
 
     @classmethod
-    def of(cls, *samples: Sample | Classes) -> Data:
+    def of(cls, *samples: Sample | Classes) -> "Data":
         """Return what is known of samples of one model or of several."""
         kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
@@ -102,7 +100,7 @@ class Method:
         """How samples are drawn, in words; None if they are not."""
         return None
 
-    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+    def check(self, measure: Measure, data: Data, takers: "dict[str, type[Method]]") -> None:
         """Check that the method supports the measure and the kind of data; `takers` are all methods."""
         if not self.fits(measure):
             words = " or ".join(need.value for need in Trait if need in self.needs)

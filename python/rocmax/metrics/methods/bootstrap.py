@@ -1,7 +1,5 @@
 """Bootstrap intervals and covariances."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar

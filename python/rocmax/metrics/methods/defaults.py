@@ -1,7 +1,5 @@
 """The default methods: those of the best measured coverage (benches/python/coverage_metrics.py)."""
 
-from __future__ import annotations
-
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap

@@ -1,7 +1,5 @@
 """Intervals and covariances by components: DeLong's, its log-odds form, and Wu's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

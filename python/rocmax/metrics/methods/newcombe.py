@@ -1,7 +1,5 @@
 """Newcombe's interval for an AUC, which needs only its value and the class sizes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Variances of areas under fitted binormal curves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Intervals of differences from those of both models."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar

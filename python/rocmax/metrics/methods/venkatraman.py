@@ -1,7 +1,5 @@
 """Venkatraman's test that two ROC curves are equal everywhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

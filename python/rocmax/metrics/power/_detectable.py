@@ -1,7 +1,5 @@
 """The least AUC that a study of given size detects."""
 
-from __future__ import annotations
-
 from rocmax._checks.samples import choice, number
 from rocmax._parameters import as_float
 from rocmax.metrics.power._power import auc_power

@@ -1,7 +1,5 @@
 """Variances of a planned study by the components of its measure, under a binormal model or in a pilot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -78,7 +76,7 @@ class _Steps(NamedTuple):
         above = special.ndtr(-self.at[of])
         return float(2 * (self.mass[of] * self.half[of]) @ above - (self.mass[of] @ above) ** 2)
 
-    def covariance(self, other: _Steps, correlation: float, of: int) -> float:
+    def covariance(self, other: "_Steps", correlation: float, of: int) -> float:
         """Return the covariance with the components of a second model."""
         return float(self.mass[of] @ shared(self.at[of][:, None], other.at[of], correlation) @ other.mass[of])
 

@@ -1,7 +1,5 @@
 """The test that a study is planned for, the true values, and the variance of its estimate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Power and sample size of studies of one model or two, from a binormal model or a pilot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Unpack

@@ -1,7 +1,5 @@
 """Obuchowski and Rockette's analysis of variance of a reader study, with Hillis's degrees of freedom."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Only cases that two tests share contribute to their covariance, so nested and pa
 their own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Means of modalities and their differences: intervals and tests."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The results of the analysis of a reader study, and how they are printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

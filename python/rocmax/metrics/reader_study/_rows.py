@@ -1,7 +1,5 @@
 """Rows of readings: names of readers, modalities and cases, and what all readings of a case agree on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

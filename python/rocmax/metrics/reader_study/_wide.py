@@ -1,7 +1,5 @@
 """Wide tables of a reader study: one row per case, one column per reader and modality."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The result of inference about a measure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

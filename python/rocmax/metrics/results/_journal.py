@@ -1,7 +1,5 @@
 """Tables as papers print them: an estimate and its interval in one cell, "0.81 (0.76-0.86)"."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

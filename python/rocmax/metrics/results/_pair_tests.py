@@ -1,7 +1,5 @@
 """Tests of the difference of every pair of estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

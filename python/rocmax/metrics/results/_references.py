@@ -1,7 +1,5 @@
 """Sources of the methods: short for sentences, in full for lists of references."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A subclass writes its numbers in `_lines` and `_sentences`, its methods and samples in `_basis`, its table in `rows`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

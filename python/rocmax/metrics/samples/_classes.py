@@ -1,7 +1,5 @@
 """Samples of several classes with a column of scores for each, their binary comparisons, and the means over these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,15 +10,7 @@ from numpy.typing import NDArray
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.frames import class_columns
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import (
-    F64,
-    named_columns,
-    names_of,
-    require_finite,
-    require_weights,
-    scores,
-    weights,
-)
+from rocmax._checks.samples import F64, named_columns, names_of, require_finite, require_weights, scores, weights
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._arguments import Arguments

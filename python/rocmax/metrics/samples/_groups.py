@@ -1,7 +1,5 @@
 """What `groups` name: the cluster of every sample, or the two subjects of every pair."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

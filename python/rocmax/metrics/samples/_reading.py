@@ -1,7 +1,5 @@
 """The options of reading samples, which functions of arrays pass on to `Samples`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, cast
 

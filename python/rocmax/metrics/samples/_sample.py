@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import (
-    F64,
-    label_classes,
-    require_finite,
-    require_two_classes,
-    require_weights,
-)
+from rocmax._checks.samples import F64, label_classes, require_finite, require_two_classes, require_weights
 from rocmax.metrics.samples._groups import numbered
 
 T = TypeVar("T")

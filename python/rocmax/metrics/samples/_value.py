@@ -1,7 +1,5 @@
 """What is read once: values that cannot change, and functions that take them or the arrays to make them of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from inspect import signature

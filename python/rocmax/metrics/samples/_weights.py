@@ -1,7 +1,5 @@
 """What weights stand for: so many equal samples (frequency weights) or inverse probabilities (sampling weights)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -52,7 +50,7 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
         warn(
             f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
             " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
-            " probabilities, amounts) take infer(..., weight_kind='sampling')",
+            " probabilities, amounts) take infer(..., weight_kind='sampling')"
         )
     return weight_kind or ("frequency" if found else None)
 
@@ -65,5 +63,5 @@ def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
             f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
             " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights"
             " (inverse probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if"
-            " they are counts",
+            " they are counts"
         )

@@ -1,7 +1,5 @@
 """Models compared in every subgroup: differences there and pooled, and the test that they are the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ All are functions of the subgroups' estimates, of their covariance, which is 0 b
 cluster, and of the degrees of freedom of their variances.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Results in subgroups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations

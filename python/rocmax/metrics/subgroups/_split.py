@@ -1,7 +1,5 @@
 """Samples of subgroups, and the estimates in each."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields

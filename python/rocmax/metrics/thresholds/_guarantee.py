@@ -1,7 +1,5 @@
 """Thresholds that keep a limit on new data with a given probability."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any

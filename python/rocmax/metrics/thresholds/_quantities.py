@@ -18,17 +18,7 @@ Ends = tuple[F64, F64]
 _FEW = 8  # rules that walk the curve one by one; for more rules it is copied
 
 #: What :func:`values` returns, in the order of tables.
-QUANTITIES = (
-    "tpr",
-    "fpr",
-    "specificity",
-    "ppv",
-    "npv",
-    "lr_positive",
-    "lr_negative",
-    "accuracy",
-    "predicted_positive",
-)
+QUANTITIES = ("tpr", "fpr", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "accuracy", "predicted_positive")
 #: Those that depend on the prevalence.
 OF_PREVALENCE = ("ppv", "npv", "accuracy", "predicted_positive")
 

@@ -1,7 +1,5 @@
 """The result of `operating_point`: rates and predictive values at thresholds, in words and tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -11,8 +11,6 @@ have correlation r among the positives and q among the negatives have
 and r = q = 1 gives the variances of one. An area's covariance follows by its derivatives f by A and g by B.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Variances and covariances by components, in parts for each class or by clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

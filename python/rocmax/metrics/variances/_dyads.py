@@ -15,8 +15,6 @@ both classes cancel and a share r of the variance is specific to the pair. The d
 those of Satterthwaite (1946), by the fourth powers of S_i.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +39,7 @@ class _Sums(NamedTuple):
     of_subject: F64
     of_pair: F64  # pairs of two subjects
 
-    def plus(self, other: _Sums) -> _Sums:
+    def plus(self, other: "_Sums") -> "_Sums":
         return _Sums(*(one + two for one, two in zip(self, other, strict=True)))
 
     def variance(self) -> F64:

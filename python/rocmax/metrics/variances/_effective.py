@@ -12,8 +12,6 @@ weights of both classes overlap, they do not depend on the class alone, and that
 among negatives of weight 20 would have had weight 20, too.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

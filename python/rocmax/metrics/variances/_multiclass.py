@@ -1,7 +1,5 @@
 """Variances of measures of several classes, by the influence of every sample, and their bootstrap replicates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple
@@ -12,14 +10,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
-from rocmax.metrics.samples._classes import (
-    Classes,
-    averaged,
-    class_estimates,
-    comparisons,
-    members_of,
-    shares,
-)
+from rocmax.metrics.samples._classes import Classes, averaged, class_estimates, comparisons, members_of, shares
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
@@ -59,10 +50,7 @@ def influence_curve(fold: Classes, measure: Measure, frequency: F64) -> Influenc
 
 
 def _summed(
-    data: Classes,
-    measure: Measure,
-    factor: Callable[[Any, NDArray[np.bool_], Sample], float],
-    of_share: float = 1.0,
+    data: Classes, measure: Measure, factor: Callable[[Any, NDArray[np.bool_], Sample], float], of_share: float = 1.0
 ) -> Influence:
     """Sum the influences of every sample on the comparisons, each times the `factor` of the sample's class there."""
     share = shares(data, measure)

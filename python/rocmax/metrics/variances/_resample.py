@@ -1,7 +1,5 @@
 """Bootstrap replicates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -11,14 +11,7 @@ from rocmax.solvers.least_squares._spectrum import require_size
 
 
 def fit_products(
-    X: Any,
-    labels: Bool,
-    weight: F64,
-    alphas: F64,
-    *,
-    pairwise: bool,
-    tol: float,
-    max_iter: int,
+    X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool, tol: float, max_iter: int
 ) -> tuple[F64, AnyArray, F64]:
     """Solve (X' L X + alpha I) w = X' L y for every column of `labels` and its alpha > 0.
 
