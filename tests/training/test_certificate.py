@@ -4,7 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rocmax import AUCSVC, Certificate, PartialAUCSVC, PartialAUCSVCCV
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, Certificate, PartialAUCSVC, PartialAUCSVCCV, _core
+from rocmax.risks import Hinge, Ramp
 from rocmax.solvers._proof import Arrangement, Pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
@@ -30,11 +31,12 @@ def samples(seed, n=80, d=4, weights=None):
     return X, y, weight
 
 
-RANGES = [((0, 1), "tight"), ((0, 0.2), "hinge"), ((0.1, 0.4), "tight"), ((0.1, 0.4), "naive"), ((0, 0.3), "naive")]
+CONVEX = [((0, 1), "tight"), ((0, 0.2), "hinge"), ((0.1, 0.4), "tight"), ((0.1, 0.4), "naive"), ((0, 0.3), "naive")]
+STEPS = [((0, 0.3), "ramp"), ((0.1, 0.4), "ramp"), ((0.1, 0.4), "hinge")]
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
-@pytest.mark.parametrize(("fpr_range", "surrogate"), RANGES)
+@pytest.mark.parametrize(("fpr_range", "surrogate"), CONVEX + STEPS)
 def test_the_proven_gap_is_the_certified_one(fpr_range, surrogate, weights):
     for seed, C in product(range(2), (0.01, 1.0, 1000.0)):
         X, y, weight = samples(seed, weights=weights)
@@ -42,6 +44,53 @@ def test_the_proven_gap_is_the_certified_one(fpr_range, surrogate, weights):
         certificate = model.certificate()
         assert certificate.gap == pytest.approx(model.dual_gap_, abs=1e-12)
         assert certificate.verify(X, y, weight) == pytest.approx(model.dual_gap_, abs=1e-9)
+        what = "last convex step" if (fpr_range, surrogate) in STEPS else "whole objective"
+        assert certificate.kind == what and what in repr(certificate)
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_least_squares_are_certified_by_their_gradient(kernel, weights):
+    X, y, weight = samples(0, weights=weights)
+    X = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1)) if kernel == "precomputed" else X
+    for model in (AUCRLS(10.0, kernel=kernel), RLS(0.1, kernel=kernel)):
+        certificate = model.fit(X, y, weight).certificate()
+        assert certificate.gap < 1e-12
+        assert certificate.verify(X, y, weight) < 1e-12
+        w, f = np.ones(len(y)) if weight is None else weight, model.decision_function(X) - model.intercept_
+        squares = w @ (2 * y - 1 - f) ** 2
+        if type(model) is AUCRLS:
+            pos, neg = y == 1, y == 0
+            squares = (np.outer(w[pos], w[neg]) * (2 - f[pos][:, None] + f[neg]) ** 2).sum()
+        length = model.dual_coef_[0] @ f
+        assert 2 * model.alpha * certificate.objective == pytest.approx(squares + model.alpha * length)
+
+
+def test_the_gap_of_least_squares_is_that_of_the_model():
+    X, y, _ = samples(0)
+    rough = AUCRLS(0.1, solver="cg", tol=1e-2).fit(X * [1, 10, 100, 1000], y).certificate()
+    best = AUCRLS(0.1).fit(X * [1, 10, 100, 1000], y).certificate()
+    assert rough.bound <= best.objective < rough.objective
+    assert rough.verify(X * [1, 10, 100, 1000], y) == pytest.approx(rough.gap)
+
+
+def test_the_function_of_the_last_step_is_between_the_bound_and_the_objective():
+    rng = np.random.default_rng(0)
+    X, y, _ = samples(0)
+    for fpr_range, surrogate in STEPS:
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=3.0).fit(X, y)
+        certificate = model.certificate()
+        risk = {"ramp": Ramp, "hinge": Hinge}[surrogate](fpr_range).bind(_core.Problem(y == 1), 1)
+        step = risk.at(certificate.before)
+        for scale in (0.0, 0.01, 0.1, 1.0):
+            w = model.coef_[0] + scale * rng.normal(size=4)
+            scores, tangent = X @ w, 0.0
+            if step.concave is not None:
+                found = step.concave(certificate.before)
+                tangent = found.offset + found.coef @ scores
+            value = 0.5 * w @ w + 3.0 * (step.convex(scores).value - tangent)
+            assert certificate.bound <= value
+            assert 0.5 * w @ w + 3.0 * risk.whole(scores).value <= value + 1e-12
 
 
 def test_any_storage_kernel_and_machine(tmp_path):
@@ -58,7 +107,11 @@ def test_any_storage_kernel_and_machine(tmp_path):
         (AUCSVC(C=10, margin=3.0), X),
         (AUCSVC(C=10, kernel="linear"), X),
         (AUCSVC(C=10, structure=0.5), X),
+        (PartialAUCSVC((0.1, 0.3), surrogate="ramp", C=10, structure=0.5, kernel="rbf"), X),
+        (PartialAUCSVC((0.1, 0.3), surrogate="ramp", C=10), sp.csr_array(X * (X > 0))),
         (PartialAUCSVCCV((0, 0.3), surrogate="tight", Cs=[1.0, 10.0], cv=2), X),
+        (AUCRLS(solver="cg"), sp.csr_array(X * (X > 0))),
+        (AUCRLSCV(), X),
     ]
     for model, matrix in cases:
         certificate = model.fit(matrix, y).certificate()
@@ -66,14 +119,23 @@ def test_any_storage_kernel_and_machine(tmp_path):
         loaded = Certificate.load(tmp_path / "proof.npz")
         assert repr(loaded) == repr(certificate)
         accuracy = 1e-6 if matrix.dtype == np.float32 else 1e-9
-        assert loaded.verify(matrix, y) == pytest.approx(model.dual_gap_, abs=accuracy), model
+        gap = getattr(model, "dual_gap_", certificate.gap)
+        assert loaded.verify(matrix, y) == pytest.approx(gap, abs=accuracy), model
 
 
-def test_the_checker_agrees_and_finds_any_change(tmp_path):
+@pytest.mark.parametrize(
+    "model",
+    [
+        PartialAUCSVC((0.1, 0.4), surrogate="tight", C=10),
+        PartialAUCSVC((0.1, 0.4), surrogate="ramp", C=10, structure=0.5),
+        AUCRLS(0.1, kernel="rbf"),
+    ],
+)
+def test_the_checker_agrees_and_finds_any_change(tmp_path, model):
     X, y, weight = samples(3, weights="real")
-    model = PartialAUCSVC((0.1, 0.4), surrogate="tight", C=10).fit(X, y, weight)
+    certificate = model.fit(X, y, weight).certificate()
     files = [tmp_path / name for name in ("proof.npz", "X.npy", "y.npy", "w.npy")]
-    model.certificate().save(files[0])
+    certificate.save(files[0])
     for path, values in zip(files[1:], (X, y, weight), strict=True):
         np.save(path, values)
 
@@ -81,13 +143,19 @@ def test_the_checker_agrees_and_finds_any_change(tmp_path):
         return subprocess.run([sys.executable, CHECKER, *files], capture_output=True, text=True)
 
     found = check()
-    assert found.returncode == 0, found.stderr
-    assert float(found.stdout.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-9)
+    assert found.returncode == 0, found
+    assert certificate.kind.removeprefix("whole ") in found.stdout
+    assert float(found.stdout.split()[-1]) == pytest.approx(certificate.gap, abs=1e-9)
     X[7, 2] = np.nextafter(X[7, 2], 9)
     np.save(files[1], X)
-    assert check().returncode == 1
-    assert len(CHECKER.read_text().splitlines()) <= 80
-    imports = [line for line in CHECKER.read_text().splitlines() if line.startswith(("import", "from"))]
+    found = check()
+    assert found.returncode == 1 and found.stdout.startswith("NOT PROVEN (digests, ")
+
+
+def test_the_checker_is_short():
+    lines = CHECKER.read_text().splitlines()
+    assert len(lines) <= 80
+    imports = [line for line in lines if line.startswith(("import", "from"))]
     assert imports == ["import sys", "from fractions import Fraction", "import numpy as np"]
 
 
@@ -100,9 +168,14 @@ def test_changes_are_found():
         certificate.verify(X, np.roll(y, 1))
     with pytest.raises(ValueError, match="sample_weight differs"):
         certificate.verify(X, y, np.full(len(y), 2.0))
-    for name in ("objective", "bound", "C", "margin", "structure", "model", "share", "beyond", "inside", "columns"):
+    for name in (part.name for part in fields(certificate) if part.name != "digests"):
         held = getattr(certificate, name)
-        changed = held + 1e-9 if isinstance(held, float) else np.where(np.arange(len(held)), held, held + 1e-9)
+        if isinstance(held, str):
+            changed = "naive" if name == "surrogate" else held + " "
+        elif isinstance(held, float):
+            changed = held + 1e-9
+        else:
+            changed = np.where(np.arange(len(held)), held, np.nextafter(held, 9.0))
         with pytest.raises(ValueError, match="certificate was changed"):
             replace(certificate, **{name: changed}).verify(X, y)
 
@@ -127,8 +200,7 @@ def test_a_bound_that_does_not_follow_is_refused_even_with_the_right_digest():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (PartialAUCSVC((0.1, 0.4), surrogate="ramp", C=1), "got 'ramp'"),
-        (PartialAUCSVC((0.1, 0.4), surrogate="hinge", C=1), "got 'hinge'"),
+        (AUCRLS(alpha=0.0), "alpha above 0"),
         (AUCSVC(C=1, pairs="neighbors"), "over all pairs"),
         (PartialAUCSVC(C=1, kernel="rbf", n_landmarks=10), "without landmarks"),
         (PartialAUCSVC(C=1, kernel=lambda A, B: A @ B.T), "a kernel by name"),

@@ -7,29 +7,37 @@ from zipfile import BadZipFile
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
 from rocmax._runtime.threads import n_threads
-from rocmax._typing import F64, AnyArray
-from rocmax.designs import Design, Kernel, inner
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax.designs import Design, Kernel, inner, plain_coefficients
 from rocmax.estimators._base import Data
 from rocmax.estimators._digests import of_features, of_values
 from rocmax.estimators._kernel_base import kernel_design
-from rocmax.risks import Naive, Oracle, Risk, Tight
+from rocmax.risks import Hinge, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import Model
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers._result import relative_gap
+from rocmax.solvers.least_squares import Loss, targets
 
-_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {"tight": Tight, "naive": Naive}
+_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
+    "tight": Tight,
+    "naive": Naive,
+    "hinge": Hinge,
+    "ramp": Ramp,
+}
+STEP = "last convex step"
 # The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
 # pairs. The bound falls by about as much.
 _SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
 # With numbers in single precision it is this many times as large.
 _ROUNDING, _OF_UNIT, _OF_SINGLE = 1e-9, 1e-13, 1e4
-_FORMAT = 1
+_FORMAT = 2
 _DIGESTED = {
     "X": "differs from the features of the fit",
     "y": "differs from the labels of the fit",
@@ -40,18 +48,23 @@ _DIGESTED = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
-    """The proof that the objective of a fitted machine is within ``gap`` of the minimum.
+    """The proof that the objective of a fitted model is within ``gap`` of the minimum.
 
-    The machine minimises ``F(f) = 1/2 |f|^2 + C R(f)`` on the training samples. The proof is an arrangement of pairs,
-    of which a certificate holds the row and column sums: they give a linear function below R, whatever the solver did,
-    and the minimum of F with that function in place of R is the ``bound``. ``model.certificate()`` returns it.
+    The model minimises ``F(f) = 1/2 |f|^2 + Q(s) + C R(s)``, s the scores of f on the training samples. The proof is a
+    linear function of s below Q + C R: the minimum of F with that function in place of Q + C R is the ``bound``,
+    whatever the solver did. ``model.certificate()`` returns it.
 
     Attributes
     ----------
     objective, bound, gap : float
         F of the model, the proven lower bound of F, and (objective - bound) / objective.
-    surrogate : {"tight", "naive"}
-        The risk R. "tight" is the pairwise hinge if the range starts at 0.
+    kind : {"whole objective", "last convex step"}
+        What the bound is about. "ramp", and "hinge" on a range that starts above 0, are not convex: the certificate
+        proves the last convex step, not the whole objective. ``bound`` is then that of a convex function which is
+        nowhere below F; a model with a lower F may exist.
+    surrogate : {"tight", "naive", "hinge", "ramp", "pairs", "samples"}
+        The risk R. "tight" is the pairwise hinge if the range starts at 0. "pairs" and "samples" are the least squares
+        of ``AUCRLS`` and ``RLS``, sums with ``C = 1 / (2 alpha)``: F is what they minimise, over 2 alpha.
     fpr_range : tuple of float
     C, margin, structure : float
     kernel : str
@@ -60,13 +73,18 @@ class Certificate:
     kernel_dtype : str
     model : ndarray
         Weights of the features, or of the training samples for a kernel other than "linear".
+    tangent : ndarray of shape (n_samples,)
+        Scores at which a tangent replaces the quadratic part: Q, ``structure / 2`` times the variances of the scores in
+        both classes, or least squares. Any scores give a bound.
+    before : ndarray of shape (n_samples,)
+        Scores before the last convex step, where its function touches F.
     share, beyond, inside : ndarray of shape (n_positive,)
         Of each positive: the share of arrangements that reach beyond the first rank of the range, the mean number of
         negatives that they take, and the mean number that the others take (weights in place of numbers).
     columns : ndarray of shape (n_negative,)
         The mean number of positives that take each negative.
     digests : ndarray of shape (4,)
-        Of X, of the labels, of the weights and of the arrays above.
+        Of X, of the labels, of the weights and of the fields above.
 
     Notes
     -----
@@ -75,6 +93,9 @@ class Certificate:
     scores, if shares of pairs with these sums exist. They do exactly if, in descending order of `columns`, the first k
     negatives hold at most ``sum_i w_i min(beyond_i, share_i V_k) + w_i min(inside_i, (1 - share_i) V_k)`` for every k,
     V_k the weight of these negatives. ``benches/check_certificate.py`` checks that in 80 lines of NumPy.
+
+    A convex step leaves out the J_a negatives that are highest by `before`, and replaces the part of the ramp beyond 0,
+    ``(-u)_+`` of a pair with difference u, by its tangent there.
 
     A certificate holds O(n_samples) numbers; ``verify`` takes a product of X with each of two vectors and O(N log N).
 
@@ -101,6 +122,8 @@ class Certificate:
     kernel_dtype: str
     structure: float
     model: F64
+    tangent: F64
+    before: F64
     share: F64
     beyond: F64
     inside: F64
@@ -110,9 +133,14 @@ class Certificate:
     def __repr__(self) -> str:
         low, high = self.fpr_range
         return (
-            f"Certificate(gap={self.gap:.3g}, bound={self.bound:.6g}, objective={self.objective:.6g}, "
-            f"surrogate={self.surrogate!r}, fpr_range=({low:g}, {high:g}), C={self.C:g})"
+            f"Certificate(kind={self.kind!r}, gap={self.gap:.3g}, bound={self.bound:.6g}, objective="
+            f"{self.objective:.6g}, surrogate={self.surrogate!r}, fpr_range=({low:g}, {high:g}), C={self.C:g})"
         )
+
+    @property
+    def kind(self) -> str:
+        """What the bound is about: "whole objective" or "last convex step"."""
+        return STEP if self.surrogate in ("hinge", "ramp") else "whole objective"
 
     @property
     def gap(self) -> float:
@@ -149,17 +177,15 @@ class Certificate:
         for (name, changed), held, found in zip(_DIGESTED.items(), self.digests.tolist(), digests, strict=True):
             if held != found:
                 raise ValueError(f"{name} {changed}")
-        problem = _core.Problem(data.positive, weight)
-        pairs = Pairs.of(problem, self.fpr_range, naive=self.surrogate == "naive")
-        if fault := pairs.fault(self._arrangement):
+        part = Convex.of(_core.Problem(data.positive, weight), self.surrogate, self.fpr_range, self.before)
+        if fault := part.pairs.fault(self._arrangement):
             raise ValueError(f"the certificate proves nothing: {fault}")
         design = self._design(data)
-        bound = self._bound(pairs, design, data)
+        bound = self._bound(part, design, data)
         model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
-        oracle = _RISKS[self.surrogate](self.fpr_range).bind(problem, n_threads(None))
-        assert isinstance(oracle, Oracle)
-        risk = self.margin * oracle(model.scores / self.margin).value
-        objective = 0.5 * model.norm + self.C * risk
+        objective = 0.5 * model.norm + self._quadratic(data, model.scores)[0]
+        if part.risk is not None:
+            objective += self.C * self.margin * part.risk(model.scores / self.margin).value
         single = np.float32 in (X.dtype, np.dtype(self.kernel_dtype))
         allowed = (_OF_SINGLE if single else 1.0) * (_ROUNDING * objective + _OF_UNIT * self.C)
         if not self.bound <= bound + allowed:
@@ -176,9 +202,8 @@ class Certificate:
         path : str, path-like or binary file
             Where to write.
         """
-        held = {part.name: np.asarray(getattr(self, part.name)) for part in fields(self)}
         with written(path) as file:
-            np.savez_compressed(file, allow_pickle=False, format=np.asarray(_FORMAT), **held)
+            np.savez_compressed(file, allow_pickle=False, **self._held)
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -212,29 +237,74 @@ class Certificate:
             raise ValueError(f"path holds no certificate: {error}") from error
 
     @property
+    def _held(self) -> dict[str, AnyArray]:
+        """The arrays of the file."""
+        held = {part.name: np.asarray(getattr(self, part.name)) for part in fields(self)}
+        return {"format": np.asarray(_FORMAT), **held}
+
+    @property
     def _digest(self) -> int:
-        """The digest of all numbers but the digests."""
-        numbers = [self.objective, self.bound, self.C, self.margin, self.structure]
-        held: list[Any] = [numbers, self.fpr_range, self.kernel_parameters, self.model, *self._arrangement]
-        return of_values(np.concatenate(held))
+        """The digest of the bytes of all arrays but the digests."""
+        held = self._held
+        del held["digests"]
+        return of_values(np.frombuffer(b"".join(held[name].tobytes() for name in sorted(held)), np.uint8))
 
     @property
     def _arrangement(self) -> Arrangement:
         return Arrangement(self.share, self.beyond, self.inside, self.columns)
 
     def _design(self, data: Data) -> Design:
-        """Return the features of the machine."""
+        """Return the features or the kernel matrix."""
         kernel = Kernel(self.kernel, None, *self.kernel_parameters)
-        return kernel_design(kernel, data, self.structure, np.dtype(self.kernel_dtype).type)
+        return kernel_design(kernel, data, 0.0, np.dtype(self.kernel_dtype).type)
 
-    def _bound(self, pairs: Pairs, design: Design, data: Data) -> float:
-        """Return the minimum of F with the function below R that the arrangement gives in place of R."""
-        coef = np.zeros(design.n_samples)
-        of_positives, of_negatives = pairs.coefs(self._arrangement)
-        coef[data.positive & data.counted], coef[~data.positive & data.counted] = of_positives, of_negatives
+    def _quadratic(self, data: Data, scores: F64) -> tuple[float, F64]:
+        """Return the quadratic part of F at scores, and its gradient."""
+        positive, weight = data.positive, data.weight
+        if self.surrogate in ("pairs", "samples"):
+            weight = np.ones(len(positive)) if weight is None else weight
+            return squares(positive, weight, scores, self.C, pairwise=self.surrogate == "pairs")
+        pull = -plain_coefficients(np.zeros(len(scores)), scores, positive, self.structure, weight)
+        return 0.5 * float(scores @ pull), pull
+
+    def _bound(self, part: "Convex", design: Design, data: Data) -> float:
+        """Return the minimum of F with the linear function in place of all but 1/2 |f|^2."""
+        value, coef = self._quadratic(data, self.tangent)
+        offset = value - float(coef @ self.tangent) + self.C * self.margin * part.pairs.offset(self._arrangement)
+        coef = coef - self.C * part.tilt
+        for rows, of_class in zip((data.positive, ~data.positive), part.pairs.coefs(self._arrangement), strict=True):
+            coef[rows & data.counted] += self.C * of_class
         vector = design.adjoint(coef[None])[0]
-        norm = self.C * self.C * inner(design, vector, vector)
-        return max(self.C * self.margin * pairs.offset(self._arrangement) - 0.5 * norm, 0.0)
+        return max(offset - 0.5 * inner(design, vector, vector), 0.0)
+
+
+def squares(positive: Bool, weight: F64, scores: F64, C: float, *, pairwise: bool) -> tuple[float, F64]:
+    """Return C times the least squares of AUCRLS or RLS at scores, and the gradient."""
+    loss = Loss.pairs(positive, weight) if pairwise else Loss.samples(weight)
+    rest = targets(positive) - scores
+    pull = loss.times(rest)
+    return C * float(rest @ pull), -2.0 * C * pull
+
+
+class Convex(NamedTuple):
+    """What an arrangement is about: pairs, the coefficients of the linearised concave part, and the whole risk."""
+
+    pairs: Pairs
+    tilt: F64 | float
+    risk: Oracle | None
+
+    @classmethod
+    def of(cls, problem: _core.Problem, surrogate: str, fpr_range: tuple[float, float], before: F64) -> Self:
+        """Return the risk of a surrogate; if it is not convex, the convex step from some scores."""
+        low, high = problem.ranks(*fpr_range)
+        if surrogate not in _RISKS:
+            return cls(Pairs.of(problem, (low, high), None, naive=False), 0.0, None)
+        oracle = _RISKS[surrogate](fpr_range).bind(problem, n_threads(None))
+        if isinstance(oracle, Oracle):
+            return cls(Pairs.of(problem, (low, high), None, naive=surrogate == "naive"), 0.0, oracle)
+        step = oracle.at(before)
+        tilt = 0.0 if step.concave is None else step.concave(before).coef
+        return cls(Pairs.of(problem, (0.0, high - low), step.below, naive=False), tilt, oracle.whole)
 
 
 class Proof(NamedTuple):
@@ -249,7 +319,7 @@ class Proof(NamedTuple):
     def of(cls, cuts: list[tuple[float, F64]], data: Data, **known: Any) -> Self:
         """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut."""
         problem = _core.Problem(data.positive, data.weight)
-        pairs = Pairs.of(problem, known["fpr_range"], naive=known["surrogate"] == "naive")
+        pairs = Convex.of(problem, known["surrogate"], known["fpr_range"], known["before"]).pairs
         order = np.concatenate([np.flatnonzero(data.counted & side) for side in (data.positive, ~data.positive)])
         found = pairs.average([share for share, _ in cuts], (coef[order] for _, coef in cuts))
         return cls(pairs, found, _digests(data), known)
@@ -271,3 +341,35 @@ def _digests(data: Data) -> list[int]:
     """Return the digests of features, labels and weights."""
     weight = np.ones(len(data.positive)) if data.weight is None else data.weight
     return [of_features(data.X), of_values(data.positive), of_values(weight)]
+
+
+class CertificateMixin:
+    """What gives a certificate."""
+
+    def certificate(self) -> Certificate:
+        """Return the proof of the gap, which anyone can check with the training samples.
+
+        For the convex surrogates "tight", "naive" and "hinge" on a range that starts at 0, and for least squares, it
+        proves the whole objective; for "ramp", and "hinge" on other ranges, the last convex step.
+
+        Returns
+        -------
+        Certificate
+            The proof, O(n_samples) numbers. Sums are exact, O(N log N).
+
+        Raises
+        ------
+        ValueError
+            If there is no such proof: listed pairs, landmarks, a kernel that is a function, several labels, alpha=0, or
+            a model that was copied or loaded, which has lost the proof.
+        """
+        check_is_fitted(self)
+        proof = getattr(self, "_proof", "a copied or loaded model has lost its proof; save the certificate itself")
+        if isinstance(proof, str):
+            raise ValueError(f"this model has no certificate: {proof}")
+        found: Certificate = proof.certificate()
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_proof"}

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from rocmax._checks.samples import rate_range
 from rocmax._runtime.warn import warn
@@ -11,7 +10,7 @@ from rocmax._typing import F64
 from rocmax.designs import Kernel, Landmarks, RowSpace, Space
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
-from rocmax.estimators._certificate import Certificate, Proof
+from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 from rocmax.estimators._training import FULL, Surrogate
 from rocmax.exceptions import ZeroModelWarning
@@ -21,10 +20,11 @@ from rocmax.solvers import Model, SolverResult
 # sets of benches/python/defaults.py: linear machines are equally good from 3 to 1,000, kernel machines best at 300 on
 # the ranges [0, 0.05] and [0, 1] taken together.
 _AUTO_C = {"linear": 100.0, "kernel": 300.0}
+_PROVEN = ("tight", "naive", "hinge", "ramp")
 _LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 
 
-class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
+class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # type: ignore[misc]
     """A support vector machine, linear or with a kernel, with a certified gap."""
 
     fpr_range: tuple[float, float] = FULL
@@ -47,53 +47,22 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         scores = None if "coef_" in vars(self) else result.model.scores
         return result.zero_will_do(self.tol), self._set_threshold(data.X, data.positive, data.weight, scores)
 
-    def certificate(self) -> Certificate:
-        """Return the proof of ``dual_gap_``, which anyone can check with the training samples.
-
-        For the convex surrogates: "tight", "naive", and "hinge" on a range that starts at 0.
-
-        Returns
-        -------
-        Certificate
-            The proof, O(n_samples) numbers. Sums are exact, O(N log N).
-
-        Raises
-        ------
-        ValueError
-            If there is no such proof: another surrogate, listed pairs, landmarks, a kernel that is a function, or a
-            model that was copied or loaded, which has lost the proof.
-        """
-        check_is_fitted(self)
-        proof = getattr(self, "_proof", "a copied or loaded model has lost its proof; save the certificate itself")
-        if isinstance(proof, str):
-            raise ValueError(f"this model has no certificate: {proof}")
-        found: Certificate = proof.certificate()
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_proof"}
-
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
+        if result.proof is None or surrogate not in (*_PROVEN, "auc"):
+            return f"surrogate {self.surrogate_!r} keeps none; it needs {', '.join(map(repr, _PROVEN))}, over all pairs"
         fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
-        convex = surrogate in ("tight", "naive", "auc") or (surrogate == "hinge" and fpr_range[0] == 0)
-        if not convex or result.proof is None:
-            needs = "surrogate='tight', 'naive', or 'hinge' on a range from 0, over all pairs"
-            return f"it needs {needs}, got {self.surrogate_!r}"
+        convex = surrogate == "auc" or (surrogate == "hinge" and fpr_range[0] == 0)
         kernel = getattr(self, "_kernel", _LINEAR)
         if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
-        vector, n = result.model.vector, len(data.positive)
-        if isinstance(space, RowSpace):
-            vector = space.vector(vector)
-        elif self._is_dual:  # coefficients of the samples, then the weights of the features or the scores
-            vector = vector[n:] if kernel.name == "linear" else vector[:n]
+        none = np.zeros(len(data.positive))
         return Proof.of(
             result.proof,
             data,
             objective=result.objective,
             bound=result.bound,
-            surrogate="naive" if surrogate == "naive" else "tight",
+            surrogate="tight" if convex else surrogate,
             fpr_range=fpr_range,
             C=self.C_,
             margin=float(getattr(self, "margin", 1.0)),
@@ -101,7 +70,9 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             kernel_parameters=(float(kernel.gamma), float(kernel.degree), float(kernel.coef0)),
             kernel_dtype=getattr(self, "kernel_dtype", "float64"),
             structure=float(self.structure),
-            model=vector.copy(),
+            model=(self.coef_ if kernel.name == "linear" else self.dual_coef_)[0].copy(),
+            tangent=none if result.tangent is None else result.tangent,
+            before=none if result.before is None else result.before,
         )
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> None:

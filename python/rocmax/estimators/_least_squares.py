@@ -14,28 +14,31 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
+from rocmax.designs import as_design, is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
-from rocmax.estimators._base import warn_if_constant
+from rocmax.estimators._base import Data, warn_if_constant
+from rocmax.estimators._certificate import CertificateMixin, Proof, squares
 from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeatures, Loss, fit, fit_products, targets
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
+_ROUNDING = 2.0**-53
 _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 
 
 class Samples(NamedTuple):
-    """The training samples, those `kept` for their positive weight; all of them if X is stored."""
+    """The training samples, those `kept` for their positive weight; all of them if X is stored. And all as given."""
 
     X: Any
     labels: Bool
     weight: F64
     kept: Bool
+    given: Data
 
 
-class LeastSquares(KernelRanker):
+class LeastSquares(CertificateMixin, KernelRanker):
     """A ranker of one or many labels, linear or with a kernel, fitted by least squares."""
 
     _pairwise: bool
@@ -66,8 +69,8 @@ class LeastSquares(KernelRanker):
         stored = stored and is_stored(X) and self.kernel == "linear"
         if is_stored(X) and not stored:
             X = np.asarray(X)
-        X, labels, found = data = self._validated(X, y, sample_weight)
-        weight, kept = np.ones(X.shape[0]) if found is None else found, data.counted
+        X, labels, found = given = self._validated(X, y, sample_weight)
+        weight, kept = np.ones(X.shape[0]) if found is None else found, given.counted
         self._set_kernel(X, found)
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
@@ -81,7 +84,7 @@ class LeastSquares(KernelRanker):
                     f"{n_samples - n_pos} negative); both classes are needed"
                 )
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
-        return Samples(X, labels, weight, np.ones_like(kept) if stored else kept)
+        return Samples(X, labels, weight, np.ones_like(kept) if stored else kept, given)
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         return check_training_data(self, X, y, multi_output=True)
@@ -145,7 +148,7 @@ class LeastSquares(KernelRanker):
         features: Features | None = None,
     ) -> None:
         """Fit each label at its alpha and set the fitted attributes; `features` of `data` are made unless given."""
-        X, labels, weight, kept = data
+        X, labels, weight, kept, _ = data
         if solver == "cg" and self.kernel != "linear":
             raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
         if solver == "cg" and is_stored(X):
@@ -187,11 +190,53 @@ class LeastSquares(KernelRanker):
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
+        self._proof = self._proved(data, scores, alphas, features)
         for column in scores.T:
             warn_if_constant(column, "no feature tells the classes apart, or alpha is too large")
 
+    def _proved(self, data: Samples, scores: F64, alphas: F64, features: Features | None) -> Proof | str:
+        """Return the proof: the tangent of the loss at the scores of the model."""
+        if len(alphas) > 1 or alphas[0] == 0 or self._kernel.function is not None:
+            return "least squares need one label, alpha above 0 and a kernel by name or kernel='precomputed'"
+        X, labels, weight, kept, given = data
+        positive, f, C = labels[:, 0], scores[:, 0], 0.5 / float(alphas[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, pull = squares(positive, weight, f, C, pairwise=self._pairwise)
+            rounding = 0.0
+            if self._kernel.name == "linear":
+                own, dual = self.coef_[0], as_design(X).adjoint(pull[None])[0]
+                norm, of_dual = own @ own, dual @ dual
+            else:
+                assert isinstance(features, KernelFeatures)
+                own = self.dual_coef_[0]
+                norm, of_dual = own[kept] @ f, pull @ (features.K @ pull)
+                # A kernel with eigenvalues near 0 cancels most of the terms.
+                rounding = _ROUNDING * float(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K)))) ** 2
+            objective, bound = float(value + 0.5 * norm), float(value - pull @ f - 0.5 * of_dual - rounding)
+        if not np.isfinite([C, objective, bound]).all():
+            return "its numbers overflow; scale the features, alpha or the weights"
+        tangent = np.zeros(len(kept))
+        tangent[kept] = f
+        return Proof.of(
+            [],
+            given._replace(positive=given.positive[:, 0]),
+            objective=objective,
+            bound=max(bound, 0.0),
+            surrogate="pairs" if self._pairwise else "samples",
+            fpr_range=(0.0, 1.0),
+            C=C,
+            margin=1.0,
+            kernel=self._kernel.name,
+            kernel_parameters=(float(self._kernel.gamma), float(self._kernel.degree), float(self._kernel.coef0)),
+            kernel_dtype="float64",
+            structure=0.0,
+            model=own.copy(),
+            tangent=tangent,
+            before=np.zeros(len(kept)),
+        )
+
     def _conjugate_gradients(self, data: Samples, alphas: F64, tol: float, max_iter: int) -> F64:
-        X, labels, weight, _ = data
+        X, labels, weight, *_ = data
         if alphas.min() <= 0:
             raise ValueError("solver='cg' needs alpha > 0: it cannot tell whether alpha=0 is well posed")
         coef, n_iter, residual = fit_products(

@@ -138,7 +138,7 @@ class AUCRLS(LeastSquares):
         """
         alpha = check_positive("alpha", self.alpha)
         model = type(self)(**self.get_params())
-        X, labels, weight, kept = model._prepare(X, y, sample_weight)
+        X, labels, weight, kept, _ = model._prepare(X, y, sample_weight)
         if labels.shape[1] > 1 or not kept.all():
             raise ValueError("leave_pair_out needs one label (y of shape (n_samples,)) and weights above 0")
         pos = labels[:, 0]

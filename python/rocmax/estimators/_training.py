@@ -113,7 +113,7 @@ class Training:
             value, at = objective(model)
             if value <= (1.0 + tol) * found.objective:
                 result = replace(found, model=model, objective=value, zero_objective=objective.at_zero())
-                return replace(result, partial_auc=at.partial_auc, n_iter=0, history=[])
+                return replace(result, partial_auc=at.partial_auc, n_iter=0, history=[], proof=None)
         return None
 
     def fit(
@@ -254,5 +254,5 @@ class Training:
             else:
                 risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
             oracle = risk.bind(self.problem, self._n_threads)
-            self._known[surrogate] = oracle, Bundle(self.design, proves=isinstance(oracle, Oracle))
+            self._known[surrogate] = oracle, Bundle(self.design, proves=True)
         return self._known[surrogate]

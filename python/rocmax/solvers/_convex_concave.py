@@ -92,7 +92,7 @@ class State:
         self.value = self.whole(self.best)[0]
         self.part = self.risk.at(self.best.scores)
         if self.risk.above:  # the cuts are those of one R_S only
-            self.cuts = Bundle(self.whole.design)
+            self.cuts = Bundle(self.whole.design, proves=True)
 
     def counts_concave(self) -> bool:
         """Whether g counts a pair at the start."""
@@ -110,9 +110,10 @@ class State:
         before, design = self.value, self.whole.design
         last, self.part = self.part, self.risk.at(self.best.scores, self.part)
         if self.part is not last:  # its cuts are those of another risk; its multipliers are a start
-            kept, self.cuts = self.cuts.multipliers, Bundle(design)
+            kept, self.cuts = self.cuts.multipliers, Bundle(design, proves=True)
             self.cuts.multipliers = kept
         tilt, active = _linearised(self.part, self.best, design)
+        scores = _raised(self.part, self.best.scores)
         # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
         share = _ENOUGH if active or self.risk.above else 1.0
 
@@ -133,7 +134,7 @@ class State:
         # A step that lowered the majorant but not J would be repeated: rounding ends the procedure.
         settled = not enough(step.objective, step.bound)
         self.is_stationary = before - self.value <= (_STALLED * self.tol * before if settled else 0.0)
-        return step
+        return replace(step, before=scores, tilt=tilt.coef)
 
     def leave_out_others(self) -> bool:
         """Go on from a model whose J is lower by _WORTH, if one of _TRIES other sets S of negatives has one.
@@ -194,6 +195,14 @@ class State:
             history=self.history,
             n_iter=len(self.history),
         )
+
+
+def _raised(part: Difference, scores: F64) -> F64:
+    """Return the scores with S above all others, so that they tell S also where negatives tie."""
+    if part.below is None:
+        return scores
+    out = (part.below == 0) & ~part.convex.labels
+    return np.where(out, np.nextafter(scores.max(), np.inf), scores)
 
 
 def _linearised(part: Difference, model: Model, design: Design) -> tuple[Tilt, bool]:

@@ -61,11 +61,12 @@ class Pairs:
     naive: bool = False
 
     @classmethod
-    def of(cls, problem: _core.Problem, fpr_range: tuple[float, float], *, naive: bool) -> "Pairs":
-        """Return those of the samples of positive weight."""
+    def of(cls, problem: _core.Problem, ranks: tuple[float, float], below: F64 | None, *, naive: bool) -> "Pairs":
+        """Return those of the samples of positive weight; `below` replaces the weights of the negatives."""
         labels, weight = problem.labels, problem.sample_weight
         own = np.ones(len(labels)) if weight is None else weight
-        return cls(own[labels & (own > 0)], own[~labels & (own > 0)], problem.ranks(*fpr_range), naive)
+        of_negatives = own if below is None else below
+        return cls(own[labels & (own > 0)], of_negatives[~labels & (own > 0)], ranks, naive)
 
     @property
     def total(self) -> float:
@@ -88,7 +89,8 @@ class Pairs:
             share += weight * reach
             beyond += weight * np.where(reach, sizes, 0.0)
             inside += weight * np.where(reach, 0.0, sizes)
-            columns += weight * np.maximum(coef[m:] * (self.total / self.negatives), 0.0)
+            own = np.divide(coef[m:] * self.total, self.negatives, out=np.zeros_like(columns), where=self.negatives > 0)
+            columns += weight * np.maximum(own, 0.0)
         return Arrangement(np.minimum(share, 1.0), beyond, inside, columns)
 
     def coefs(self, found: Arrangement) -> tuple[F64, F64]:
