@@ -3,21 +3,32 @@
 import math
 from fractions import Fraction
 
-from tests.referee import curves
+from tests.referee import curves, slopes
 from tests.referee.curves import auc_kernel, margin_kernel, scored_kernel
 
 from rocmax import metrics
 
 
+def rounding_of_areas(measure):
+    """Return how much rounding of the ends adds to an area; those of true positive rates are read from 1."""
+    turned = measure.tpr_range and (1 - measure.tpr_range[1], 1 - measure.tpr_range[0])
+    ranges = [pair for pair in (measure.fpr_range, turned) if pair]
+    scale = math.prod(high - low for low, high in ranges) if measure.normalize is None else 1.0
+    if measure.normalize == "mcclish":  # the worst curve has 1 less this value, the best 1
+        scale += 1 / (2 - sum(turned or ranges[0]))
+    return scale * 2.0**-48 * sum(2 + (high + 1e-16) / (high - low) for low, high in ranges)
+
+
 def measures(given, of):
-    """Return measures with the value, and a function that makes the possible components, for one model's samples."""
+    """Return measures with the value, and a function of the effective sizes that makes the possible components."""
     case, steps = given.case, of.steps
     (low, high), (bottom, top) = case.fpr_range, case.tpr_range
     margin = float(case.scores[0][0]) - float(case.scores[0][-1])
     margin = margin if case.which % 3 and math.isfinite(margin) else case.share - 0.5
+    apart = margin_kernel(margin)
     exact = [
-        (metrics.AUC(), lambda: of.mean(auc_kernel), lambda: [of.means(auc_kernel)]),
-        (metrics.MarginAUC(margin), lambda: of.mean(margin_kernel(margin)), lambda: [of.means(margin_kernel(margin))]),
+        (metrics.AUC(), lambda: of.mean(auc_kernel), lambda _: [of.means(auc_kernel)]),
+        (metrics.MarginAUC(margin), lambda: of.mean(apart), lambda _: [of.means(apart)]),
     ]
     normalize = ("width", "mcclish", None)[case.which % 3]
     inside, step = curves.PLAIN if case.plain else curves.FINE
@@ -26,7 +37,7 @@ def measures(given, of):
         scale = normalize if len(ranges) == 1 else ("width", None)[case.which % 2]
         ends = {name: tuple(Fraction(end) for end in pair) for name, pair in ranges.items()}
 
-        def parts(ends=ends, scale=scale, steps=steps):
+        def parts(_, ends=ends, scale=scale, steps=steps):
             held = [{}]
             for name, pair in ends.items():
                 found = curves.choices(steps, *pair, int(name == "tpr_range"), inside)
@@ -36,7 +47,7 @@ def measures(given, of):
         measure = metrics.PartialAUC(**({"fpr_range": None} | ranges), normalize=scale)
         exact.append((measure, lambda ends=ends, scale=scale: curves.partial(**ends, normalize=scale)(steps), parts))
     if all(abs(s) < 1e100 for model in case.scores[:2] for s in model):
-        exact.append((metrics.ScoredAUC(), lambda: of.mean(scored_kernel), lambda: [of.means(scored_kernel)]))
+        exact.append((metrics.ScoredAUC(), lambda: of.mean(scored_kernel), lambda _: [of.means(scored_kernel)]))
     return exact + judged_by_budget(given, of)
 
 
@@ -53,17 +64,52 @@ def judged_by_budget(given, of):
             threshold = at if 0 < at < 1 and case.which % 2 else case.share
             prevalence = of.prevalence if share is None else Fraction(share)
             found.append((metrics.NetBenefit(threshold, share), curves.net_benefit(of.levels, threshold, prevalence)))
-    found = [(m, lambda f=f: f(steps), lambda f=f: [of.derivatives(f, curves.PLAIN[1])]) for m, f in found]
+    found = [(m, lambda f=f: f(steps), lambda _, f=f: [of.derivatives(f, curves.PLAIN[1])]) for m, f in found]
     for measure, make in ((metrics.RIE, curves.rie), (metrics.BEDROC, curves.bedroc)):
         f = make(case.alpha, of.prevalence)
-        found.append((measure(case.alpha), lambda f=f: f(steps), lambda f=f: [of.derivatives(f, curves.DECIMAL[1])]))
+        found.append((measure(case.alpha), lambda f=f: f(steps), lambda _, f=f: [of.derivatives(f, curves.DECIMAL[1])]))
     low, high = Fraction(max(case.fpr_range[0], 0.001)), Fraction(case.fpr_range[1])
     if low < high:
 
-        def log_parts():
+        def log_parts(_):
             inside = curves.choices(steps, low, high, 0, curves.DECIMAL[0])
             return [of.derivatives(curves.log_auc(*ends), curves.DECIMAL[1]) for ends in inside]
 
         measure = metrics.LogAUC(float(low), float(high))
         found.append((measure, lambda: curves.log_auc(low, high)(steps), log_parts))
+    return found + read_at_a_threshold(given, of)
+
+
+def read_at_a_threshold(given, of):
+    """Return the rates at a fixed rate, and the measures that are read at a cut that the samples determine."""
+    case, steps, total = given.case, of.steps, of.m + of.n
+    found = []
+    for rate in (case.share, case.fpr_range[case.which % 2]):
+        if 0 < rate < 1:
+            for measure, value, turned in (
+                (metrics.TPRAtFPR, curves.tpr_at_fpr, False),
+                (metrics.FPRAtTPR, curves.fpr_at_tpr, True),
+            ):
+                found.append(
+                    (
+                        measure(rate),
+                        lambda value=value, rate=rate: value(steps, rate),
+                        lambda sizes, rate=rate, turned=turned: [slopes.of_rate(of, rate, sizes, turned=turned)],
+                    )
+                )
+    measure = metrics.EqualErrorRate()
+    found.append((measure, lambda: curves.equal_error_rate(steps), lambda sizes: [slopes.of_equal_errors(of, sizes)]))
+    number = 1 + case.which % max(1, int(total))
+    for k, share in ((number, number / total), (case.share, Fraction(case.share))):
+        cuts = [(metrics.RecallAt(k), Fraction(1)), (metrics.PrecisionAt(k), of.prevalence / share)]
+        if k is case.share:
+            cuts.append((metrics.EnrichmentFactor(k), 1 / share))
+        for measure, factor in cuts if share <= 1 else ():
+            found.append(
+                (
+                    measure,
+                    lambda share=share, factor=factor: factor * curves.recall_at(steps, share, of.prevalence),
+                    lambda sizes, at=share * total, factor=factor: [slopes.of_recall(of, at, sizes, factor)],
+                )
+            )
     return found

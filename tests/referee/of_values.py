@@ -8,21 +8,11 @@ from tests.referee import curves, smoothing
 from tests.referee import risks as defined
 from tests.referee.agreement import holds, refused, same
 from tests.referee.curves import Samples, auc_kernel, margin_kernel, scored_kernel
-from tests.referee.measured import measures
+from tests.referee.measured import measures, rounding_of_areas
 
 from rocmax import metrics
 
 LARGEST = Fraction(np.finfo(float).max)
-
-
-def rounding_of_areas(measure):
-    """Return how much rounding of the ends adds to an area; those of true positive rates are read from 1."""
-    turned = measure.tpr_range and (1 - measure.tpr_range[1], 1 - measure.tpr_range[0])
-    ranges = [pair for pair in (measure.fpr_range, turned) if pair]
-    scale = math.prod(high - low for low, high in ranges) if measure.normalize is None else 1.0
-    if measure.normalize == "mcclish":  # the worst curve has 1 less this value, the best 1
-        scale += 1 / (2 - sum(turned or ranges[0]))
-    return scale * 2.0**-48 * sum(2 + (high + 1e-16) / (high - low) for low, high in ranges)
 
 
 def check_values(given):
@@ -77,23 +67,11 @@ def check_scored(given):
         same("scored AUC", found, expected, absolute=1e-322 + 1e-300 * float(s.max() / 2 - s.min() / 2))
 
 
-def check_cuts(given):
-    """Measures that are read at one point of the curve, which the samples determine; and RIE by ranks."""
-    case, of, steps = given.case, given.first, given.first.steps
+def check_ranks(given):
+    """RIE by ranks."""
+    case, of = given.case, given.first
     if not case.plain:
         return
-    total = of.m + of.n
-    same("equal error rate", given.call(metrics.EqualErrorRate()), curves.equal_error_rate(steps), absolute=1e-14)
-    number = 1 + case.which % max(1, int(total))
-    for k, share in ((number, number / total), (case.share, Fraction(case.share))):
-        if share > 1:
-            continue
-        recall = curves.recall_at(steps, share, of.prevalence)
-        same(f"recall at {k!r}", given.call(metrics.RecallAt(k)), recall, absolute=1e-14)
-        precision = recall * of.prevalence / share
-        same(f"precision at {k!r}", given.call(metrics.PrecisionAt(k)), precision, absolute=1e-14)
-        if k is case.share:
-            same(f"enrichment at {k!r}", given.call(metrics.EnrichmentFactor(k)), recall / share, absolute=1e-13)
     by_ranks = curves.rie_by_ranks(of, case.alpha)
     if by_ranks is not None:
         same("RIE by ranks", given.call(metrics.RIE(case.alpha)), by_ranks, absolute=1e-12)

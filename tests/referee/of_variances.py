@@ -6,10 +6,10 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from tests.referee import variances
+from tests.referee import slopes, variances
 from tests.referee.agreement import Given, deviation, fits, holds, refused, same
 from tests.referee.curves import auc_kernel
-from tests.referee.measured import measures
+from tests.referee.measured import measures, rounding_of_areas
 
 from rocmax import metrics
 
@@ -43,7 +43,7 @@ def check_variances(given):
     (measure, _, first), (_, _, second) = (plan[of.index(name)] for plan, of in zip(plans, names, strict=True))
     if isinstance(measure, metrics.NetBenefit) and not all(0 <= x <= 1 for x in case.scores[1]):
         return
-    parts = [first(), second()]
+    parts = [make(slopes.effective(of, kind)) for make, of in zip((first, second), given.models, strict=False)]
     size = sizes(given, parts[0] + parts[1], kind)
     options = {"measure": measure, "method": "delong", "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
     alone = refused(lambda: metrics.infer(y, given.scores[0], **options), *KNOWN_REFUSALS)
@@ -76,17 +76,16 @@ def check_clusters(given):
     given = Given(replace(case, weights=None))
     plan = measures(given, given.first)
     measure, _, make = plan[case.which % len(plan)]
-    candidates = make()
-    size = sizes(given, candidates, "frequency")
-    if size is None:
-        return
     for groups, exactly in ((case.clusters, variances.of_clusters), (case.subjects, variances.of_subjects)):
         call = {"measure": measure, "method": "delong", "groups": np.array(groups), "n_jobs": 1}
         found = refused(partial(metrics.infer, y, given.scores[0], **call), *KNOWN_REFUSALS, "groups must spread")
-        if found is None:
+        one_of_each = groups if exactly is variances.of_clusters else None
+        candidates = make(slopes.effective(given.first, "frequency", one_of_each))
+        size = sizes(given, candidates, "frequency")
+        if found is None or size is None:
             continue
 
-        def variance(components, found=found, groups=groups, exactly=exactly):
+        def variance(components, found=found, groups=groups, exactly=exactly, size=size):
             both = (components, components) if exactly is variances.of_clusters else (components,)
             deviation(f"{exactly.__name__} {measure!r}", found.variance, exactly(given.first, *both, groups), 4 * size)
 
@@ -113,7 +112,7 @@ def check_parts(given):
         same(f"{name} AUC", stream.result(method="newcombe", weight_kind="frequency").estimate, auc)
         if not case.plain:
             continue
-        candidates = make()
+        candidates = make(slopes.effective(given.first, "frequency"))
         size = sizes(given, candidates, "frequency")
         found = refused(partial(stream.result, measure, method="delong", weight_kind="frequency"), *KNOWN_REFUSALS)
         if found is None:
@@ -122,7 +121,8 @@ def check_parts(given):
 
         def variance(components, found=found, name=name, size=size):
             exact = variances.covariance(given.first, components, components)
-            deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size)
+            ends = rounding_of_areas(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
+            deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size + ends)
 
         fits(variance, candidates)
 
