@@ -1,15 +1,11 @@
 """The partial area of both rates at once: its definition, its variance and its coverage."""
 
-from fractions import Fraction
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from rocmax.metrics import (
     PartialAUC,
-    ROCAccumulator,
     compare,
     cross_validated_auc,
     infer,
@@ -28,44 +24,12 @@ def drawn(seed=0, n=40, digits=1, models=None):
     return y, s if models else s[:, 0]
 
 
-def naive(y, s, fpr_range, tpr_range, w=None):
-    """The definition in fractions: the area between c and d under every piece of the curve, cut where it bends."""
-    w = [Fraction(1)] * len(y) if w is None else [Fraction(float(x)) for x in w]
-    pos, neg = (sum(x for x, own in zip(w, y, strict=True) if own == side) for side in (True, False))
-    points = [(Fraction(0), Fraction(0))]
-    for cut in sorted(set(s), reverse=True):
-        points.append(
-            tuple(
-                sum(x for x, own, t in zip(w, y, s, strict=True) if own == side and t >= cut) / total
-                for side, total in ((False, neg), (True, pos))
-            )
-        )
-    (a, b), (c, d) = ([Fraction(float(x)) for x in ends] for ends in (fpr_range, tpr_range))
-    area = Fraction(0)
-    for (x0, y0), (x1, y1) in pairwise(points):
-        if x0 == x1:
-            continue
-        height = lambda x: min(d - c, max(Fraction(0), y0 + (x - x0) * (y1 - y0) / (x1 - x0) - c))  # noqa: B023, E731
-        knots = {max(a, x0), min(b, x1)}
-        knots |= {x0 + (h - y0) * (x1 - x0) / (y1 - y0) for h in (c, d) if y0 < h < y1}
-        knots = sorted(x for x in knots if max(a, x0) <= x <= min(b, x1))
-        area += sum((v - u) * (height(u) + height(v)) / 2 for u, v in pairwise(knots))
-    return float(area)
-
-
 @pytest.mark.parametrize("digits", [0, 1, 6])
 @pytest.mark.parametrize(("fpr_range", "tpr_range"), REGIONS)
-def test_area_is_that_of_the_definition(fpr_range, tpr_range, digits):
+def test_laws_of_the_area(fpr_range, tpr_range, digits):
     what = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     for seed in range(8):
         y, s = drawn(seed, digits=digits)
-        w = np.random.default_rng(seed).integers(0, 4, len(y)) / 2
-        size = (fpr_range[1] - fpr_range[0]) * (tpr_range[1] - tpr_range[0])
-        for weight in (None, w):
-            expected = naive(y, s, **what, w=weight)
-            raw = partial_auc_score(y, s, **what, normalize=None, sample_weight=weight)
-            assert raw == pytest.approx(expected, abs=1e-13)
-            assert partial_auc_score(y, s, **what, sample_weight=weight) == pytest.approx(expected / size, abs=1e-12)
         # Classes changed and scores reversed: the rates change places.
         turned = {
             "fpr_range": tuple(1 - x for x in tpr_range[::-1]),
@@ -86,42 +50,6 @@ def test_whole_ranges_are_left_out():
     whole = infer(y, s, method="delong")
     assert near.estimate == pytest.approx(whole.estimate, abs=1e-8)
     assert near.variance == pytest.approx(whole.variance, rel=1e-6)
-
-
-# No end is a corner of a curve, where the derivatives of the two sides differ.
-@pytest.mark.parametrize(("fpr_range", "tpr_range"), [((0, 0.41), (0.51, 1)), ((0.11, 0.71), (0.31, 0.81))])
-@pytest.mark.parametrize("digits", [1, 6])
-def test_variance_is_that_of_the_influences(fpr_range, tpr_range, digits):
-    """The influence of a sample is the derivative of the area by its weight."""
-    what, measure = {"fpr_range": fpr_range, "tpr_range": tpr_range}, PartialAUC(fpr_range, tpr_range=tpr_range)
-    y, s = drawn(3, n=50, digits=digits, models=2)
-    step = 1e-6
-    influence = np.zeros((2, 50))
-    for k in range(50):
-        up, down = (1 + sign * step * (np.arange(50) == k) for sign in (1, -1))
-        ends = [partial_auc_score(y, s, **what, sample_weight=w) for w in (up, down)]
-        influence[:, k] = (ends[0] - ends[1]) / (2 * step)
-    counts = np.where(y, y.sum(), (~y).sum())
-    scaled = influence * np.sqrt(counts / (counts - 1))
-    expected = scaled @ scaled.T
-    found = compare(y, s, measure)
-    np.testing.assert_allclose(found.covariance, expected, rtol=1e-4, atol=1e-9)
-    many = infer(y, s, measure, method="delong")
-    np.testing.assert_allclose(many.variance, np.diagonal(expected), rtol=1e-4, atol=1e-9)
-    np.testing.assert_allclose(many.estimate, partial_auc_score(y, s, **what), atol=1e-14)
-    # Groups of one, sampling weights of one, weights that repeat, samples in parts: all the same.
-    alone = infer(y, s[:, 0], measure, method="delong", groups=np.arange(50))
-    assert alone.variance == pytest.approx(many.variance[0], rel=0.05)
-    sampling = infer(y, s[:, 0], measure, method="delong", sample_weight=np.full(50, 3.0), weight_kind="sampling")
-    assert sampling.variance == pytest.approx(many.variance[0], rel=1e-10)
-    w = np.arange(50) % 3
-    weighted = compare(y, s, measure, sample_weight=w)
-    repeated = compare(np.repeat(y, w), np.repeat(s, w, axis=0), measure)
-    np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-9)
-    single = infer(y, s[:, 0], measure, method="delong", sample_weight=w)
-    assert single.variance == pytest.approx(weighted.covariance[0, 0], rel=1e-9)
-    held = ROCAccumulator().update(y, s[:, 0]).result(measure)
-    assert held.variance == pytest.approx(many.variance[0], rel=1e-10)
 
 
 def test_studies_and_folds_take_regions():

@@ -145,6 +145,7 @@ def check_intervals(given):
         "two that differ",
         "the sum of each class",
         "must be scaled",  # a resample may hold extreme weights alone
+        "more than the samples",  # and may weigh less than k
     )
     found = refused(partial(metrics.infer, y, s, measure, sample_weight=w, **options), *KNOWN_REFUSALS, *known)
     if found is None:
