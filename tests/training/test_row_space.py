@@ -47,9 +47,10 @@ def test_the_factor_keeps_inner_products_scores_and_lengths(kind, n_threads):
     dense = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
     Z = dense - dense.mean(axis=0)
     space = RowSpace.of(X, n_threads)
-    F = space.factor
+    design = space.design(np.arange(150))
+    F = design.features()
     rank = np.linalg.matrix_rank(Z, rtol=1e-6)
-    assert F.shape == (150, rank) and F.flags.c_contiguous and F.dtype == X.dtype
+    assert F.shape == (150, rank) and F.dtype == X.dtype
     rounding = 1e-5 if kind == "float32" else 1e-8
     gram = Z @ Z.T
     np.testing.assert_allclose(F.astype(float) @ F.T, gram, atol=rounding * gram.max())
@@ -57,12 +58,30 @@ def test_the_factor_keeps_inner_products_scores_and_lengths(kind, n_threads):
     w = space.vector(v)
     np.testing.assert_allclose(Z @ w, F @ v, atol=rounding * np.abs(F @ v).max())
     assert w @ w == pytest.approx(v @ v, rel=1e-6)
-    assert np.array_equal(F, RowSpace.of(X, 3 - n_threads).factor)
+    assert np.array_equal(F, RowSpace.of(X, 3 - n_threads).design(np.arange(150)).features())
+
+
+@pytest.mark.parametrize("kind", ["dense", "float32", "rank 5"])
+def test_products_are_those_of_the_factor(kind):
+    rng = np.random.default_rng(4)
+    space = RowSpace.of(KINDS[kind](wide()[0]), 1)
+    design = space.design(rng.permutation(150)[:140])
+    rows = rng.permutation(140)[:133]
+    for some in (design, design.rows(rows)):
+        F = some.features()
+        assert F.shape == (some.n_samples, some.dim)
+        v, coefs = rng.standard_normal(some.dim), rng.standard_normal((2, some.n_samples))
+        few = coefs * (np.arange(some.n_samples) % 9 == 0)
+        rounding = 1e-3 if kind == "float32" else 1e-10
+        np.testing.assert_allclose(some.scores(v), F @ v, atol=rounding)
+        np.testing.assert_allclose(some.adjoint(coefs), coefs @ F, atol=rounding)
+        np.testing.assert_allclose(some.adjoint(few), few @ F, atol=rounding)
+    assert np.array_equal(design.rows(rows).features(), design.features()[rows])
 
 
 def test_only_wide_features_that_leave_memory_are_reduced():
     X, _ = wide()
-    assert RowSpace.of(X, 1).factor.shape == (150, 149)
+    assert RowSpace.of(X, 1).rank == 149
     assert RowSpace.of(X[:, :299], 1) is None
     assert RowSpace.of(sp.csr_array(X * (np.arange(700) < 60)), 1) is None
     assert RowSpace.of(np.ones((5, 40)), 1) is None  # rank 0

@@ -18,7 +18,7 @@ from rocmax._checks.samples import names_of
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Landmarks, Space, SubsetDesign, as_design, is_stored
+from rocmax.designs import Design, Landmarks, RowSpace, Space, SubsetDesign, as_design, is_stored
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
@@ -142,13 +142,6 @@ def check_one_score(estimator: Any) -> None:
         check_scoring(estimator, estimator.scoring)
 
 
-def features_in(space: Space, X: Any) -> Any:
-    """Return the features in which models are linear: those of landmarks, of the row space of X, or X."""
-    if isinstance(space, Landmarks):
-        return space.features(X)
-    return X if space is None else space.factor
-
-
 class Validation:
     """The models of all folds of one data set, and their scores.
 
@@ -168,7 +161,7 @@ class Validation:
         self._estimator: Any = estimator
         self._X, self._positive, self._weight = data
         self._space = space
-        self._features = features_in(space, data.X)
+        self._features = space.features(data.X) if isinstance(space, Landmarks) else data.X
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
 
@@ -231,7 +224,11 @@ class Validation:
     def _part(self, rows: AnyArray) -> tuple[Design, Bool, F64 | None]:
         """Return the features of some rows (those in a file stay there), which are positive, and their weights."""
         X = self._features
-        design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
+        design: Design
+        if isinstance(self._space, RowSpace):
+            design = self._space.design(rows)
+        else:
+            design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
         return design, self._positive[rows], None if self._weight is None else self._weight[rows]
 
     def _labels(self, positive: Bool) -> AnyArray:

@@ -23,7 +23,7 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, features_in, folds_of, groups_of, rows_of
+from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -159,7 +159,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             Training samples. The rows of each fold are copied; a memmap is not copied but read in full by every
             product. An X in memory with at least 2 n_samples values for each sample, such as a dense table of twice
             as many features as samples, is first reduced to n_samples features with the same inner products, in
-            O(n_samples^2 n_features) and 16 n_samples^2 bytes; the folds copy these.
+            O(n_samples^2 n_features) and 8 n_samples^2 bytes; each fold copies half of these.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
             scorer requests them.
@@ -220,7 +220,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             if isinstance(space, Landmarks):
                 design = landmark_design(space, data, 0.0)
             else:
-                design = as_design(features_in(space, X))
+                design = as_design(X) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
