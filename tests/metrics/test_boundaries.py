@@ -101,6 +101,9 @@ def test_perfect_rankings_are_not_known_to_be_equivalent(measure):
         measure = type(measure)(7)
     by = compare(y, scores, measure, by=np.arange(30) % 2, **how)
     for found in (paired, apart, by, *by.subgroups.values()):
+        if found.no_interval:  # one sample beyond the threshold of a pooled rate
+            assert found is by and "a pooled rate needs 2" in found.no_interval
+            continue
         (pair,) = found.pairs
         assert pair.pvalue > 0.1, found
         assert pair.confidence_interval.high > 0.05

@@ -70,9 +70,10 @@ def test_variance_is_the_sum_over_pairs_that_share_a_subject(measure, seed):
     if seed == 2:
         groups = np.array([f"subject {k}" for k in groups.ravel()], dtype=object).reshape(-1, 2)
     scores = np.column_stack([s, s + np.random.default_rng(1).normal(size=len(s))])
-    found = infer(y, scores, measure, groups=groups)
+    found = infer(y, scores, measure, groups=groups, method="logit-delong")
     known = slow(y, scores, groups, measure)
-    np.testing.assert_allclose(infer(y, s, measure, groups=groups).variance, slow(y, s, groups, measure)[0, 0])
+    one = infer(y, s, measure, groups=groups, method="logit-delong")
+    np.testing.assert_allclose(one.variance, slow(y, s, groups, measure)[0, 0])
     np.testing.assert_allclose(found.variance, np.diag(known), rtol=1e-9)
     test = compare(y, scores, measure, groups=groups)
     assert test.pairs[0].standard_error ** 2 == pytest.approx(known[0, 0] + known[1, 1] - 2 * known[0, 1], rel=1e-9)
@@ -142,8 +143,8 @@ def test_refused():
     with pytest.raises(ValueError, match="multi_class takes one column"):
         k = np.arange(len(y)) % 3
         infer(k, np.eye(3)[k], AUC(multi_class="ovr"), groups=groups)
-    for method in ("score", "bootstrap", "newcombe"):
-        with pytest.raises(ValueError, match=r"groups take|groups of two columns take method='delong' or 'logit"):
+    for method in ("bootstrap", "newcombe"):
+        with pytest.raises(ValueError, match=r"groups take|groups of two columns take method='delong', 'logit"):
             infer(y, s, groups=groups, method=method)
     with pytest.raises(ValueError, match="groups take"):
         infer(y, s, SmoothedAUC(), groups=groups)
@@ -178,16 +179,31 @@ def test_few_subjects_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         infer(y, s, groups=groups)
-        one = infer(y, s, TPRAtFPR(0.05), groups=groups)
+        one = infer(y, s, TPRAtFPR(0.05), groups=groups, method="logit-delong")
     far = s + 20 * (groups == 3).any(axis=1) * ~y  # one subject that is taken for others
     with pytest.warns(CoverageWarning, match="of 60 subjects decide the negatives beyond the threshold") as told:
-        two = infer(y, far, TPRAtFPR(0.05), groups=groups)
+        two = infer(y, far, TPRAtFPR(0.05), groups=groups, method="logit-delong")
     assert told[0].filename == __file__
     assert two.standard_error > 2 * one.standard_error
     with pytest.warns(CoverageWarning, match="of 60 subjects decide"):
         compare(y, np.column_stack([s, far]), TPRAtFPR(0.05), groups=groups)
     with pytest.warns(CoverageWarning, match="of 60 subjects decide the positives beyond the threshold"):
-        infer(~y, -far, FPRAtTPR(0.95), groups=groups)
+        infer(~y, -far, FPRAtTPR(0.95), groups=groups, method="logit-delong")
+
+
+def test_effective_sizes_of_rates():
+    """Independent scores keep nearly all pairs; one subject's scores, or few subjects, leave next to none."""
+    y, s, groups = verification(7, 60, 2, spread=0.1)
+    far = s + 20 * (groups == 3).any(axis=1) * ~y
+    (low, high), (far_low, far_high) = (
+        infer(y, scores, TPRAtFPR(0.05), groups=groups).confidence_interval for scores in (s, far)
+    )
+    assert infer(y, s, TPRAtFPR(0.05), groups=groups).method == "score"
+    assert far_high - far_low > 1.5 * (high - low)
+    turned = infer(~y, -s, FPRAtTPR(0.95), groups=groups).confidence_interval
+    assert turned == pytest.approx((1 - high, 1 - low), abs=1e-6)
+    alone, pairs = infer(y, s, TPRAtFPR(0.05)), infer(y, s, TPRAtFPR(0.05), groups=groups)
+    assert pairs.standard_error > alone.standard_error and pairs.estimate == alone.estimate
 
 
 def test_a_subject_in_all_pairs_is_refused_and_one_in_most_warns():

@@ -132,3 +132,33 @@ def test_counts_and_reports():
     quietly(write_report, file, y, {"a": s[:, 0], "b": s[:, 1]}, fpr_range=(0.0, 0.002), by=by)
     page = file.getvalue().decode()
     assert f"no interval: {reason}" in page and not re.search(r"<td>[^<]*nan", page)
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+def test_pooled_rates_sum_score_intervals():
+    """Their limits at level 0 and at 95 %, summed with the shares; one negative beyond a threshold is too few."""
+    y, s = data()
+    by = np.arange(120) % 2
+    found = infer(y, s[:, 0], TPRAtFPR(0.1), by=by, null_value=0.5)
+    ends = np.array(
+        [
+            infer(y[by == k], s[by == k, 0], TPRAtFPR(0.1), confidence_level=level).confidence_interval
+            for level in (1e-9, 0.95)
+            for k in (0, 1)
+        ]
+    ).reshape(2, 2, 2)
+    middle, low, high = ends[0], ends[1, :, 0], ends[1, :, 1]
+    expected = (
+        middle[:, 0].mean() - np.hypot(*(middle[:, 0] - low)) / 2,
+        middle[:, 1].mean() + np.hypot(*(high - middle[:, 1])) / 2,
+    )
+    assert found.confidence_interval == pytest.approx(expected, abs=1e-6)
+    assert found.pool("pairs").confidence_interval == pytest.approx(expected, abs=1e-6)
+    for end in found.confidence_interval:
+        at = [infer(y, s[:, 0], TPRAtFPR(0.1), by=by, null_value=end + step).pvalue for step in (-1e-4, 1e-4)]
+        assert min(at) <= 0.05 <= max(at)
+    one = infer(y, s[:, 0], TPRAtFPR(0.03), by=by)
+    reason = "subgroup 0 has only 1.5 negatives beyond the threshold, a pooled rate needs 2"
+    assert one.no_interval == reason and all(each.no_interval is None for each in one.subgroups.values())
+    assert compare(y, s, TPRAtFPR(0.03), by=by).no_interval == reason
+    assert infer(y, s[:, 0], TPRAtFPR(0.03), by=by, method="score").no_interval is None

@@ -272,7 +272,7 @@ def _in_subgroups(asked: Asked, data: Sample, by: Any) -> Comparison:
             found = found._replace(own=without_variance(found.estimate, data.effective, asked.measure))
         return result_of(asked, Found(asked.method or default_comparison(asked.measure), found), [data])
 
-    return compare_subgroups(data, by, asked.measure, estimate, pooled)
+    return compare_subgroups(data, by, asked, estimate, pooled)
 
 
 def _of_independent(asked: Asked, samples: list[Sample]) -> Found:

@@ -81,7 +81,8 @@ def infer(  # with samples first, the measure is second
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. None
         gives no interval, with the reason in `no_interval`, for a range or a rate with fewer than 0.3 (effective)
         samples in it or beyond its threshold, a :class:`LogAUC` with ``low * n_neg < 0.05``, and areas smoothed by
-        "density" or "hull"; a method by name does.
+        "density" or "hull", nor for a rate that is pooled over subgroups with fewer than two samples beyond the
+        threshold; a method by name does.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.

@@ -286,6 +286,10 @@ class Measure:
         values = [values for _, values in found]
         return np.array([value for value, _ in found]), np.array(values) if sample.many else values[0][None]
 
+    def of_pairs(self, sample: Sample) -> F64:
+        """Return values of one model's samples that vary with subjects as the measure does, where samples are pairs."""
+        return np.asarray(self.influences(sample)[1][0])
+
     def influence(self, sample: Sample) -> tuple[float, F64]:
         """Return the value of one model, and the components of its samples."""
         explain(sample)

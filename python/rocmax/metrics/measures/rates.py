@@ -13,6 +13,8 @@ from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
 from rocmax.metrics.samples._sample import Sample
 
+_EXCEED = 30
+
 
 @dataclass(frozen=True, repr=False)
 class Rate(CurveMeasure):
@@ -56,6 +58,19 @@ class Rate(CurveMeasure):
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
 
         return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
+
+    def of_pairs(self, sample: Sample) -> F64:
+        """Return which positives are called, and which negatives exceed a threshold that at least so many exceed.
+
+        With the classes exchanged, likewise. One or two negatives beyond the threshold show no variance.
+        """
+        called = sample.score >= self.threshold_of(sample.curve())
+        setting = ~called if self.turned else called
+        rows = sample.positive if self.turned else ~sample.positive
+        score = -sample.score[rows] if self.turned else sample.score[rows]
+        if np.count_nonzero(setting[rows]) < _EXCEED < len(score):
+            setting[rows] = score >= -np.partition(-score, _EXCEED - 1)[_EXCEED - 1]
+        return np.where(rows, setting, called).astype(np.float64)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         own, (other, name) = super().deciding(sizes)

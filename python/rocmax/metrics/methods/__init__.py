@@ -78,8 +78,7 @@ def refusal(asked: Asked, *samples: Sample | Classes) -> str | None:
         return None
     for sample in samples:
         for one in () if isinstance(sample, Classes) else sample.models():
-            known = Trait.COMPONENTS in measure.traits and not one.of_pairs
-            sizes = effective_sizes(one, measure) if known else one.effective
+            sizes = effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
             if (found := measure.refusal(sizes)) is not None:
                 name = default_method(measure, asked.known).name
                 bias = measure.beyond(sizes) or measure.caution(sizes)

@@ -21,6 +21,7 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
         return Bootstrap()
     few = sizes is not None and min(sizes) < _FEW and Trait.AUC in measure.traits
     few = few and not data.grouped and data.weight_kind == "frequency"
-    if (of_part(measure) or few) and not (data.pairs or data.classes):
+    measured = not data.classes and not (data.pairs and Trait.SPREAD in measure.traits)
+    if (of_part(measure) or few) and measured:
         return Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

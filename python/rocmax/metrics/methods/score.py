@@ -45,7 +45,9 @@ class Score(Method):
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest
-    weight, if few of these decide. Single clusters and equal weights change nothing.
+    weight, if few of these decide. Single clusters and equal weights change nothing. With pairs of subjects they are
+    the numbers of independent pairs whose shares beyond the threshold (of negatives, beyond one that 30 exceed) would
+    vary as much (Aronow et al., 2015), divided by ``(t / z)^2``, t Student's quantile for the subjects that decide.
 
     With fewer than five negatives in the range, or beyond the threshold of a rate, the limits come from the
     distribution of the estimate, by order statistics: all theta of binormal curves on which an estimate so
@@ -69,6 +71,7 @@ class Score(Method):
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
     sampling: ClassVar[bool] = True
     groups: ClassVar[bool] = True
+    pairs: ClassVar[bool] = True
     counts: ClassVar[bool] = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:

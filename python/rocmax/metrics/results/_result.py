@@ -270,8 +270,9 @@ class Measured(Result):
         """Return where a variance comes from."""
         if self.resampling is not None and self.resampling.endswith("BCa"):
             return METHODS["bca"]
-        if method == "score" and (self.n_groups or self.weight_kind == "sampling"):
-            return METHODS["score-effective"]
+        if method == "score" and (self.n_groups or self.n_subjects or self.weight_kind == "sampling"):
+            found = METHODS["score-effective"]
+            return found._replace(sources=("aronow",)) if self.n_subjects else found
         own = "aronow" if self.n_subjects else "obuchowski-clusters" if self.n_groups else self.measure.reference
         return variance_source(method, (own, "hajek") if self.measure.multi_class != "raise" else (own,))
 

@@ -12,14 +12,15 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Covariance
+from rocmax.metrics.methods.base import Asked, Covariance
 from rocmax.metrics.methods.profile import joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, pooled, shares_of, welch
+from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, freedom_of_parts, held_by, refused_subgroup, split
+from rocmax.metrics.subgroups._split import Parts, between, each, freedom_of_parts, held_by, pooled_refusal, split
+from rocmax.metrics.subgroups._tests import welch
 from rocmax.metrics.variances._components import Shared, freedom_of
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
@@ -107,12 +108,12 @@ class SubgroupComparison(BySubgroup, Comparison):
 def compare_subgroups(
     data: Sample,
     by: Any,
-    measure: Measure,
+    asked: Asked,
     estimate: Callable[[Sample, int], tuple[Comparison, Covariance]],
     result: Callable[[Covariance, Sample], Comparison],
 ) -> SubgroupComparison:
     """Compare models in every subgroup by `estimate`, and pool them; `result` tests pooled estimates."""
-    parts = split(data, by)
+    parts, measure = split(data, by), asked.measure
     found, lacking = each(parts, estimate)
     comparisons = {name: one for name, (one, _) in found.items()}
     totals = totals_of(comparisons)
@@ -127,9 +128,7 @@ def compare_subgroups(
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     whole = Covariance(share @ values, matrix, drawn)
-    name = refused_subgroup(comparisons)
-    if name is not None:
-        whole = whole._replace(refused=f"{parts.by} {words.label_text(name)} has none")
+    whole = whole._replace(refused=pooled_refusal(parts, comparisons, asked))
     freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
     if len(freedoms) == len(found):
         sizes = np.array([parts.samples[name].effective for name in found], dtype=np.float64)
@@ -138,7 +137,11 @@ def compare_subgroups(
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
             own.append(pooled(Estimates(value, *of_model), share[None], measure))
-        whole = whole._replace(own=joined(own), freedom=_pooled_freedom(share, blocks, np.array(freedoms), n_clusters))
+        scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
+        pooled_own = joined(own)
+        if len(scores) == len(found) and sums is None:
+            pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
+        whole = whole._replace(own=pooled_own, freedom=_pooled_freedom(share, blocks, np.array(freedoms), n_clusters))
     return SubgroupComparison(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,

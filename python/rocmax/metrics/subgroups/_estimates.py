@@ -4,12 +4,11 @@ All are functions of the subgroups' estimates, of their covariance, which is 0 b
 cluster, and of the degrees of freedom of their variances.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import (
@@ -24,7 +23,6 @@ from rocmax.metrics.intervals._interval import (
     wald_limits,
     within,
 )
-from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.delong import log_odds
@@ -34,11 +32,9 @@ from rocmax.metrics.samples._sample import has_variance
 
 #: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
-_NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
+NEAREST, FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
-_DEEP = 1e3  # differences: a limit that far beyond 0 counts as no farther
-_SHRINKAGE = 10.0  # samples that the mean of the variances counts as
-_HALF = 0.5  # a pair, or a sample, that is neither won nor lost
+HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
 class Estimates(NamedTuple):
@@ -58,6 +54,8 @@ class Estimates(NamedTuple):
         The parts of either class in the variances, where samples are independent and have components.
     of_prevalence : ndarray of shape (n_subgroups,) or None
         What the estimated prevalence adds to the variance, for measures that depend on it.
+    ends : ndarray of shape (2, 2, n_subgroups) or None
+        Limits of the score intervals of subgroups, at level 0 and at the confidence level.
     """
 
     estimate: F64
@@ -68,6 +66,7 @@ class Estimates(NamedTuple):
     sums: Any = None
     parts: F64 | None = None
     of_prevalence: F64 | None = None
+    ends: F64 | None = None
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -181,6 +180,40 @@ def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = Fal
     return Interval(estimate, variance, limits, "logit-delong")
 
 
+def summed(ends: F64, shares: F64) -> F64:
+    """Return the limits (2, ...) of means from limits (2, 2, n_subgroups, ...) of subgroups, at level 0 and another.
+
+    ``sum w m - sqrt(sum w^2 (m - low)^2)`` is the lower limit (MOVER of Zou and Donner, 2008), m the lower limit at
+    level 0. For a score interval m is not the estimate: few negatives set a threshold whose true rate is another.
+    """
+    (low, high), (lower, upper) = ends
+    down, up = (np.sqrt(np.tensordot(shares**2, part**2, 1)) for part in (low - lower, upper - high))
+    return np.stack([np.tensordot(shares, low, 1) - down, np.tensordot(shares, high, 1) + up])
+
+
+def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
+    """Return means of subgroups with the limits of their score intervals, :func:`summed`."""
+    at = mean.estimate
+
+    def ends(z: Any) -> tuple[F64, F64]:
+        levels = [[one.ends(level) for one in parts] for level in (0.0 * np.asarray(z), z)]
+        low, high = summed(np.array(levels).swapaxes(1, 2), shares)
+        return np.minimum(low, at), np.maximum(high, at)
+
+    def tails(null: float) -> Tails:
+        side = np.where(at > null, 1.0, -1.0)
+
+        def gap(z: F64) -> F64:
+            low, high = ends(z)
+            return np.where(side > 0, low - null, null - high)
+
+        near = np.full_like(at, NEAREST)
+        z = np.where(gap(near) > 0, last_held(near, np.full_like(at, FARTHEST), gap), 0.0)
+        return tails_of(side * z, 1.0, Law())
+
+    return mean._replace(limits=Limits(ends, tails), method="score")
+
+
 def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:
     """Return means of subgroups with these shares, their variances and the degrees of freedom of these."""
     variance = np.maximum(found.product(shares, shares), 0.0)
@@ -204,7 +237,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     for k in np.flatnonzero(moved):
         size = found.sizes[k]
         n = size.prod() if measure.counts_pairs else size.min()
-        share = ((estimate[k] - least) / span * n + _HALF) / (n + 1)
+        share = ((estimate[k] - least) / span * n + HALF) / (n + 1)
         own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
         estimate[k], variance[k], freedom[k] = least + span * share, own * span**2, max(size.min() - 1, 1.0)
     found = found._replace(estimate=estimate, variance=variance, freedom=freedom)
@@ -260,138 +293,3 @@ def _holding(estimate: F64, moved: F64, limits: Limits) -> Limits:
         return Tails(*(np.where(between, *pair) for pair in zip(none, limits.tails(null), strict=True)))
 
     return Limits(ends, tails)
-
-
-class _Contrasts(NamedTuple):
-    """Differences of means, their standard errors, and their intervals at a normal quantile for each."""
-
-    difference: F64
-    error: F64
-    ends: Callable[[Any], tuple[F64, F64]]
-
-    def pvalues(self) -> F64:
-        """Return the least levels at which the intervals exclude 0."""
-        d = self.difference
-        apart = np.where(d == 0, 1.0, np.abs(d))
-
-        def gap(z: F64) -> F64:
-            low, high = self.ends(z)
-            # Relative to the difference; limits may be infinite.
-            return np.clip(np.where(d > 0, low, -high) / apart, -_DEEP, _DEEP)
-
-        near = np.full_like(d, _NEAREST)
-        none = (d == 0) | (gap(near) <= 0)
-        z = last_held(near, np.full_like(d, _FARTHEST), lambda z: np.where(none, 1.0, gap(z)))
-        return np.where(none, 1.0, 2 * special.ndtr(-z))
-
-
-def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _Contrasts:
-    """Return the differences of the means with two lists of shares, each of shape (n_differences, n_subgroups).
-
-    The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
-    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
-    least level at which it excludes 0. Estimates of measures other than shares of pairs are :func:`settled`.
-    """
-    calm = of_populations(found if measure.counts_pairs else settled(found, measure))
-    # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
-    a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
-    own, other, apart = first @ found.estimate, second @ found.estimate, first - second
-    d, error = own - other, np.sqrt(np.maximum(calm.product(apart, apart), 0.0))
-    both = np.sqrt(a.variance * b.variance)
-    r = np.divide(calm.product(first, second), both, out=np.zeros_like(both), where=both > 0)
-
-    def ends(z: Any) -> tuple[F64, F64]:
-        (a_low, a_high), (b_low, b_high) = a.limits.ends(z), b.limits.ends(z)
-        down = _combined(own - a_low, b_high - other, r)
-        return d - down, d + _combined(a_high - own, other - b_low, r)
-
-    return _Contrasts(d, error, ends)
-
-
-def _combined(one: F64, other: F64, r: F64) -> F64:
-    """Return ``sqrt(one^2 - 2 r one other + other^2)`` for distances, which may be infinite."""
-    one, other = np.maximum(one, 0.0), np.maximum(other, 0.0)
-    infinite = np.isinf(one) | np.isinf(other)
-    x, y = np.where(infinite, 0.0, one), np.where(infinite, 0.0, other)
-    found = np.hypot(x - r * y, np.sqrt(np.maximum(1 - r**2, 0.0)) * y)
-    return np.where(infinite, np.inf, found)
-
-
-def of_populations(found: Estimates) -> Estimates:
-    """Return estimates whose variances include that of the prevalence, as if it were known from as many samples."""
-    if found.of_prevalence is None:
-        return found
-    added, v, n = found.of_prevalence, found.variance, found.sizes.sum(axis=1)
-    freedom = satterthwaite((v, added), (found.freedom, np.maximum(n - 1, 1.0)), found.freedom)
-    return found._replace(variance=v + added, freedom=freedom, of_prevalence=None)
-
-
-def equality(found: Estimates, measure: Measure) -> SubgroupTest:
-    """Test that all subgroups have the same value: Welch's (1951) analysis of variance.
-
-    ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the estimates, w the inverses of their
-    variances and ``L = sum (1 - w / sum w)^2 / v``, v the degrees of freedom of the variances, has k - 1 and
-    ``(k^2 - 1) / (3 L)`` degrees of freedom. Of two tests the one with the larger p-value is returned: that of
-    :func:`settled` estimates on the log-odds scale, which alone is liberal where positives vary more than negatives,
-    and that of variances of either class's components shrunk to their mean over subgroups, liberal where these differ.
-    """
-    kept = found.known
-    own, shrunk = _of_own(found, kept, measure), _shrunk(found, kept)
-    if shrunk is None or np.isnan(own.pvalue):
-        return own
-    shrunk = of_populations(shrunk)
-    other = welch(shrunk, kept, np.ones(len(kept)), shrunk.estimate)
-    return own if own.pvalue >= other.pvalue else other
-
-
-def _of_own(found: Estimates, kept: NDArray[np.bool_], measure: Measure) -> SubgroupTest:
-    """Test equality with the own variance of every subgroup."""
-    least, most = measure.bounds
-    if not np.isfinite(least) or (not np.isfinite(most) and (found.estimate[kept] <= least).any()):
-        found = of_populations(found)
-        return welch(found, kept, np.ones(len(kept)), found.estimate)
-    found = of_populations(settled(found, measure))
-    span = most - least if np.isfinite(most) else 1.0
-    share = np.where(kept, (found.estimate - least) / span, _HALF)
-    if not np.isfinite(most):
-        return welch(found, kept, 1 / share, np.log(share))
-    return welch(found, kept, 1 / (span * share * (1 - share)), special.logit(share))
-
-
-def _shrunk(found: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:
-    """Return estimates with the variances of a class shrunk to their mean, as if by so many samples more."""
-    if found.parts is None or found.crossed is not None or np.count_nonzero(kept) < 2:
-        return None
-    sizes = found.sizes
-    freedom = np.where(kept[:, None], sizes - 1, 0.0)
-    mean = (freedom * found.parts * sizes).sum(axis=0) / freedom.sum(axis=0)
-    if not (mean > 0).any():
-        return None
-    parts = (freedom * found.parts + _SHRINKAGE * mean / sizes) / (freedom + _SHRINKAGE)
-    return found._replace(variance=parts.sum(axis=1), freedom=satterthwaite(parts.T, (freedom + _SHRINKAGE).T))
-
-
-def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:
-    """Test that the values x, of which the covariance is that of the estimates times the slopes, are equal."""
-    kept = kept & (found.variance > 0)
-    k = int(np.count_nonzero(kept))
-    if k < 2:
-        return SubgroupTest(np.nan, 0, np.nan, np.nan, k)
-    x, v, variance = x[kept], found.freedom[kept], found.variance[kept] * slope[kept] ** 2
-    if found.crossed is not None:
-        spread = found.covariance[np.ix_(kept, kept)] * np.outer(slope[kept], slope[kept])
-        # Hotelling's T^2 of as many vectors as there are clusters.
-        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread)
-        rank, n = joint.df, found.crossed - 1
-        left = n - rank + 1
-        if rank < 1 or left < 1:
-            return SubgroupTest(np.nan, rank, np.nan, np.nan, k)
-        f = joint.statistic * left / (n * rank)
-        return SubgroupTest(f, rank, left, float(special.fdtrc(rank, left, f)), k)
-    w = variance.min() / variance
-    q = float((w * (x - w @ x / w.sum()) ** 2).sum() / variance.min())
-    rest = float(((1 - w / w.sum()) ** 2 / v).sum())
-    f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * rest)
-    left = (k**2 - 1) / (3 * rest) if rest > 0 else np.inf
-    p = float(special.fdtrc(k - 1, left, f)) if np.isfinite(left) else float(special.chdtrc(k - 1, q))
-    return SubgroupTest(f, k - 1, left, p, k)

@@ -20,10 +20,11 @@ from rocmax.metrics.subgroups._estimates import (
     PooledEstimate,
     SubgroupDifference,
     SubgroupTest,
-    contrasts,
     pooled,
     shares_of,
+    summed,
 )
+from rocmax.metrics.subgroups._tests import contrasts
 
 _SMALL = 0.05
 _AT_ONCE = 256  # differences, each with a share for every subgroup
@@ -151,8 +152,9 @@ class SubgroupInference(BySubgroup, Inference):
         Returns
         -------
         PooledEstimate
-            `estimate`, `standard_error` and `confidence_interval`, on the log-odds scale with the degrees of freedom of
-            Welch and Satterthwaite.
+            `estimate`, `standard_error` and `confidence_interval`: the sum of the score intervals of subgroups (Zou and
+            Donner, 2008) about their medians, or on the log-odds scale with the degrees of freedom of Welch and
+            Satterthwaite.
 
         References
         ----------
@@ -165,8 +167,10 @@ class SubgroupInference(BySubgroup, Inference):
             share = shares_of(totals_of(self.subgroups), weights)
             return PooledEstimate(float(share @ self.moments.estimate), np.nan, ConfidenceInterval(np.nan, np.nan))
         found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights)[None], self.measure)
-        low, high = found.limits.at(self.confidence_level)
-        interval = ConfidenceInterval(float(low[0]), float(high[0]))
+        low, high = np.ravel(found.limits.at(self.confidence_level))
+        if self.moments.ends is not None:
+            low, high = summed(self.moments.ends, shares_of(totals_of(self.subgroups), weights))
+        interval = ConfidenceInterval(float(low), float(high))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
     def pairwise(self, adjust: str | None = "holm") -> tuple[SubgroupDifference, ...]:

@@ -14,22 +14,26 @@ from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._interval import Law, percentiles, satterthwaite, wald
+from rocmax.metrics.intervals._interval import Law, critical, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Asked, Interval, variance_of, without_limits
 from rocmax.metrics.methods.defaults import default_method
+from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import Estimates, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
+from rocmax.metrics.subgroups._tests import equality
 from rocmax.metrics.variances._components import most_freedom, variance_parts
 from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
 
+_POOLED = 2  # samples beyond the threshold in every subgroup
 _LISTED = 20  # subgroups that a warning names
 #: Measures without an option for the prevalence whose values depend on it.
 _OF_PREVALENCE = (PrecisionAt, RecallAt, EnrichmentFactor, RIE, BEDROC)
@@ -147,11 +151,16 @@ def in_subgroups(
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
-    interval = _pooled(moments, shares_of(totals_of(found), "pairs"), found, measure)
-    name = refused_subgroup(found)
-    if name is not None:
-        reason = f"{parts.by} {words.label_text(name)} has none"
-        interval = without_limits(interval.estimate, found[name].method, reason)
+    share = shares_of(totals_of(found), "pairs")
+    interval = _pooled(moments, share, found, measure)
+    if isinstance(asked.method, Score) and moments.sums is None:
+        limits = [asked.method.estimate(parts.samples[name], measure).limits for name in found]
+        interval = of_scores(interval, limits, share)
+        levels = [[one.ends(z) for one in limits] for z in (0.0, critical(asked.question.level))]
+        moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
+    reason = pooled_refusal(parts, found, asked)
+    if reason is not None:
+        interval = without_limits(interval.estimate, interval.method, reason)
     return SubgroupInference(
         **held_by(lambda: result(interval, asked, data), found, lacking),
         by=parts.by,
@@ -163,9 +172,19 @@ def in_subgroups(
     )
 
 
-def refused_subgroup(found: Mapping[Any, Measured]) -> Any:
-    """Return the first subgroup whose result has no interval, None if there is none."""
-    return next((name for name, one in found.items() if one.no_interval is not None), None)
+def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], asked: Asked) -> str | None:
+    """Return why the pooled measure has no interval by default, or None.
+
+    One negative sets a threshold whose true FPR is higher by one half or more; pooling does not average that.
+    """
+    none = next((name for name, one in found.items() if one.no_interval is not None), None)
+    if none is not None:
+        return f"{parts.by} {words.label_text(none)} has none"
+    for name in found if isinstance(asked.measure, Rate) and not asked.named else ():
+        count, held = asked.measure.deciding(parts.samples[name].effective)[1]
+        if count < _POOLED:
+            return f"{parts.by} {words.label_text(name)} has only {count:.2g} {held}, a pooled rate needs {_POOLED}"
+    return None
 
 
 def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:

@@ -24,12 +24,14 @@ from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre
 
 _LEAST = 1 / 8  # of the sum of S_i^2
 _MOST = 0.3  # of the pairs of a class with one subject
 _FEW = 15  # subjects that decide: below, measured coverage is 82 to 94 % (benches/python/coverage_pairs.py)
+_Z = 1.96
 _DENSE = 2  # possible pairs per sample: with more, the pairs that occur are sorted
 
 
@@ -56,10 +58,38 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
     Centring at the estimated mean reduces the variance, by a factor ``(N - 1) / N`` for N subjects paired with
     themselves and ``(N - 2)^2 / (N (N - 1))`` for all pairs of N subjects; each class is corrected for it.
     """
+    estimate, components = measure.influences(sample)
+    factors, sums = _of_classes(sample, components)
+    whole = sums[0].plus(sums[1])
+    _warn_of_few(sums, measure, sample.totals)
+    # Neither factor is less than that of both: a sum of matrices without negative variances has none.
+    of_both = min(factors)
+    total = of_both * whole.variance()
+    for factor, of_class in zip(factors, sums, strict=True):
+        total += (factor - of_both) * of_class.variance()
+    return estimate, total, _deciding(whole.of_subject)
+
+
+def pair_sizes(sample: Sample, components: F64) -> tuple[float, float]:
+    """Return how many independent pairs of either class have means of these components (n_samples,) that vary as much.
+
+    They are fewer by the square of Student's quantile over the normal one at 95 %, by the subjects that decide.
+    """
+    factors, sums = _of_classes(sample, components[None])
+    sizes = []
+    for rows, factor, of_class in zip((sample.positive, ~sample.positive), factors, sums, strict=True):
+        spread, variance = float(components[rows].var()), factor * float(of_class.variance()[0, 0])
+        count = spread / variance if variance > 0 else float(len(of_class.of_subject[0]))
+        reach = Law(_deciding(of_class.of_subject)[0] - 1.0).reach(_Z) / _Z
+        sizes.append(max(min(count, float(np.count_nonzero(rows))) / float(reach) ** 2, 1.0))
+    return sizes[0], sizes[1]
+
+
+def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sums]]:
+    """Return by class the correction of centring, and the sums of centred components over the size of the class."""
     assert sample.group is not None
     first, second = sample.group.T
     n_subjects = int(sample.n_groups or 0)
-    estimate, components = measure.influences(sample)
     positive, apart = sample.positive, first != second
     pair = np.zeros(len(first), dtype=np.intp)
     pair[apart] = _numbered(first[apart], second[apart], n_subjects)
@@ -78,14 +108,7 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
         of_second = np.array([np.bincount(b[two], row[two], n_subjects) for row in centred])
         of_pair = np.array([np.bincount(pair[rows][two], row[two], n_pairs) for row in centred])
         sums.append(_Sums(of_first + of_second, of_pair))
-    whole = sums[0].plus(sums[1])
-    _warn_of_few(sums, measure, sample.totals)
-    # Neither factor is less than that of both: a sum of matrices without negative variances has none.
-    of_both = min(factors)
-    total = of_both * whole.variance()
-    for factor, of_class in zip(factors, sums, strict=True):
-        total += (factor - of_both) * of_class.variance()
-    return estimate, total, _deciding(whole.of_subject)
+    return factors, sums
 
 
 def _check_shared(share: float, kind: str) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre
+from rocmax.metrics.variances._dyads import pair_sizes
 
 _ROUNDING = 1e-12
 _PRIOR = 3.0  # clusters, or weighted samples
@@ -64,6 +65,8 @@ def effective_sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     if sample.weight is not None and not sample.weight.all():
         kept = sample.weight > 0
         sample = sample._replace(y=sample.positive[kept], score=sample.score[kept], weight=sample.weight[kept])
+    if sample.of_pairs:
+        return pair_sizes(sample, measure.of_pairs(sample))
     if sample.n_groups == 1:
         raise ValueError("groups must spread each class over two of them or more, got 1")
     _, (components,) = measure.influences(sample)
