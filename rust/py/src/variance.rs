@@ -62,7 +62,7 @@ pub(crate) fn covariance<'py>(
     let (at_work, kept) = if placed { (COUNT, 4) } else { (CURVE, 16) };
     let bytes = n * (at_work * usize::min(n_models, n_threads) + kept * n_models);
     let (estimates, found) = curve::enter(py, n_threads, Need { work, bytes }, |ctx| {
-        PLACEMENTS.lend(Placements::bytes, |kept| {
+        PLACEMENTS.lend(n * n_models, |kept| {
             variance::covariance_of_models(&labels, &columns, (weights, kind_of(sampling)), measure, kept, ctx)
         })
     })?;

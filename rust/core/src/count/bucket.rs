@@ -40,11 +40,6 @@ pub(crate) struct Workers<S: Score> {
 }
 
 impl<S: Score> Workers<S> {
-    pub(crate) fn bytes(&self) -> usize {
-        let members = self.members.iter().map(Vec::capacity).sum::<usize>();
-        self.keys.bytes() + self.scores.bytes() + size_of::<S>() * members
-    }
-
     /// Works on a bucket by keys, or by scores if keys of both classes tie or are expected to `tie`: if the scores of
     /// one bucket tie, those of the next are expected to.
     pub(crate) fn run<W: Work>(
@@ -96,11 +91,6 @@ pub(crate) struct Worker<S, M> {
 }
 
 impl<S: Key, M: Monotone<S>> Worker<S, M> {
-    fn bytes(&self) -> usize {
-        let counted = 8 * self.ranks.counts.capacity() + self.slots.bytes();
-        self.own.capacity() * (size_of::<S>() + 4) + counted + self.split.bytes()
-    }
-
     /// Counts the pairs of two classes, each in parts; more than `most` keys are split first.
     pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted, most: usize) -> PairCounts {
         self.shared.clear();

@@ -15,13 +15,6 @@ pub(crate) struct Memory<S: Score> {
     workers: Vec<Workers<S>>,
 }
 
-impl<S: Score> Memory<S> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        self.rooms.bytes() + self.workers.iter().map(Workers::bytes).sum::<usize>()
-    }
-}
-
 /// The greatest share of shared keys that are still compared one by one.
 const SETTLED: f64 = 1.0 / 64.0;
 

@@ -28,9 +28,6 @@ impl<K: Copy + Default> Stage<K> {
         [&mut self.ids, &mut self.index].into_iter().for_each(|ids| _ = grown(ids, len));
     }
 
-    /// The most bytes that one holds.
-    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
-
     /// Writes the keys to `keys`, sorted by id, and the place of each to `index` unless that is empty. Returns where
     /// the keys of each id begin, and the end.
     pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {

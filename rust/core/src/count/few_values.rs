@@ -40,11 +40,6 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Value>() * self.places.capacity()
-    }
-
     /// Empties the table, for at most this many values.
     fn clear(&mut self, most: usize) {
         self.places.clear();

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::count::cells::Spread;
 use crate::count::counting_sort::{CHUNK, N_BUCKETS, Stage};
 use crate::count::sums::grown;
-use crate::data::float::{Key, Score};
+use crate::data::float::Score;
 use crate::data::labels::{Labels, TILE};
 use crate::order::chunk::Spare;
 use crate::simd::fast;
@@ -86,14 +86,6 @@ pub(crate) struct Rooms<K> {
     /// The place of each in its chunk.
     index: Vec<u16>,
     stages: Spare<Stage<K>>,
-}
-
-impl<K: Key> Rooms<K> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let stages = self.stages.sum(|_| Stage::<K>::BYTES);
-        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages
-    }
 }
 
 impl Buckets {

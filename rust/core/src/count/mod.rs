@@ -90,13 +90,6 @@ impl<S: Score> Counting<S> {
     pub(crate) fn with_limits(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
-
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let values = self.values.iter().map(Values::bytes).sum::<usize>();
-        let of_narrow = self.of_narrow.as_ref().map_or(0, |counting| counting.bytes());
-        self.buckets.bytes() + self.table.bytes() + values + 4 * self.narrow.capacity() + of_narrow
-    }
 }
 
 /// Counts the pairs of positives and negatives. O(N) expected.

@@ -24,13 +24,6 @@ pub(crate) struct Memory<K> {
     ranks: Ranks,
 }
 
-impl<K: Key> Memory<K> {
-    /// Bytes that are held.
-    pub(crate) fn bytes(&self) -> usize {
-        (4 + size_of::<K>()) * self.keys.capacity() + self.slots.bytes() + 8 * self.ranks.counts.capacity()
-    }
-}
-
 /// The pairs of all samples, unless keys tie or a score is not finite. `sample` is an ascending sample of the scores.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,

@@ -67,12 +67,6 @@ pub(crate) struct Slots<K> {
 }
 
 impl<K: Key> Slots<K> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let crowds = size_of::<Crowd>() * self.crowds.capacity();
-        size_of::<Slot<K>>() * self.slots.capacity() + crowds + size_of::<K>() * self.crowded.capacity()
-    }
-
     /// Fills in the keys with their cells. O(number of keys), but for crowded cells, which are sorted.
     pub(crate) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) {
         self.slots.clear();

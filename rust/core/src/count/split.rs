@@ -22,12 +22,6 @@ pub(crate) struct Split<K> {
 }
 
 impl<K: Key> Split<K> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let keys = self.keys.iter().map(Vec::capacity).sum::<usize>() + self.own.capacity();
-        size_of::<K>() * keys + self.ids.capacity()
-    }
-
     /// Distributes both classes over smaller buckets and returns the number of these.
     pub(crate) fn fill<M: Monotone<K>>(&mut self, classes: &Classes<'_, K>, sizes: [usize; 2]) -> usize {
         let n = ((sizes[0] + sizes[1]) / AIM).clamp(2, MOST);

@@ -31,17 +31,6 @@ impl Scratch {
         let narrow = Buffers { counting: Counting::with_limits(limits), ..Buffers::default() };
         Self { wide, narrow }
     }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        self.wide.bytes() + self.narrow.bytes()
-    }
-}
-
-impl<S: Score> Buffers<S> {
-    fn bytes(&self) -> usize {
-        self.counting.bytes() + self.tail.bytes()
-    }
 }
 
 /// What is measured of a curve: one number.

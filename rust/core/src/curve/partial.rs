@@ -22,14 +22,6 @@ pub(crate) struct Room<S> {
     positive: Vec<bool>,
 }
 
-impl<S> Room<S> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let scores = [&self.gathered, &self.classes[0], &self.classes[1], &self.inside];
-        scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>() + self.positive.capacity()
-    }
-}
-
 /// The highest scores of each class, down to a false positive rate.
 pub(crate) struct Tail<'a, S: Score> {
     /// Scores of the positives and of the negatives.

@@ -37,11 +37,6 @@ pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
 }
 
 impl<B: Default> Spare<B> {
-    /// The sum of what `of` counts of each.
-    pub(crate) fn sum(&self, of: impl Fn(&B) -> usize) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(of).sum()
-    }
-
     /// Lends buffers to `work`.
     pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut B) -> T) -> T {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);

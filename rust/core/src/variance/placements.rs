@@ -48,15 +48,6 @@ impl Placements {
         measure == Measure::Auc && weights.is_none()
     }
 
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        self.placers
-            .iter()
-            .map(|(wide, narrow, scores)| wide.bytes() + narrow.bytes() + 4 * scores.capacity())
-            .sum::<usize>()
-            + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
-    }
-
     /// The AUC of every model, and their DeLong covariance. O(N) per model for smooth distributions, O(N K^2) for K
     /// models; holds 4 bytes per sample and model, and 10 per sample and thread.
     ///

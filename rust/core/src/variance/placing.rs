@@ -47,11 +47,6 @@ struct BucketPlacer<S: Score> {
 }
 
 impl<S: Score> Placer<S> {
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        self.rooms.bytes() + 4 * self.found.capacity() + self.placers.sum(BucketPlacer::bytes)
-    }
-
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` for each positive i and `2 #{s > t_j} + #{s = t_j}` for each
     /// negative j and returns twice the pairs that positives win, ties half. O(N) expected; fewer than 2^31 samples.
     pub(crate) fn place(
@@ -125,12 +120,6 @@ fn shares<'a, S: Score>(
         *sizes = std::mem::replace(&mut sum, next);
     }
     (shares, below)
-}
-
-impl<S: Score> BucketPlacer<S> {
-    fn bytes(&self) -> usize {
-        self.workers.bytes() + 4 * (self.found.iter().map(Vec::capacity).sum::<usize>() + self.counts.capacity())
-    }
 }
 
 /// Copies the values of a bucket to the front of the chunks' rooms.

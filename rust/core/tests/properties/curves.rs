@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 1e-12;
 
 /// The distinct scores of positive weight, descending, with the weights of the positives and of the negatives at or
 /// above each.
-fn sums(labels: &[bool], scores: &[f64], weights: &[f64]) -> Vec<[f64; 3]> {
+pub(crate) fn sums(labels: &[bool], scores: &[f64], weights: &[f64]) -> Vec<[f64; 3]> {
     let mut rows: Vec<usize> = (0..scores.len()).filter(|&i| weights[i] > 0.0).collect();
     rows.sort_by(|&i, &j| (scores[j] + 0.0).total_cmp(&(scores[i] + 0.0)));
     let mut sums = [0.0, 0.0];

@@ -11,6 +11,7 @@ use rocmax_core::{Ctx, Labels, Problem, RateRange, naive};
 mod curves;
 mod pair_losses;
 mod samples;
+mod variances;
 
 use pair_losses::pair_losses;
 use samples::{plain, range, sample};

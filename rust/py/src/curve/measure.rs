@@ -59,7 +59,7 @@ pub(crate) fn measure(
 ) -> PyResult<Py<PyAny>> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, measure.0);
     let value = |scores: Column<'_>, ctx: &Ctx<'_>| {
-        SCRATCH.lend(curve::Scratch::bytes, |kept| curve::measure(&labels, scores, weights, measure, kept, ctx))
+        SCRATCH.lend(labels.n_samples(), |kept| curve::measure(&labels, scores, weights, measure, kept, ctx))
     };
     match &y_score {
         ScoreArray::F64s(a) => many(py, a.as_array(), n_threads, value),
@@ -87,7 +87,7 @@ pub(crate) fn auc_moments(
     // Squares are worth all threads where pairs are not yet.
     let work = if n_threads > 1 { 2 * n } else { counting_size(n, 1) };
     super::enter(py, n_threads, Need { work, bytes: COUNT * n }, |ctx| {
-        SCRATCH.lend(curve::Scratch::bytes, |kept| curve::auc_moments(&labels, scores, kept, ctx))
+        SCRATCH.lend(n, |kept| curve::auc_moments(&labels, scores, kept, ctx))
     })
 }
 
