@@ -192,6 +192,7 @@ fn write_ids(buckets: &[u32], positive: &[bool], bits: u32, ids: &mut [u16]) {
 mod tests {
     use super::*;
     use crate::count::cells::sample;
+    use crate::data::float::Key;
     use crate::testing::uniform;
 
     fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
@@ -243,5 +244,27 @@ mod tests {
         assert!(dense(5000, |x| (1e3 * x).round() / 1e3));
         // Cubes of scores about zero lie closer together there than keys do.
         assert!(dense(1 << 17, |x| (2.0 * x - 1.0).powi(3)));
+    }
+
+    #[test]
+    fn crowds_and_shared_keys_are_about_as_a_sample_tells() {
+        let mut next = uniform(8);
+        let shapes: [fn(f64) -> f64; 4] = [|u| u, |u| (u / (1.0 - u)).ln(), |u| u.powi(9), |u| (3e4 * u).floor()];
+        for (k, shape) in shapes.into_iter().enumerate() {
+            let n = 50_000;
+            let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
+            for len in [1000, 5000] {
+                let buckets = Buckets::fit::<f64>(n, &sample(&scores), len);
+                let mut cells = vec![0; n];
+                buckets.spread.cells(&scores, &mut cells);
+                cells.sort_unstable();
+                let own = cells.chunk_by(|x, y| x >> <f64 as Score>::BITS == y >> <f64 as Score>::BITS);
+                let crowd = (own.map(|own| own.len().pow(3)).sum::<usize>() as f64 / n as f64).sqrt();
+                let shared = cells.chunk_by(|x, y| x == y).filter(|own| own.len() > 1).map(<[_]>::len).sum::<usize>();
+                assert!((0.5..2.0).contains(&(buckets.crowd / crowd)), "shape {k}: {} {crowd}", buckets.crowd);
+                // Sharing keys means ties of scores here.
+                assert!((buckets.shared > 0.1) == (shared > n / 2), "shape {k}: {} {shared}", buckets.shared);
+            }
+        }
     }
 }

@@ -106,4 +106,22 @@ mod tests {
         assert_eq!(Entry::new(-0.0, 3), Entry::new(0.0, 3));
         assert!(Entry::new(2.0, 1) < Entry::new(2.0, 2));
     }
+
+    #[test]
+    fn places_are_one_in_every_stretch_and_fair_to_periodic_data() {
+        for (n_samples, n) in [(7, 7), (5, 23), (1 << 10, 1 << 16), (1000, 123_457)] {
+            let (mut share, mut odd) = (0.0, 0);
+            for k in 0..n_samples {
+                let (low, high) = (k * n / n_samples, (k + 1) * n / n_samples);
+                let place = spread(k, n_samples, n);
+                assert!((low..high).contains(&place));
+                share += (place - low) as f64 / (high - low) as f64;
+                odd += place % 2;
+            }
+            if n_samples >= 1000 {
+                let [share, odd] = [share, odd as f64].map(|sum| sum / n_samples as f64);
+                assert!((0.47..0.53).contains(&share) && (0.4..0.6).contains(&odd), "{n_samples} {n}: {share} {odd}");
+            }
+        }
+    }
 }

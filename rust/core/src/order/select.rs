@@ -134,3 +134,54 @@ pub(super) fn sampled<S: Copy>(parts: &[&[S]], n: usize, n_sampled: usize) -> im
         Some(part[at - passed])
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::uniform;
+
+    #[test]
+    fn brackets_of_a_sample_hold_the_rank_and_little_more() {
+        let mut next = uniform(3);
+        for (n, share) in [(2048, 0.001), (2048, 0.03), (4096, 0.5), (4096, 0.97)] {
+            let deviation = (n as f64 * share * (1.0 - share)).sqrt();
+            for _ in 0..300 {
+                let above = (0..n).filter(|_| next() < share).count();
+                let [last, first] = bracket(n, share);
+                assert!(last.is_none_or(|last| above <= last) && first.is_none_or(|first| first <= above));
+                let width = last.unwrap_or(n) - first.unwrap_or(0);
+                assert!(width as f64 <= 9.0 * deviation + 5.0, "{n} {share}: {width}");
+            }
+        }
+        assert_eq!(bracket(100, 0.0), [Some(2), None]);
+        assert_eq!(bracket(100, 1.0), [None, Some(98)]);
+    }
+
+    #[test]
+    fn a_bound_lies_just_below_the_weight_sought() -> Result<()> {
+        let mut next = uniform(9);
+        for kind in 0..3 {
+            for (n, share) in [(8192, 0.02), (60_000, 0.004), (60_000, 0.3), (300_000, 0.05)] {
+                let labels: Vec<bool> = (0..n).map(|_| next() < 0.2).collect();
+                let scores: Vec<f64> = (0..n).map(|_| next()).collect();
+                let weights: Vec<f64> = (0..n).map(|_| [1.0, (4.0 * next()).floor(), -next().ln()][kind]).collect();
+                let problem =
+                    if kind == 0 { Problem::new(labels)? } else { Problem::weighted(labels, weights.clone())? };
+                let total = problem.totals().1;
+                let found = bound(&problem, scores[..].into(), share * total);
+                let Some((score, index)) = found else { panic!("no bound of {n} at {share}") };
+                assert_eq!(scores[index], score);
+                let reach = (0..n).filter(|&i| !problem.labels()[i] && scores[i] >= score);
+                let reach = reach.map(|i| weights[i]).sum::<f64>() / total;
+                let n_sampled = 0.8 * sample_len(n) as f64;
+                let most = share + 9.0 * (3.0 * share / n_sampled).sqrt() + 16.0 / n_sampled;
+                assert!(share <= reach && reach <= most, "{kind} {n} {share}: {reach}");
+                assert!(bound(&problem, scores[..].into(), 0.51 * total).is_none());
+            }
+        }
+        let few: Vec<f64> = (0..8191).map(|_| next()).collect();
+        let problem = Problem::new((0..8191).map(|i| i % 2 == 0).collect())?;
+        assert!(bound(&problem, few[..].into(), 10.0).is_none());
+        Ok(())
+    }
+}
