@@ -272,4 +272,9 @@ mod tests {
             check(n, n_cells, levels, || draw() as i32);
         }
     }
+
+    #[test]
+    fn cells_are_some_fewer_than_keys_within_limits() {
+        assert_eq!([0, 1, 300, CACHED, 800, 1000, 5 << 20].map(n_cells), [1, 1, 300, 512, 512, 600, 1 << 20]);
+    }
 }

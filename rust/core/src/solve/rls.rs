@@ -261,23 +261,31 @@ mod tests {
     }
 
     fn class(n: usize, rank: usize) -> impl Strategy<Value = Class> {
-        (column(n, 1.0, 3.0), column(n, -2.0, 2.0), column(n, 0.5, 2.0), column(n * rank, -0.5, 0.5))
+        (
+            column(n, 1.0, 3.0),
+            column(n, -2.0, 2.0),
+            column(n, 0.5, 2.0),
+            column(n * rank, -0.8 / (rank as f64).sqrt(), 0.8 / (rank as f64).sqrt()),
+        )
             .prop_map(move |(diagonal, coef, weight, factor)| Class::new(rank, diagonal, coef, weight, factor))
     }
 
     proptest! {
         #[test]
         fn agrees_with_a_solve_for_each_pair(
-            (rank, pos, neg) in (1usize..12, 1usize..30, 1usize..4)
+            (rank, pos, neg) in (1usize..12, 1usize..30, 1usize..20)
                 .prop_flat_map(|(m, n, rank)| (Just(rank), class(m, rank), class(n, rank))),
             coupling in 0.0..0.1,
             tau in -1.0..3.0,
+            (unit, base) in (0.1..9.0, -0.3..0.3),
         ) {
-            let (won, lost) = run(&pos, &neg, rank, coupling, tau, &Ctx::serial()).unwrap();
+            let tile: Vec<f32> = coarse(&pos, &neg, rank).iter().map(|&x| (f64::from(x) / unit) as f32).collect();
+            let cross = Cross { coarse: &tile, unit, base, rows: &pos.factor, cols: &neg.factor, rank };
+            let (won, lost) = leave_pair_out(cross, pos.side(), neg.side(), coupling, tau, &Ctx::serial()).unwrap();
             let mut expected = (vec![0.0; won.len()], vec![0.0; lost.len()]);
             for (i, p_i) in pos.factor.chunks(rank).enumerate() {
                 for (j, q_j) in neg.factor.chunks(rank).enumerate() {
-                    let x = p_i.iter().zip(q_j).map(|(p, q)| p * q).sum();
+                    let x = base + p_i.iter().zip(q_j).map(|(p, q)| p * q).sum::<f64>();
                     let p = [[pos.diagonal[i], x], [x, neg.diagonal[j]]];
                     let held_out = naive::held_out_difference(p, [pos.coef[i], neg.coef[j]], coupling, tau);
                     prop_assume!(held_out.abs() > 1e-9);
@@ -288,6 +296,24 @@ mod tests {
             for (got, want) in won.iter().chain(&lost).zip(expected.0.iter().chain(&expected.1)) {
                 prop_assert!((got - want).abs() < 1e-12, "{got} {want}");
             }
+        }
+
+        #[test]
+        fn rounding_makes_no_difference_of_a_tie(
+            (p, c, x) in ([1.0..3.0, 1.0..3.0], [-2.0..2.0, -2.0..2.0], -0.9..0.9),
+            coupling in 0.05..0.5,
+        ) {
+            // The tau for which both held-out scores are equal.
+            let (p, c) = (p as [f64; 2], c as [f64; 2]);
+            let matrix = [[p[0], x], [x, p[1]]];
+            let at_zero = naive::held_out_difference(matrix, c, coupling, 0.0);
+            let tau = -at_zero / (2.0 * coupling);
+            let class = |k: usize, x: f64| Class::new(1, vec![p[k]], vec![c[k]], vec![1.0], vec![x]);
+            let det = p[0] * p[1] - x * x;
+            let terms = 1.0 / (1e-3 + (p[0] * p[1] * (1.0 + coupling * tau)).abs() / det);
+            prop_assume!(terms < 50.0);
+            let (won, lost) = run(&class(0, x), &class(1, 1.0), 1, coupling, tau, &Ctx::serial()).unwrap();
+            prop_assert_eq!((won[0], lost[0]), (0.5, 0.5));
         }
     }
 

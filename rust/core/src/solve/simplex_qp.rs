@@ -276,12 +276,38 @@ fn lowest(values: &[f64]) -> (usize, f64) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn solve(gram: &[f64], gain: &[f64], total: f64, start: &[f64]) -> Vec<f64> {
         let mut weights = start.to_vec();
         minimise_on_simplex(gram, gain, total, &mut weights, 0.0, &Ctx::serial()).unwrap();
         weights
+    }
+
+    proptest! {
+        #[test]
+        fn no_weight_is_better_placed_elsewhere(
+            (rank, rows) in (1usize..9).prop_flat_map(|rank| {
+                let row = prop_oneof![prop::collection::vec(-2.0..2.0, rank), prop::collection::vec((-1i8..2).prop_map(f64::from), rank)];
+                (Just(rank), prop::collection::vec((row, -1.0..3.0, prop_oneof![Just(0.0), 0.1..1.0]), 2..14))
+            }),
+            total in 0.01..100.0,
+        ) {
+            let size = rows.len();
+            let gram: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(move |b| dot(&a.0[..rank], &b.0))).collect();
+            let gain: Vec<f64> = rows.iter().map(|row| row.1).collect();
+            let sum = rows.iter().map(|row| row.2).sum::<f64>();
+            prop_assume!(sum > 0.0);
+            let start: Vec<f64> = rows.iter().map(|row| total * row.2 / sum).collect();
+            let weights = solve(&gram, &gain, total, &start);
+            prop_assert!(weights.iter().all(|&w| w >= 0.0) && (weights.iter().sum::<f64>() / total - 1.0).abs() < 1e-12);
+            let slopes: Vec<f64> = (0..size).map(|i| dot(&gram[i * size..(i + 1) * size], &weights) - gain[i]).collect();
+            let gap = dot(&weights, &slopes) - total * lowest(&slopes).1;
+            let scale = total * (1.0 + total * gram.iter().fold(0.0, |most, g| f64::max(most, g.abs())));
+            prop_assert!(gap.abs() <= 1e-13 * scale, "{} of {scale}", gap);
+        }
     }
 
     #[test]
