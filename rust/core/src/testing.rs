@@ -16,3 +16,10 @@ pub(crate) fn sample(n: usize, share: f64, levels: f64, next: &mut impl FnMut() 
     let scores = labels.iter().map(score).collect();
     (labels, scores)
 }
+
+/// Scores in [0, 1), but of an evenly spread sample of `n_sampled` as much higher as `shift`.
+pub(crate) fn misleading(n: usize, n_sampled: usize, shift: f64, next: &mut impl FnMut() -> f64) -> Vec<f64> {
+    let mut scores: Vec<f64> = (0..n).map(|_| next()).collect();
+    (0..n_sampled).for_each(|k| scores[crate::order::spread(k, n_sampled, n)] += shift);
+    scores
+}

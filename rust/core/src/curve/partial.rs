@@ -245,16 +245,22 @@ fn gather<S: Score>(
 mod tests {
     use super::*;
     use crate::curve::{Curve, Measure, Normalize, Scratch, measure};
-    use crate::testing::{sample, uniform};
+    use crate::testing::{misleading, sample, uniform};
 
     #[test]
     fn values_are_those_of_the_sorted_curve() {
         let mut next = uniform(5);
         let mut scratch = Scratch::default();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        for (n, share, levels) in [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)] {
+        let shapes = [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)].map(|of| (of, 0.0));
+        // And of which a sample shows the highest scores, or the lowest, alone.
+        let misled = [-1.0, 1.0].map(|shift| ((40_000, 0.3, 1e9), shift));
+        for ((n, share, levels), shift) in shapes.into_iter().chain(misled) {
             let (labels, scores) = sample(n, share, levels, &mut next);
-            let scores: Vec<f64> = scores.iter().map(|x| x - 0.5).collect();
+            let mut scores: Vec<f64> = scores.iter().map(|x| x - 0.5).collect();
+            if shift != 0.0 {
+                scores = misleading(n, 1 << 12, shift, &mut next);
+            }
             let classes = Labels::new(&labels).unwrap();
             let curve = Curve::new(&classes, &scores, None, &Ctx::serial()).unwrap();
             for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.01, 0.013), (0.3, 0.61), (0.9, 1.0)] {

@@ -144,3 +144,39 @@ impl Oracle {
         proximal::proximal(problem, hinge, scores, stiffness, coef, ctx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::{Naive, PairLoss, PairRange, Tight, pair_loss};
+    use crate::testing::{misleading, uniform};
+    use crate::{RateRange, naive};
+
+    #[test]
+    fn a_sample_that_misleads_changes_nothing() -> Result<()> {
+        let (mut next, ctx, n) = (uniform(2), Ctx::serial(), 8192);
+        for shift in [-1.0, 1.0] {
+            let scores = misleading(n, n / 4, shift, &mut next);
+            let labels: Vec<bool> = (0..n).map(|i| i % 2000 == 7).collect();
+            let weights = (0..n).map(|i| if i % 2000 == 7 { 1.0 } else { (4.0 * next()).floor() / 2.0 }).collect();
+            let range = RateRange::new(0.01, 0.03)?;
+            let [plain, weighted] = [Problem::new(labels.clone())?, Problem::weighted(labels, weights)?].map(Arc::new);
+            let (mut coef, mut curved) = (vec![0.0; n], vec![0.0; n]);
+            for problem in [&plain, &weighted] {
+                for to_bottom in [false, true] {
+                    let ours = problem.clone();
+                    let oracle =
+                        if to_bottom { Oracle::new(ours, range, Naive) } else { Oracle::new(ours, range, Tight) };
+                    let found = oracle.evaluate(scores[..].into(), &mut coef, &mut Workspace::default(), &ctx)?.value;
+                    let expected = naive::structural(problem, &scores, range, to_bottom);
+                    assert!((found - expected).abs() < 1e-9, "{shift} {to_bottom}: {found} {expected}");
+                }
+            }
+            let of = (PairLoss::SquaredHinge, PairRange::Fpr(range));
+            let found = pair_loss(&weighted, &scores, of, 1.0, [&mut coef, &mut curved], &ctx)?;
+            let expected = naive::mean_pair_loss(&weighted, &scores, range, |u| f64::max(0.0, 1.0 - u).powi(2));
+            assert!((found - expected).abs() < 1e-9, "{shift}: {found} {expected}");
+        }
+        Ok(())
+    }
+}

@@ -205,7 +205,8 @@ mod tests {
             }
             let total: f64 = slopes.iter().sum();
             for j in 0..9 {
-                let mean = if total > 0.0 { dot(&slopes, &t) / total } else { 0.0 };
+                let moment = slopes.iter().zip(&t).map(|(slope, t)| slope * t).sum::<f64>();
+                let mean = if total > 0.0 { moment / total } else { 0.0 };
                 neg_twin[j] += slopes[j] * (t[j] - mean);
             }
             let twins = pos_twin.iter().map(|twin| 2.5 * twin);

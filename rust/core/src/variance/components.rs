@@ -203,14 +203,17 @@ fn height(rates: &[[f64; 4]], holds: impl Fn([f64; 4]) -> bool, x: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::curve::Normalize;
-    use crate::testing::{sample, uniform};
+    use crate::testing::{misleading, sample, uniform};
 
     #[test]
     fn of_the_highest_scores_are_those_of_the_whole_curve() -> Result<()> {
         let mut next = uniform(8);
         let ctx = Ctx::serial();
         for (n, share, levels) in [(20_000, 0.3, 1e9), (20_000, 0.9, 50.0), (60_000, 0.02, 1e9), (30_000, 0.5, 2.0)] {
-            let (labels, scores) = sample(n, share, levels, &mut next);
+            let (labels, mut scores) = sample(n, share, levels, &mut next);
+            if levels == 2.0 {
+                scores = misleading(n, 1 << 12, 1.0, &mut next);
+            }
             let (classes, weights) = (Labels::new(&labels)?, vec![1.0; n]);
             for (low, high) in [(0.0, 1e-4), (0.0, 0.05), (0.01, 0.3), (0.2, 0.5), (0.3, 0.9)] {
                 let range = RateRange::new(low, high)?;

@@ -82,6 +82,12 @@ proptest! {
             kept = place;
         }
         prop_assert_eq!(kept, roc.x.len() - 1);
+        // None more stay where a step is like the one before; the first step does not count.
+        let whole = s.weights.iter().all(|w| w.fract() == 0.0);
+        let steps = sums.windows(2).map(|pair| [pair[1][1] - pair[0][1], pair[1][2] - pair[0][2]]);
+        let steps: Vec<[f64; 2]> = [[sums[0][1], sums[0][2]]].into_iter().chain(steps).collect();
+        let like = steps[1..].windows(2).filter(|pair| pair[0] == pair[1]).count();
+        prop_assert!(!whole || few.x.len() == roc.x.len() - like);
         let few = points(Points::PrecisionRecall, &classes, &s.scores, weights, true);
         let recalls = |of: &[f64]| { let mut all = of.to_vec(); all.dedup(); all };
         found.tpr.reverse();
