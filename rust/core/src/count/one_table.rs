@@ -263,10 +263,9 @@ mod tests {
     fn cells_are_as_many_as_keys_or_more_where_these_would_crowd() {
         let mut next = uniform(7);
         let (n, n_keys) = (40_000, 10_000);
-        // Times the keys.
-        let shapes: [(fn(f64) -> f64, [f64; 2]); 3] =
-            [(|u| u, [1.0, 1.0]), (|u| (u / (1.0 - u)).ln(), [1.05, 1.4]), (|u| u.powi(6), [1.4, 1.9])];
-        for (k, (shape, [least, most])) in shapes.into_iter().enumerate() {
+        let shapes: [fn(f64) -> f64; 3] = [|u| u, |u| (u / (1.0 - u)).ln(), |u| u.powi(6)];
+        let times_keys = [[1.0, 1.0], [1.05, 1.4], [1.4, 1.9]];
+        for (k, (shape, [least, most])) in shapes.into_iter().zip(times_keys).enumerate() {
             let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
             let buckets = fit(&scores, &sample(&scores), n_keys).unwrap();
             let (mut cells, mut keys, mut counts) = (vec![0; n], vec![0; n], vec![0usize; buckets.len]);

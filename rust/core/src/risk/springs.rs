@@ -180,7 +180,7 @@ mod tests {
             let product = product.unwrap();
 
             let (mut pos_twin, mut neg_twin) = (vec![0.0; 7], vec![0.0; 9]);
-            let mut slopes = vec![0.0; 9];
+            let mut slopes = [0.0; 9];
             for j in 0..9 {
                 let of_one = if selection > 0.0 {
                     ((neg[j] - threshold) / selection + 0.5).clamp(0.0, 1.0)

@@ -152,9 +152,9 @@ proptest! {
         let twins = rows.each_ref().map(|rows| rows.twin(measure));
         for (found, (value, parts)) in models.iter().zip(&twins) {
             prop_assert!(close(found.estimate, *value), "{measure:?}: {} {value}", found.estimate);
-            for i in 0..labels.len() {
-                let expected = if s.weights[i] > 0.0 { parts[i] } else { 0.0 };
-                prop_assert!(close(found.values[i], expected), "{measure:?} {i}: {} {expected}", found.values[i]);
+            for ((&found, &part), &weight) in found.values.iter().zip(parts).zip(&s.weights) {
+                let expected = if weight > 0.0 { part } else { 0.0 };
+                prop_assert!(close(found, expected), "{measure:?}: {found} {expected}");
             }
         }
         let alone = curve::measure(&classes, s.scores[..].into(), weights, measure, &mut Scratch::default(), &ctx);
