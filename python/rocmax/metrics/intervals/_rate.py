@@ -48,12 +48,12 @@ def _density(x: Any) -> Any:
     return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
-def _place(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> _Place:
-    rate = 1.0 - at if turned else at
-    m, n = sizes[::-1] if turned else sizes
+def _place(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) -> _Place:
+    rate = 1.0 - at if mirrored else at
+    m, n = sizes[::-1] if mirrored else sizes
 
     def read(x: float) -> F64:
-        return 1.0 - curve(1.0 - x) if turned else curve(x)
+        return 1.0 - curve(1.0 - x) if mirrored else curve(x)
 
     def true_rate(x: float) -> float:
         return float(min(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0), _LAST))
@@ -76,24 +76,24 @@ def _inner(rate: F64, size: float) -> F64:
     return np.asarray(np.minimum((rate * size + 0.5) / (size + 1), _LAST))
 
 
-def slopes(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
+def slopes(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
     """Return the factors of the components of positives and of negatives, one for each model."""
-    place = _place(curve, at, turned, sizes)
+    place = _place(curve, at, mirrored, sizes)
     height = special.ndtri(_inner(place.estimate, place.n_called))
     steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
     ones = np.ones_like(steepness)
-    return (steepness, ones) if turned else (ones, steepness)
+    return (steepness, ones) if mirrored else (ones, steepness)
 
 
 def score(
-    curve: Curve, curves: Iterable[_core.Curve], at: float, turned: bool, sizes: tuple[float, float]
+    curve: Curve, curves: Iterable[_core.Curve], at: float, mirrored: bool, sizes: tuple[float, float]
 ) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
     The limits enclose all R(f) with ``(estimate - r)^2 <= z^2 V(r)`` for ``r = R(q)``, where
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
-    place = _place(curve, at, turned, sizes)
+    place = _place(curve, at, mirrored, sizes)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
 
     def variance(u: F64) -> F64:
@@ -101,10 +101,10 @@ def score(
         return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
 
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
-    estimate = 1 - place.estimate if turned else place.estimate
-    kept = (1.0, -1.0, (0.0, 1.0)) if turned else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
+    estimate = 1 - place.estimate if mirrored else place.estimate
+    kept = (1.0, -1.0, (0.0, 1.0)) if mirrored else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
     if few.decide(place.n_setting, place.rate, place.rate):
-        slopes = np.array([slope(fitted(each, turned), min(sizes)) for each in curves])
+        slopes = np.array([slope(fitted(each, mirrored), min(sizes)) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
         return estimate, variance(start), limits.moved(*kept)
 

@@ -48,11 +48,11 @@ _PLACES = 48  # heights that are tried if distances may fall again
 
 
 class Area(NamedTuple):
-    """The measured area over a range of the curve or, if `turned`, of the curve with the classes exchanged."""
+    """The measured area over a range of the curve or, if `mirrored`, of the curve with the classes exchanged."""
 
     low: float
     high: float
-    turned: bool
+    mirrored: bool
     bounds: tuple[float, float]  # of the measure
 
 
@@ -71,10 +71,10 @@ def slope(fit: float, count: float) -> float:
     return 1.0 if np.isnan(fit) else float(np.clip((_PRIOR + count * fit) / (_PRIOR + count), *_SLOPES))
 
 
-def fitted(curve: _core.Curve, turned: bool) -> float:
+def fitted(curve: _core.Curve, mirrored: bool) -> float:
     """Return the slope of the line through the curve between normal quantiles, by least squares; NaN without one."""
     _, pos, neg = curve.steps()
-    if turned:  # the classes are exchanged
+    if mirrored:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     # Rates ascend: those between 0 and 1 are neighbours.
     start = max(int(np.argmax(each > 0)) for each in (pos, neg))
@@ -141,7 +141,7 @@ def score(
     least, most = area.bounds
     span = most - least
     share = np.clip((estimate - least) / span, 0.0, 1.0)
-    if area.turned:
+    if area.mirrored:
         parts, sizes = parts[::-1], sizes[::-1]
     at = model(slopes, sizes[1], area.low, area.high)
     # Two at once cost as much as one: the heights of the curves with this area and this mean, then both ends.

@@ -80,7 +80,7 @@ class CurveMeasure(CoreMeasure):
         return 1.0
 
     @property
-    def turned(self) -> bool:
+    def mirrored(self) -> bool:
         """Whether it belongs to the curve with the classes exchanged, where the range is one of 1 - TPR."""
         return False
 
@@ -102,7 +102,7 @@ class CurveMeasure(CoreMeasure):
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         positives, negatives = super().deciding(sizes)
-        return (negatives, positives) if self.turned else (positives, negatives)
+        return (negatives, positives) if self.mirrored else (positives, negatives)
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return too_few(*self.deciding(sizes)[1], _LEAST)

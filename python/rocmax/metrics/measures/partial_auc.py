@@ -92,7 +92,7 @@ class PartialAUC(CurveMeasure):
         return self._area[2] if self.region is None else self.fpr_range[1]
 
     @property
-    def turned(self) -> bool:
+    def mirrored(self) -> bool:
         return self.region is None and not self._whole and self._area[0]
 
     @property

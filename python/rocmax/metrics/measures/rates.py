@@ -30,7 +30,7 @@ class Rate(CurveMeasure):
         super().__post_init__()
         given = getattr(self, self.fixed)
         if (rate := as_float(given)) in (0.0, 1.0):
-            rule = "sensitivity" if self.turned else "fpr"
+            rule = "sensitivity" if self.mirrored else "fpr"
             raise ValueError(
                 f"{self.fixed} must be a number in (0, 1), got {shown(given)}; an interval at {rate:g} would not cover:"
                 f" use {self.name}_score for the value, or operating_point(..., threshold=({rule!r}, {rate:g})), --at"
@@ -57,7 +57,7 @@ class Rate(CurveMeasure):
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
 
-        return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
+        return rate.slopes(self.reader(sample), self.low, self.mirrored, sample.effective)
 
     def of_pairs(self, sample: Sample) -> F64:
         """Return which positives are called, and which negatives exceed a threshold that at least so many exceed.
@@ -65,9 +65,9 @@ class Rate(CurveMeasure):
         With the classes exchanged, likewise. One or two negatives beyond the threshold show no variance.
         """
         called = sample.score >= self.threshold_of(sample.curve())
-        setting = ~called if self.turned else called
-        rows = sample.positive if self.turned else ~sample.positive
-        score = -sample.score[rows] if self.turned else sample.score[rows]
+        setting = ~called if self.mirrored else called
+        rows = sample.positive if self.mirrored else ~sample.positive
+        score = -sample.score[rows] if self.mirrored else sample.score[rows]
         if np.count_nonzero(setting[rows]) < _EXCEED < len(score):
             setting[rows] = score >= -np.partition(-score, _EXCEED - 1)[_EXCEED - 1]
         return np.where(rows, setting, called).astype(np.float64)
@@ -79,22 +79,22 @@ class Rate(CurveMeasure):
     def beyond(self, sizes: tuple[float, float]) -> str | None:
         if self.deciding(sizes)[1][0] >= 1:
             return None
-        size = "n_pos" if self.turned else "n_neg"
-        one = 1 / sizes[not self.turned]
+        size = "n_pos" if self.mirrored else "n_neg"
+        one = 1 / sizes[not self.mirrored]
         side = f"below 1 / {size} = {one:.3g}" if self.low < 0.5 else f"above 1 - 1 / {size}"
         return (
             f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
         )
 
     def caution_of(self, sample: Sample) -> str | None:
-        end, rows = (sample.score.min(), sample.positive) if self.turned else (sample.score.max(), ~sample.positive)
+        end, rows = (sample.score.min(), sample.positive) if self.mirrored else (sample.score.max(), ~sample.positive)
         weight = np.ones(len(rows)) if sample.weight is None else sample.weight
         tied = float(weight[rows & (sample.score == end)].sum() / weight[rows].sum())
-        left = 1.0 - self.low if self.turned else self.low
-        if tied <= left or sample.effective[not self.turned] * left < 1:
+        left = 1.0 - self.low if self.mirrored else self.low
+        if tied <= left or sample.effective[not self.mirrored] * left < 1:
             return None
         shared = f"{100 * tied:.3g} % of the"
-        if self.turned:
+        if self.mirrored:
             return f"{shared} positives share the lowest score: no threshold has a TPR between {1 - tied:.3g} and 1"
         return f"{shared} negatives share the highest score: no threshold has an FPR between 0 and {tied:.3g}"
 
@@ -103,13 +103,13 @@ class Rate(CurveMeasure):
 
     def chance_of(self, sample: Sample) -> float | None:
         # Random guesses at the threshold have the same FPR and TPR; with ties it has not the rate itself.
-        rule = _core.Rule.sensitivity if self.turned else _core.Rule.fpr
-        above = sample.curve().cut(rule(self.low))[2 if self.turned else 3]
-        return above / sample.totals[0 if self.turned else 1]
+        rule = _core.Rule.sensitivity if self.mirrored else _core.Rule.fpr
+        above = sample.curve().cut(rule(self.low))[2 if self.mirrored else 3]
+        return above / sample.totals[0 if self.mirrored else 1]
 
     def threshold_of(self, curve: _core.Curve) -> float:
         """Return the threshold at which the rate is read."""
-        rule = _core.Rule.sensitivity if self.turned else _core.Rule.fpr
+        rule = _core.Rule.sensitivity if self.mirrored else _core.Rule.fpr
         return float(curve.cut(rule(self.low))[0])
 
 
@@ -166,7 +166,7 @@ class FPRAtTPR(Rate):
     tpr: float
 
     @property
-    def turned(self) -> bool:
+    def mirrored(self) -> bool:
         return True
 
     def at(self, rate: float) -> _core.Measure:

@@ -87,7 +87,7 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
     """Return estimates, variances and limits for these sizes of the classes."""
     if isinstance(measure, Rate):
         curves = (one.curve() for one in data.models())
-        return rate.score(measure.reader(data), curves, measure.low, measure.turned, sizes)
+        return rate.score(measure.reader(data), curves, measure.low, measure.mirrored, sizes)
     if isinstance(measure, RankedMeasure):
         return measure.score_interval(data, sizes)
     assert isinstance(measure, CurveMeasure)
@@ -96,9 +96,9 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         curve = one.curve()
         value, squares, _ = curve.moments(measure.key)
         of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
-        fit = one.once(("slope", measure.turned), partial(fitted, curve, measure.turned))
+        fit = one.once(("slope", measure.mirrored), partial(fitted, curve, measure.mirrored))
         rows.append((value, *parts_of(of_one, sizes), slope(fit, min(sizes))))
     estimate, pos, neg, slopes = np.array(rows).T
-    area = Area(measure.low, measure.high, measure.turned, measure.bounds)
+    area = Area(measure.low, measure.high, measure.mirrored, measure.bounds)
     variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
     return estimate, pos + neg if Trait.AUC in measure.traits else variance, limits

@@ -96,11 +96,11 @@ def of_binormal(areas: tuple[float, ...], correlation: float, measure: Measure) 
 def _steps(shift: float, measure: Measure, count: int) -> _Steps:
     """Return a measure of the curve of negatives of mean 0 and positives of mean `shift`, both of variance 1."""
     if isinstance(measure, Rate):
-        cut = (shift if measure.turned else 0.0) - special.ndtri(measure.low)
+        cut = (shift if measure.mirrored else 0.0) - special.ndtri(measure.low)
         at, one = (np.array([cut - shift]), np.array([cut])), np.ones(1)
         slope = np.exp(at[1] * shift - shift**2 / 2)
-        mass = (one / slope, one) if measure.turned else (one, slope)
-        value = float(special.ndtr(-at[measure.turned][0]))
+        mass = (one / slope, one) if measure.mirrored else (one, slope)
+        value = float(special.ndtr(-at[measure.mirrored][0]))
         return _Steps(value, at, mass, (mass[0] / 2, mass[1] / 2))
     (low, high), (least, most) = (getattr(measure, name, None) or (0.0, 1.0) for name in ("fpr_range", "tpr_range"))
     ends = -special.ndtri([high, low]), shift - special.ndtri([most, least])

@@ -72,7 +72,7 @@ def _fitted(data: Sample, measure: CurveMeasure, as_proc: bool = True) -> tuple[
     """Return the weights of positives and negatives, the fits, and the correlations within each class."""
     steps = [one.curve().steps() for one in data.models()]
     n_pos, n_neg = steps[0][1].sum(), steps[0][2].sum()
-    swapped = measure.turned
+    swapped = measure.mirrored
     if swapped:  # the area of 1 - FPR over 1 - TPR: the classes are exchanged and the scores reversed
         steps = [(score, neg[::-1], pos[::-1]) for score, pos, neg in steps]
         n_pos, n_neg = n_neg, n_pos
