@@ -79,7 +79,7 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "rough master": [(f"{CONVEX}._MASTER_TOL", 1e-6)],
     "penalty grows": [("rocmax.solvers._augmented._GROWTH", 1.0)],
     "penalty falls": [("rocmax.solvers._augmented._RELIEF", 1.0)],
-    "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 10**9)],
+    "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 0.0)],
     "exact springs": [("rocmax.solvers._steps.is_small", no)],
 }
 
