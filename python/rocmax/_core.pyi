@@ -8,11 +8,33 @@ from numpy.typing import NDArray
 from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
-    "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
-    "__version__", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "leave_pair_out",
-    "measure", "minimise_on_simplex", "nearest", "pair_loss", "partial_boost", "permuted_distances", "pool_bins",
-    "precision_recall_points", "rank_boost", "roc_points", "split_tree",
-]  # fmt: skip
+    "Curvature",
+    "Curve",
+    "Measure",
+    "Normalize",
+    "Oracle",
+    "PairLoss",
+    "PairRange",
+    "Problem",
+    "Rule",
+    "__version__",
+    "auc_moments",
+    "bootstrap",
+    "bootstrap_cuts",
+    "components",
+    "covariance",
+    "curve_points",
+    "leave_pair_out",
+    "measure",
+    "minimise_on_simplex",
+    "nearest",
+    "pair_loss",
+    "partial_boost",
+    "permuted_distances",
+    "pool_bins",
+    "rank_boost",
+    "split_tree",
+]
 __version__: str
 
 def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...
@@ -35,11 +57,8 @@ def partial_boost(
     n_rounds: int,
     n_threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], F64, F64, F64]: ...
-def roc_points(
-    y_true: Labels, y_score: Scores, sample_weight: F64 | None, drop: bool, n_threads: int
-) -> tuple[F64, F64, F64]: ...
-def precision_recall_points(
-    y_true: Labels, y_score: Scores, sample_weight: F64 | None, drop: bool, n_threads: int
+def curve_points(
+    y_true: Labels, y_score: Scores, sample_weight: F64 | None, precision_recall: bool, drop: bool, n_threads: int
 ) -> tuple[F64, F64, F64]: ...
 def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float]]: ...
 def measure(y_true: Labels, y_score: Scores, sample_weight: F64 | None, measure: Measure, n_threads: int) -> Any: ...
@@ -152,8 +171,7 @@ class Curve:
     def auc_moments(self) -> tuple[float, list[float]]: ...
     def moments(self, measure: Measure) -> tuple[float, list[float], list[float]]: ...
     def steps(self) -> tuple[F64, F64, F64]: ...
-    def roc_points(self, drop: bool) -> tuple[F64, F64, F64]: ...
-    def precision_recall_points(self, drop: bool) -> tuple[F64, F64, F64]: ...
+    def points(self, precision_recall: bool, drop: bool) -> tuple[F64, F64, F64]: ...
     def cut(self, rule: Rule) -> tuple[float, int, float, float]: ...
 
 def pool_bins(low: F64, high: F64, pos: F64, neg: F64, max_error: float) -> F64: ...

@@ -47,7 +47,7 @@ def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -
 def curve_of(name: str, data: Sample, fpr_range: tuple[float, float] | None) -> Curve:
     """Return the curve of one model and its area."""
     data = data._replace(steps=data.curve())  # sorted once
-    fpr, tpr, _ = data.curve().roc_points(True)
+    fpr, tpr, _ = data.curve().points(False, True)
     return Curve(name, fpr, tpr, float(PartialAUC(fpr_range or (0.0, 1.0)).estimates(data)[0]))
 
 

@@ -80,7 +80,7 @@ class PrecisionRecallDisplay(CurveDisplay):
         curves = []
         for name, one in models_of(samples, names):
             data, estimate = one.two, AveragePrecision()
-            precision, recall, _ = data.curve().precision_recall_points(False)
+            precision, recall, _ = data.curve().points(True, False)
             points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
             few = not has_variance(min(data.counted))
             if few and confidence_level is not None:

@@ -22,12 +22,16 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as rocmax_core;
+
 pub mod count;
 mod ctx;
 pub mod curve;
 mod data;
 mod error;
-#[cfg(any(test, feature = "naive"))]
+#[cfg(test)]
+#[path = "../tests/properties/naive.rs"]
 pub mod naive;
 mod order;
 pub mod papers;

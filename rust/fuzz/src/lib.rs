@@ -3,6 +3,10 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use rocmax_core::RateRange;
 
+/// The twins of the core's tests.
+#[path = "../../core/tests/properties/naive.rs"]
+pub mod naive;
+
 /// Labels with scores, weights and a range; both classes are there.
 #[derive(Debug)]
 pub struct Sample {

@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use rocmax_core::curve::{self, Curve, Measure, Normalize, Scratch};
-use rocmax_core::{Ctx, Labels, Problem, naive};
-use rocmax_fuzz::{Sample, assert_close};
+use rocmax_core::{Ctx, Labels, Problem};
+use rocmax_fuzz::{Sample, assert_close, naive};
 
 fuzz_target!(|sample: Sample| {
     let (range, ctx) = (sample.range, Ctx::serial());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use rocmax_core::risk::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
-use rocmax_core::{Ctx, Problem, naive};
-use rocmax_fuzz::{Sample, assert_close};
+use rocmax_core::{Ctx, Problem};
+use rocmax_fuzz::{Sample, assert_close, naive};
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()

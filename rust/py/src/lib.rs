@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use crate::curve::measure::{Measure, Normalize, auc_moments, measure};
     #[pymodule_export]
-    use crate::curve::{Curve, pool_bins, precision_recall_points, roc_points, rule::Rule};
+    use crate::curve::{Curve, curve_points, pool_bins, rule::Rule};
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]

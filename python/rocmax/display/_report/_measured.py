@@ -9,9 +9,8 @@ import numpy as np
 
 from rocmax._checks.missing import of_caller
 from rocmax._runtime.warn import warn
-from rocmax._typing import F64
 from rocmax.display._read import Model
-from rocmax.display._report._thin import Points, best_at, stops, thinned
+from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
 from rocmax.metrics import (
     AUC,
     Comparison,
@@ -128,7 +127,7 @@ def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: floa
     at = stops(n_neg, fpr_range)
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
     for model in models:
-        fpr, tpr, cut = model.data.curve().roc_points(False)
+        fpr, tpr, cut = model.data.curve().points(False, False)
         curve = Points(fpr, tpr, of_caller(cut, model.data.lower))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
         found["details"].append(thinned(curve, *fpr_range, len(models)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,7 +75,7 @@ def roc_curve(
         fpr, tpr, thresholds = smoothed(smooth, *curve.steps())
         return fpr, tpr, thresholds
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
-    return _points(_core.roc_points, "roc_curve", y_true, y_score, options, n_jobs)
+    return _points("roc_curve", y_true, y_score, options, n_jobs)
 
 
 def precision_recall_curve(
@@ -123,25 +122,18 @@ def precision_recall_curve(
     (array([0.5  , 0.667, 0.5  , 1.   , 1.   ]), array([1. , 1. , 0.5, 0.5, 0. ]))
     """
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
-    return _points(_core.precision_recall_points, "precision_recall_curve", y_true, y_score, options, n_jobs)
+    return _points("precision_recall_curve", y_true, y_score, options, n_jobs)
 
 
-def _points(
-    write: Callable[..., tuple[F64, F64, F64]],
-    name: str,
-    y_true: Any,
-    y_score: Any,
-    options: dict[str, Any],
-    n_jobs: int | None,
-) -> tuple[F64, F64, F64]:
+def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_jobs: int | None) -> tuple[F64, F64, F64]:
     """Return the core's points; where it refuses the input, what scikit-learn's function returns or raises."""
     check_flag("drop_intermediate", options["drop_intermediate"])
     given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
     y_true, y_score, weight = (in_numpy(values) for values in given)
-    options = {**options, "sample_weight": weight}
+    options, precision_recall = {**options, "sample_weight": weight}, name == "precision_recall_curve"
     try:
         data = _sample(y_true, y_score, weight, options["pos_label"], n_jobs)
-        return call(write, data, bool(options["drop_intermediate"]), data.threads)
+        return call(_core.curve_points, data, precision_recall, bool(options["drop_intermediate"]), data.threads)
     except (TypeError, ValueError):
         try:
             with naming_missing(y_true, y_score=y_score, sample_weight=weight):
@@ -149,7 +141,7 @@ def _points(
         except ArithmeticError:  # such as of 10**400: our error says where
             found = np.zeros(0), np.zeros(0), np.zeros(0)
         # For one class a rate is NaN, or the precision of all samples, the share of the positives, is 0 or 1.
-        whole = name == "precision_recall_curve" and len(found[0]) > 1 and found[0][0] in (0.0, 1.0)
+        whole = precision_recall and len(found[0]) > 1 and found[0][0] in (0.0, 1.0)
         undefined = whole or np.isnan(found[0]).any() or np.isnan(found[1]).any()
         if undefined and (weight is None or np.min(np.asarray(weight, dtype=np.float64)) >= 0):
             return found

@@ -114,36 +114,3 @@ impl Problem {
         self.labels.len() - self.n_pos
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_the_classes() {
-        let problem = Problem::new(vec![true, false, false]).unwrap();
-        assert_eq!((problem.n_samples(), problem.n_pos(), problem.n_neg()), (3, 1, 2));
-    }
-
-    #[test]
-    fn whole_weights_are_repetitions_and_others_shares() {
-        let labels = vec![true, false, false, false];
-        let of = |weights: [f64; 4]| Problem::weighted(labels.clone(), weights.to_vec());
-        let range = RateRange::new(0.25, 0.5).unwrap();
-        assert_eq!(of([1.0; 4]), Problem::new(labels.clone()));
-        assert_eq!(of([1.0; 4]).unwrap().ranks(range), (0.0, 2.0));
-        assert_eq!(of([2.0, 3.0, 0.0, 7.0]).unwrap().ranks(range), (2.0, 5.0));
-        assert_eq!(of([2.0, 0.5, 0.5, 1.0]).unwrap().ranks(range), (0.5, 1.0));
-        assert_eq!(of([0.0, 1.0, 1.0, 1.0]), Err(Error::OneClass { n_pos: 0, n_neg: 3 }));
-        assert!(matches!(of([1.0, -1.0, 1.0, 1.0]), Err(Error::Domain { name: "weights", .. })));
-        assert!(matches!(of([1.0, 1.0, f64::NAN, 1.0]), Err(Error::NonFinite { name: "weights", index: 2, .. })));
-        assert!(matches!(of([1e-200, 1e-200, 0.0, 0.0]), Err(Error::Domain { name: "weights", .. })));
-        assert!(Problem::weighted(labels.clone(), vec![1.0]).is_err());
-    }
-
-    #[test]
-    fn refuses_a_single_class() {
-        assert_eq!(Problem::new(vec![true]), Err(Error::OneClass { n_pos: 1, n_neg: 0 }));
-        assert_eq!(Problem::new(vec![]), Err(Error::OneClass { n_pos: 0, n_neg: 0 }));
-    }
-}

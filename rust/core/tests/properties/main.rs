@@ -6,10 +6,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rocmax_core::curve::{self, Measure, Normalize, Scratch};
 use rocmax_core::risk::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
-use rocmax_core::{Ctx, Labels, Problem, RateRange, naive};
+use rocmax_core::{Ctx, Labels, Problem, RateRange};
 
 mod curves;
+mod data;
+mod left_out_pairs;
+pub mod naive;
 mod pair_losses;
+mod papers;
 mod samples;
 mod variances;
 

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use rocmax_core::risk::{PairLoss, PairRange, pair_loss};
-use rocmax_core::{Ctx, Negatives, Problem, RateRange, naive};
+use rocmax_core::{Ctx, Negatives, Problem, RateRange};
+
+use crate::naive;
 
 use crate::TOLERANCE;
 use crate::samples::{plain, sample};

@@ -28,12 +28,6 @@ impl Curve {
     fn walk(&self) -> Need {
         Need { work: self.inner.steps().len() / 8, ..self.need() }
     }
-
-    fn points<'py>(&self, py: Python<'py>, what: curve::Points, drop: bool) -> PyResult<Points<'py>> {
-        points(py, what, self.inner.steps().len(), |to| {
-            enter(py, 1, self.need(), |_| what.of_curve(&self.inner, drop, to))
-        })
-    }
 }
 
 /// Three arrays.
@@ -62,46 +56,29 @@ fn points<'py>(
     Ok((x, y, z))
 }
 
-fn of_samples<'py>(
+fn what(precision_recall: bool) -> curve::Points {
+    if precision_recall { curve::Points::PrecisionRecall } else { curve::Points::Roc }
+}
+
+/// False and true positive rates and thresholds, or precision, recall and finite thresholds; see
+/// `rocmax_core::curve::Points`.
+#[pyfunction]
+pub(crate) fn curve_points<'py>(
     py: Python<'py>,
-    what: curve::Points,
-    (y_true, y_score, sample_weight): (LabelArray<'_>, ScoreArray<'_>, Weights<'_>),
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    precision_recall: bool,
     drop: bool,
     n_threads: usize,
 ) -> PyResult<Points<'py>> {
     let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
-    let n = labels.n_samples();
+    let (n, what) = (labels.n_samples(), what(precision_recall));
     points(py, what, n, |to| {
         enter(py, n_threads, Need { work: n, bytes: CURVE * n }, |ctx| {
             what.of_samples(&labels, &scores.wide(), weights, drop, to, ctx)
         })
     })
-}
-
-/// False and true positive rates and thresholds; see `rocmax_core::curve::Points`.
-#[pyfunction]
-pub(crate) fn roc_points<'py>(
-    py: Python<'py>,
-    y_true: LabelArray<'_>,
-    y_score: ScoreArray<'_>,
-    sample_weight: Weights<'_>,
-    drop: bool,
-    n_threads: usize,
-) -> PyResult<Points<'py>> {
-    of_samples(py, curve::Points::Roc, (y_true, y_score, sample_weight), drop, n_threads)
-}
-
-/// Precision, recall and finite thresholds; see `rocmax_core::curve::Points`.
-#[pyfunction]
-pub(crate) fn precision_recall_points<'py>(
-    py: Python<'py>,
-    y_true: LabelArray<'_>,
-    y_score: ScoreArray<'_>,
-    sample_weight: Weights<'_>,
-    drop: bool,
-    n_threads: usize,
-) -> PyResult<Points<'py>> {
-    of_samples(py, curve::Points::PrecisionRecall, (y_true, y_score, sample_weight), drop, n_threads)
 }
 
 #[pymethods]
@@ -166,14 +143,12 @@ impl Curve {
         Ok((of(|s| s.score), of(|s| s.pos), of(|s| s.neg)))
     }
 
-    /// False and true positive rates and thresholds.
-    fn roc_points<'py>(&self, py: Python<'py>, drop: bool) -> PyResult<Points<'py>> {
-        self.points(py, curve::Points::Roc, drop)
-    }
-
-    /// Precision, recall and finite thresholds.
-    fn precision_recall_points<'py>(&self, py: Python<'py>, drop: bool) -> PyResult<Points<'py>> {
-        self.points(py, curve::Points::PrecisionRecall, drop)
+    /// The same points as `curve_points` of the samples.
+    fn points<'py>(&self, py: Python<'py>, precision_recall: bool, drop: bool) -> PyResult<Points<'py>> {
+        let what = what(precision_recall);
+        points(py, what, self.inner.steps().len(), |to| {
+            enter(py, 1, self.need(), |_| what.of_curve(&self.inner, drop, to))
+        })
     }
 
     /// The threshold of a rule, the number of distinct scores that reach it, and the weight of the positives and of the

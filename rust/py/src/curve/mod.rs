@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use rocmax_core::{Ctx, Result};
 
 pub(crate) use bins::pool_bins;
-pub(crate) use empirical::{Curve, precision_recall_points, roc_points};
+pub(crate) use empirical::{Curve, curve_points};
 
 use crate::error;
 use crate::gate::{self, Need};

@@ -1,6 +1,6 @@
 //! O(m n) twins of the kernels, written from the definitions; for tests only.
 
-use crate::{Negatives, Problem, RateRange};
+use rocmax_core::{Negatives, Problem, RateRange};
 
 /// Scores of the positives and of the negatives, descending.
 pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
@@ -8,14 +8,14 @@ pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (of(true), of(false))
 }
 
-/// Twin of [`crate::curve::auc`].
+/// Twin of [`rocmax_core::curve::auc`].
 pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
     let (pos, neg) = split(problem, scores);
     let wins = |s: f64| neg.iter().map(|&t| if s > t { 1.0 } else { 0.5 * f64::from(u8::from(s == t)) }).sum::<f64>();
     pos.iter().map(|&s| wins(s)).sum::<f64>() / (pos.len() * neg.len()) as f64
 }
 
-/// Twin of [`crate::curve::Measure::Ranked`].
+/// Twin of [`rocmax_core::curve::Measure::Ranked`].
 pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let (from, to) = range.ranks(Negatives::Whole(neg.len() as f64));
@@ -24,7 +24,7 @@ pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -
     won as f64 / (pos.len() * (j_b - j_a)) as f64
 }
 
-/// Twin of [`crate::curve::Measure::Partial`]: every vertex of the curve, every segment clipped.
+/// Twin of [`rocmax_core::curve::Measure::Partial`]: every vertex of the curve, every segment clipped.
 pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let mut thresholds: Vec<f64> = scores.to_vec();
@@ -85,7 +85,7 @@ fn best_prefix(s: f64, order: &[(f64, f64, f64)]) -> f64 {
     best
 }
 
-/// Twin of [`crate::risk::Tight`], and of [`crate::risk::Naive`] with `to_bottom`: every prefix of every positive
+/// Twin of [`rocmax_core::risk::Tight`], and of [`rocmax_core::risk::Naive`] with `to_bottom`: every prefix of every positive
 /// is tried.
 pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom: bool) -> f64 {
     let (neg, (j_a, j_b)) = (members(problem, scores, false), problem.ranks(range));
@@ -97,13 +97,13 @@ pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom
     mean_of_rows(problem, scores, range, |s| best_prefix(s, &order))
 }
 
-/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::risk::TopHinge`].
+/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`rocmax_core::risk::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
     let neg = between(&members(problem, scores, false), problem.ranks(range));
     mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())
 }
 
-/// Twin of [`crate::risk::pair_loss`] on false positive rates, `loss` giving the loss, its derivative and its
+/// Twin of [`rocmax_core::risk::pair_loss`] on false positive rates, `loss` giving the loss, its derivative and its
 /// curvature: every pair, each tie cut in proportion.
 pub fn pair_loss(
     problem: &Problem,
@@ -136,7 +136,7 @@ pub fn pair_loss(
     (value, gradient, hessian)
 }
 
-/// Twin of one comparison of [`crate::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
+/// Twin of one comparison of [`rocmax_core::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
 /// pair.
 pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f64) -> f64 {
     let det = p[0][0] * p[1][1] - p[0][1] * p[1][0];
@@ -144,7 +144,7 @@ pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f6
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
 
-/// Twin of [`crate::papers::neighbors::nearest`]: every distance, sorted.
+/// Twin of [`rocmax_core::papers::neighbors::nearest`]: every distance, sorted.
 pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
     let mut found = Vec::new();
     for query in queries.chunks_exact(dim) {
