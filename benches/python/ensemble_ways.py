@@ -35,7 +35,7 @@ from tables import TUNING, for_lines, for_trees, split, tables
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
 from rocmax.ensemble import _data
-from rocmax.ensemble._scores import raw_scores
+from rocmax.ensemble._models import raw_scores
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import partial_auc_score
 

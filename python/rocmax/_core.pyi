@@ -8,33 +8,11 @@ from numpy.typing import NDArray
 from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
-    "Curvature",
-    "Curve",
-    "Measure",
-    "Normalize",
-    "Oracle",
-    "PairLoss",
-    "PairRange",
-    "Problem",
-    "Rule",
-    "__version__",
-    "auc_moments",
-    "bootstrap",
-    "bootstrap_cuts",
-    "components",
-    "covariance",
-    "curve_points",
-    "leave_pair_out",
-    "measure",
-    "minimise_on_simplex",
-    "nearest",
-    "pair_loss",
-    "partial_boost",
-    "permuted_distances",
-    "pool_bins",
-    "rank_boost",
-    "split_tree",
-]
+    "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
+    "__version__", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "curve_points",
+    "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "pair_loss", "partial_boost", "permuted_distances",
+    "pool_bins", "rank_boost", "split_tree",
+]  # fmt: skip
 __version__: str
 
 def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...

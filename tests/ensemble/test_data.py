@@ -8,9 +8,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from rocmax._runtime.settings import using
 from rocmax.ensemble._data import Data, HopelessError
-from rocmax.ensemble._models import ExtraTrees
+from rocmax.ensemble._models import ExtraTrees, raw_scores
 from rocmax.ensemble._run import Run
-from rocmax.ensemble._scores import raw_scores
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from rocmax import AUCSVC
-from rocmax.estimators._pair_lists import kernel_pairs, neighbor_pairs
+from rocmax.estimators._pairs import kernel_pairs, neighbor_pairs
 
 
 def reference(X, y, k, rule):

@@ -13,8 +13,7 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
-
-F64 = NDArray[np.float64]
+from rocmax._typing import F64 as F64
 
 #: The dtypes that the core reads directly.
 LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}

@@ -144,7 +144,7 @@ def typed(texts: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
         for series, values, n_bad in zip(part, found, bad, strict=True):
             if series.name in keep:
                 yield names(series, form)
-            elif n_bad or _merged(series, values):
+            elif n_bad or _rounded(series, values):
                 yield _flags(series, form) if n_bad and _are_flags(series, form) else names(series, form)
             else:
                 tell(series, values, form)
@@ -196,13 +196,8 @@ def _flags(series: pl.Series, form: Form) -> pl.Series:
     )
 
 
-def _merged(series: pl.Series, values: pl.Series) -> bool:
-    """Whether whole numbers are too large for float64 to tell them apart, as in long ids."""
-    return bool(_rounded(series, values))
-
-
 def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
-    """Return the integers beyond those that float64 tells apart."""
+    """Return the integers beyond those that float64 tells apart, as in long ids."""
     large = values.is_finite() & (values.abs() >= WHOLE)
     if not large.any():
         return []

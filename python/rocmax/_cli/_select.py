@@ -17,7 +17,7 @@ from rocmax._cli._failure import Failure
 from rocmax._cli._text import log
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
-from rocmax.ensemble._folds import n_folds as folds_by_default
+from rocmax.ensemble._data import n_folds as folds_by_default
 from rocmax.ensemble._run import EnsembleStep
 from rocmax.estimators._folds import folds_of
 from rocmax.exceptions import LeakageWarning

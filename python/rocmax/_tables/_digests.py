@@ -22,7 +22,7 @@ _ALL = 2**64 - 1
 _DEVIATIONS, _FEWEST = 4.0, 3
 # Of the generator SplitMix64 (Steele, Lea and Flood, 2014).
 _BLOCK = 32_768  # numbers at a time
-_STEP, _MIX = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+STEP, _MIX = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 def digests(X: AnyArray) -> Digests:
@@ -32,13 +32,13 @@ def digests(X: AnyArray) -> Digests:
     """
     n, n_columns = X.shape
     found = np.empty(n, dtype=np.uint64)
-    steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(_STEP)  # so that columns differ
+    steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(STEP)  # so that columns differ
     for rows in blocks(n, n_columns):
         with np.errstate(over="ignore"):
             short = X[rows].astype(np.float32, order="C") + np.float32(0.0)  # without -0
         short[np.isnan(short)] = np.nan  # of one kind
         bits = short.view(np.uint32) + steps
-        found[rows] = _mixed(_mixed(bits).sum(axis=1))
+        found[rows] = mixed(mixed(bits).sum(axis=1))
     return found
 
 
@@ -130,7 +130,7 @@ class Met:
         return f"{these} trained the model: measured on them, it looks better than on new ones" if n else None
 
 
-def _mixed(x: Digests) -> Digests:
+def mixed(x: Digests) -> Digests:
     """Return well-mixed bits; overwrites its argument."""
     for shift, factor in _MIX:
         x ^= x >> np.uint64(shift)

@@ -11,8 +11,7 @@ from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import Candidate, best_round
 from rocmax.boosting._held_out import log_odds
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Data, Found
-from rocmax.ensemble._folds import growth
+from rocmax.ensemble._data import Data, Found, growth
 from rocmax.ensemble._run import Run
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds

@@ -18,13 +18,11 @@ from rocmax._tables._coder import TableCoder
 from rocmax._tables._leaks import warn_of_leaks
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray
-from rocmax.ensemble._combination import combination, composed, held_out, refitted
-from rocmax.ensemble._data import Data, Found, HopelessError
+from rocmax.ensemble._combination import board_text, combination, composed, held_out, leaderboard, refitted
+from rocmax.ensemble._data import Data, Found, HopelessError, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
-from rocmax.ensemble._folds import n_folds
-from rocmax.ensemble._report import board_text, leaderboard
+from rocmax.ensemble._models import raw_scores
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
-from rocmax.ensemble._scores import raw_scores
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker

@@ -1,14 +1,14 @@
-"""The choice among families, and the mean of the families kept."""
+"""The choice among families, the mean of the families kept, and the leaderboard."""
 
 from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocmax._selection import Standing
 from rocmax._typing import F64, AnyArray
-from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._data import Data, Found, parts_of
 from rocmax.ensemble._families import Family
-from rocmax.ensemble._folds import parts_of
 from rocmax.ensemble._run import OutOfTimeError, Run
 from rocmax.estimators._calibrated import sigmoid
 
@@ -80,3 +80,28 @@ def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combina
 def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
     """Return the line that applies `curve` after `first`."""
     return curve[0] * first[0], curve[0] * first[1] + curve[1]
+
+
+def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Standing]) -> list[dict[str, Any]]:
+    """Return a row for each family, best first."""
+    found = []
+    for name, row in board.items():
+        unknown = Standing(row.get("partial_auc", np.nan), np.nan, np.nan, np.nan, False)
+        standing, note = standings.get(name, unknown), row["note"]
+        about = {"kept": standing.kept and not note, "seconds": row["seconds"], "chosen": row.get("chosen", {})}
+        found.append({"family": name, **standing._asdict(), **about, "note": note})
+    return sorted(found, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))
+
+
+def board_text(board: list[dict[str, Any]], fpr_range: tuple[float, float]) -> str:
+    """Return the leaderboard as text, one line per family."""
+    low, high = fpr_range
+    width = max(len(row["family"]) for row in board)
+    lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
+    for row in board:
+        shown = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
+        if not np.isnan(row["difference"]):
+            shown += f"  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
+        mark = "kept" if row["kept"] else (row["note"] or "dropped")
+        lines.append(f"{row['family']:<{width}}  {shown:<25}  {row['seconds']:6.1f} s  {mark}")
+    return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._tables._digests import STEP, mixed
 from rocmax._typing import AnyArray
 from rocmax.designs import is_dask, is_sparse
 from rocmax.designs._blocks import row_blocks
@@ -18,10 +19,7 @@ Bits = NDArray[np.uint64]
 
 def odd(start: int, size: int) -> Bits:
     """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
-    z = (np.arange(start, start + size, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+    return mixed(np.arange(start + 1, start + 1 + size, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
 
 
 def of_values(values: AnyArray) -> int:

@@ -10,8 +10,15 @@ from rocmax._parameters import check_choice, check_count, check_positive
 from rocmax._typing import F64
 from rocmax.estimators._base import Data
 from rocmax.estimators._machine import Machine
-from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, check_pairs
-from rocmax.estimators._pair_lists import RULES, every_pair, kernel_pairs, neighbor_pairs
+from rocmax.estimators._pairs import (
+    RULES,
+    CutMultipliers,
+    ListedMultipliers,
+    check_pairs,
+    every_pair,
+    kernel_pairs,
+    neighbor_pairs,
+)
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import marked_missing
 from rocmax._runtime.warn import warn
+from rocmax._tables._digests import STEP, mixed
 from rocmax._tables._frame import columns_of, is_frame
 from rocmax._typing import AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
@@ -141,12 +142,9 @@ def _bits(values: AnyArray) -> Hashes:
 
 
 def _mixed(bits: Hashes, column: Any) -> Hashes:
-    """Return hashes of values in a column (the finaliser of splitmix64)."""
-    step = np.uint64(0x9E3779B97F4A7C15)
-    found = (bits ^ (np.atleast_1d(column) * step)) + step  # numpy warns of overflow of single numbers
-    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(found ^ (found >> np.uint64(31)))
+    """Return hashes of values in a column."""
+    step = np.uint64(STEP)
+    return mixed((bits ^ (np.atleast_1d(column) * step)) + step)  # numpy warns of overflow of single numbers
 
 
 def _numbers(column: Any) -> AnyArray:

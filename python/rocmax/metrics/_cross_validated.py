@@ -20,9 +20,8 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Asked, Interval
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
-from rocmax.metrics.samples._groups import require_clusters
 from rocmax.metrics.samples._reading import Clustered, read
-from rocmax.metrics.samples._sample import Sample, centre, explain, one_model
+from rocmax.metrics.samples._sample import Sample, centre, explain, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.variances._multiclass import influence_curve

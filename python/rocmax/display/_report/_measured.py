@@ -9,8 +9,9 @@ import numpy as np
 
 from rocmax._checks.missing import of_caller
 from rocmax._runtime.warn import warn
+from rocmax._typing import F64
 from rocmax.display._read import Model
-from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
+from rocmax.display._report._thin import Points, best_at, stops, thinned
 from rocmax.metrics import (
     AUC,
     Comparison,

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-F64 = NDArray[np.float64]
+from rocmax._typing import F64
+
 _CELLS = 1000  # along a curve: about a pixel each
 _POINTS = 8000  # all curves together, but each has at least a fifth of the cells above
 _FINEST = 1e-5  # rate on the slider

@@ -198,27 +198,7 @@ class Unpacked(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Measured(Result):
-    """Base of results that measure samples.
-
-    Attributes
-    ----------
-    measure : Measure
-        What was measured; ``str(measure)`` says it in words.
-    class_sizes : tuple of float or None
-        Number of samples of each of several classes.
-    weight_kind : str or None
-        Kind of weights; None without weights.
-    n_samples, n_groups, n_folds, n_subjects : int or None
-        Number of samples with a weight other than 0, of clusters, of folds, and of subjects of pairs.
-    resampling : str or None
-        How a bootstrap draws and makes intervals.
-    higher_is_better : bool or tuple of bool
-        Whether high scores are for positives; one for each model if they differ.
-    n_dropped : int
-        Number of samples left out because of missing values.
-    no_interval : str or None
-        Why there is no interval and no test: limits, standard errors and p-values are then missing.
-    """
+    """Base of results that measure samples; :class:`Inference` says what the attributes are."""
 
     measure: Measure = _AUC
     class_sizes: tuple[float, ...] | None = None

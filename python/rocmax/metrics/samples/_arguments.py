@@ -12,8 +12,7 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.missing import complete, directions, oriented, rows_of
 from rocmax._checks.samples import DROP, all_in_memory, labels, named_columns, scores, warn_if_two_classes, weights
 from rocmax._runtime.threads import n_threads
-from rocmax.metrics.samples._groups import numbered
-from rocmax.metrics.samples._sample import Kept, Sample, weight_name
+from rocmax.metrics.samples._sample import Kept, Sample, numbered, weight_name
 from rocmax.metrics.samples._weights import kind_of
 
 

@@ -14,8 +14,7 @@ from rocmax._checks.samples import F64, named_columns, names_of, require_finite,
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._groups import numbered, require_clusters
-from rocmax.metrics.samples._sample import Sample, no_counts
+from rocmax.metrics.samples._sample import Sample, no_counts, numbered, require_clusters
 from rocmax.metrics.samples._weights import kind_of
 
 

@@ -45,19 +45,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BySubgroup(Measured):
-    """What results in subgroups have in common.
-
-    Attributes
-    ----------
-    by : str
-        Name of the column of subgroups, "subgroup" for arrays.
-    subgroups : dict
-        The result of each subgroup with both classes.
-    equality : SubgroupTest
-        The test that all subgroups are equal.
-    not_estimable : dict
-        Totals (positive, negative) of the subgroups without an estimate.
-    """
+    """What results in subgroups have in common; both say what the attributes are."""
 
     by: str = "subgroup"
     subgroups: Mapping[Any, Any] = field(default_factory=dict)

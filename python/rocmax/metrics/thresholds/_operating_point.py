@@ -17,9 +17,8 @@ from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.samples._groups import require_clusters
 from rocmax.metrics.samples._reading import Weighted, read
-from rocmax.metrics.samples._sample import Sample, one_model
+from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.thresholds._bootstrap import resampled
