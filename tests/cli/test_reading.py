@@ -192,6 +192,8 @@ def test_thousands(form: Any, sep: str, how: list[str], tmp_path: Path, run: Run
     code, out, err = run(*asked)
     if how != ["--decimal", ","]:
         assert code == 1 and out == "" and one_line(err) and "thousand" in err
+    else:
+        assert code == 0 and "no other decimals than three; if dots separate thousands, give --decimal ," in err
     code, out, err = run(*asked, *how, "--json")
     assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, BIG), err
     assert ("dots are read as separators of thousands" in err) == (how == ["--decimal", ","])
@@ -207,6 +209,16 @@ def test_a_dot_that_separates_nothing_is_refused(tmp_path: Path, run: Run) -> No
     path = put(tmp_path / "d.csv", text(";", z=["2.155", "1.5", *(["871"] * (N - 2))], y=Y))
     code, out, err = run("evaluate", path, "--label", "y", "--score", "z", "--sep", ";", "--decimal", ",")
     assert code == 1 and out == "" and one_line(err) and "'1.5' in row 2" in err and "leave out --decimal" in err
+
+
+def test_dots_of_decimals_are_not_doubted_and_those_of_millions_are_named(tmp_path: Path, run: Run) -> None:
+    for texts in ([f"{k}.{k:03d}" for k in range(N)], [*(f"{k}.500" for k in range(1, N)), "0.5"], [*map(str, BIG)]):
+        path = put(tmp_path / "d.csv", text(";", z=texts, y=Y))
+        code, _, err = run("evaluate", path, "--label", "y", "--score", "z", "--sep", ";")
+        assert code == 0 and "thousands" not in err
+    path = put(tmp_path / "d.csv", text(";", z=["1.234.567", *["871"] * (N - 1)], y=Y))
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "z", "--sep", ";")
+    assert code == 1 and one_line(err) and "'.' separates thousands, give --decimal ," in err
 
 
 FORMS: dict[str, Any] = {

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,8 @@ from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_o
 from rocmax._tables._notes import Note
 
 _CELLS = 2**22  # that are converted at once
+# Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.
+_DOTTED, _DOUBTFUL = r"^[+-]?[1-9]\d{0,2}\.\d{3}$", 5
 _GROUPED = r"^[+-]?\d{{1,3}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
 
 
@@ -178,7 +181,11 @@ def _not_a_number(series: pl.Series, values: pl.Series, form: Form, before: int,
     how = remedy_of_marks(text, comma=form.comma)
     if not how:
         one = forms_of([text], comma=form.comma)[text]
-        how = f"it is {one.what}; {one.remedy}" if one.remedy else f"--missing-values {short(text)} reads it as missing"
+        how = (
+            f"it is {one.what}; {one.remedy}"
+            if one.remedy
+            else f"--missing-values {quote(short(text))} reads it as missing"
+        )
     return Failure(
         f"column {series.name!r} holds {short(text)!r} in row {before + index + 1}, which is not a number{why}: {how}"
     )
@@ -206,12 +213,20 @@ def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
 
 
 def tell(series: pl.Series, values: pl.Series, form: Form) -> None:
-    """Report that dots are read as separators of thousands, and codes as missing."""
+    """Report dots that separate thousands, or may do so, and codes that are read as missing."""
     if form.comma and (dotted := series.str.contains(".", literal=True) & values.is_not_null()).any():
         k = int(dotted.arg_max() or 0)
         what = f"{series[k].strip()!r} is {values[k]:.15g}"
         text = f"column {series.name!r}: dots are read as separators of thousands ({what})"
         form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
+    elif not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
+        texts = series.filter(values.is_not_null()).str.strip_chars()
+        dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
+        if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):
+            one, other = texts.filter(dotted)[0], texts.filter(~dotted)[0]
+            what = f"warning: column {series.name!r} holds {one!r} beside {other!r}, and no other decimals than three"
+            text = f"{what}; if dots separate thousands, give --decimal ,"
+            form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
     if values.null_count() > series.null_count():
         held = series.str.strip_chars().filter(values.is_null()).drop_nulls()
         form.codes.update(dict(held.filter(held != "").alias("c").value_counts(name="n").iter_rows()))

@@ -119,7 +119,8 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
         right = said.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
     grouped = re.fullmatch(r"[+-]?\d{1,3}([^\d+-])\d{3}(?:\1\d{3})*(?:[.,]\d+)?", said)
-    found = [f"if {grouped[1]!r} separates thousands, give --thousands {quote(grouped[1])}"] if grouped else []
+    marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
+    found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
     if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
         found.append("for decimal commas, give --decimal ,")
     return "; ".join(found)
