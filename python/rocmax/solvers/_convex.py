@@ -189,7 +189,9 @@ class State:
 
     def is_slow(self) -> bool:
         """Whether many more steps are expected at the rate of the last ones, or were by a fit that left its cuts."""
-        seen, to_come = settings().steps_seen, settings().steps_to_come
+        limits, design = settings(), self.objective.design
+        wide = design.dim > design.n_samples and design.dim >= limits.newton_samples
+        seen, to_come = limits.wide_steps if wide else (limits.steps_seen, limits.steps_to_come)
         if self.bundle.multipliers is not None or len(self.history) <= seen:
             return self.bundle.multipliers is not None
         before, now = (max(self.history[k].gap, self.tol) for k in (-1 - seen, -1))
