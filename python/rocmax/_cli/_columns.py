@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _numbers as numbers
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, short
+from rocmax._cli._failure import Failure, unknown
 from rocmax._cli._numbers import Form
 from rocmax._cli._source import Table
 from rocmax._tables._decide import COMMAND, decide
+from rocmax._tables._notes import short
 from rocmax._tables._schema import Schema
 
 
@@ -54,7 +55,7 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
     places = {name: k for k, name in enumerate(frame.columns)}
     for name in schema.used:
         if name not in places:
-            raise table.unknown_column(name, frame.columns)
+            raise unknown("column", name, frame.columns)
     every = frame.get_columns()
     numeric = pl.DataFrame([every[places[name]].alias(f"x{k}") for k, name in enumerate(schema.numeric)])
     if rows.is_text and numeric.width:

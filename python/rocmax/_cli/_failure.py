@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from rocmax._tables._forms import alike
+from rocmax._tables._notes import short
 
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
@@ -58,9 +59,3 @@ def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
         return Failure(f"{what} {ascii(name) if same else repr(name)} not found; did you mean {found}?")
     shown = ", ".join(short(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
     return Failure(f"{what} {name!r} not found; known are: {shown}")
-
-
-def short(text: object) -> str:
-    """Return a value as text of at most 60 letters, for a message."""
-    shown = str(text)
-    return shown if len(shown) <= 60 else shown[:57] + "..."

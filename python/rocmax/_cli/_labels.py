@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, short, unknown
+from rocmax._cli._failure import Failure, unknown
 from rocmax._cli._numbers import Form
 from rocmax._cli._text import say
 from rocmax._tables._forms import MISSING, alike, is_number, reads_as_missing
-from rocmax._tables._notes import Note, of_rows
+from rocmax._tables._notes import Note, of_rows, short
 from rocmax.metrics import _words as words
 
 Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its type

@@ -21,13 +21,13 @@ from rocmax._cli import _archive as archive
 from rocmax._cli import _ensemble as ensembles
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import features
-from rocmax._cli._failure import Failure, reading, short
+from rocmax._cli._failure import Failure, reading
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import written
 from rocmax._cli._source import Table
 from rocmax._cli._trained import Later, Trained
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._notes import Note, of_rows, some
+from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Schema
 from rocmax.designs._kernel import Kernel
 

@@ -11,11 +11,11 @@ import polars as pl
 
 from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._failure import Failure, short
+from rocmax._cli._failure import Failure
 from rocmax._cli._text import log
 from rocmax._tables._decide import name_note
 from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_of_marks
-from rocmax._tables._notes import Note
+from rocmax._tables._notes import Note, short
 
 _CELLS = 2**22  # that are converted at once
 # Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.

@@ -17,10 +17,9 @@ from typing import Any, BinaryIO, NamedTuple
 import polars as pl
 
 from rocmax._cli import _numbers as numbers
-from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, Misuse, reading, short
+from rocmax._cli._failure import Failure, Misuse, reading, unknown
 from rocmax._cli._numbers import Form
-from rocmax._tables._notes import Note, of_rows
+from rocmax._tables._notes import Note, of_rows, short
 from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
@@ -57,7 +56,7 @@ class Wanted:
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
-                raise table.unknown_column(name, names)
+                raise unknown("column", name, names)
         every = self.needed is None
         taken = {*(known - {*self.dropped} if every else self.needed or ()), *self.also}
         found = [k for k, name in enumerate(names) if name in taken]

@@ -9,20 +9,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._failure import Failure, Misuse, short, unknown
+from rocmax._cli._failure import Failure, Misuse, unknown
+from rocmax._tables._notes import short
 
 _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
-
-
-def unknown_column(name: str, names: Sequence[str]) -> Failure:
-    """Return the failure for a column that is not there."""
-    return unknown("column", name, names)
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
     if name not in frame:
-        raise unknown_column(name, frame.columns)
+        raise unknown("column", name, frame.columns)
     return frame[name]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, remedy_of_marks
 from rocmax._tables._frame import columns_of, dtype_of, numbers, texts, type_of
-from rocmax._tables._notes import Note, cut, of_rows, some
+from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Column, Schema
 from rocmax._typing import F64
 
@@ -183,11 +183,11 @@ def _check_form(
     if not strange:
         if words.texts and of["plain"] > n / 2:
             other = next((text for text, form in forms.items() if form is not PLAIN), None)
-            but = "" if other is None else f", but {cut(other)!r} in row {values.index(other) + 1}"
+            but = "" if other is None else f", but {short(other)!r} in row {values.index(other) + 1}"
             tell(Note("category", f"column {name!r} is treated as a category: it is text{but}", name))
         return
     text = strange[0]
-    form, said, row = forms[text], cut(text), values.index(text) + 1
+    form, said, row = forms[text], short(text), values.index(text) + 1
     if form.group == "text":
         what = f"which is not a number, unlike {of['plain']:,} of its {n:,} values"
         how = f"correct it, or {words.missing.format(value=said)} if it means missing"

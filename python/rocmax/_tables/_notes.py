@@ -23,7 +23,7 @@ class Note:
 def some(values: Iterable[Any], most: int = 3) -> str:
     """Return the first values for a line."""
     listed = list(values)
-    return ", ".join(repr(cut(value)) for value in listed[:most]) + (", ..." if len(listed) > most else "")
+    return ", ".join(repr(short(value)) for value in listed[:most]) + (", ..." if len(listed) > most else "")
 
 
 def of_rows(n: int) -> str:
@@ -31,7 +31,7 @@ def of_rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n:,} rows"
 
 
-def cut(value: Any) -> str:
+def short(value: Any) -> str:
     """Return a value as text of at most 60 letters."""
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
