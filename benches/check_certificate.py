@@ -15,8 +15,8 @@ def digest(values, start=0):  # the bits times odd numbers of splitmix64
 
 
 def hinge(s, t, v, margin):  # of each s the sum of v (margin + t - s)_+, and of the v that count; t descends
-    count, sums = len(t) - np.searchsorted(t[::-1], s - margin, "right"), np.cumsum([v, v * t], axis=1)
-    total, moment = (np.append(0, of)[count] for of in sums)
+    count = len(t) - np.searchsorted(t[::-1], s - margin, "right")
+    total, moment = np.cumsum([np.append(0, v), np.append(0, v * t)], axis=1)[:, count]
     return moment + (margin - s) * total, total
 
 
@@ -29,8 +29,7 @@ def quadratic(x):  # least squares or structure: strength (target - x)' L (targe
 
 
 def ranked(t):  # the negatives in order, and their weights above the range, in it and below it
-    order = np.argsort(-t, kind="stable")
-    ends = np.append(0, np.cumsum(v[order]))
+    ends = np.append(0, np.cumsum(v[order := np.argsort(-t, kind="stable")]))
     return order, t[order], *(np.diff(np.clip(ends, *z)) for z in ((0, low), (low, high), (high, most)))
 
 
@@ -42,12 +41,13 @@ kind, kernel, positive = str(cert["surrogate"]), str(cert["kernel"]), y == np.un
 sealed = np.frombuffer(b"".join(cert[z].tobytes() for z in sorted(cert.files) if z != "digests"), np.uint8)
 same = cert["digests"].tolist() == [digest(z) for z in (digest(X, 1 << 40), positive, weight, sealed)]
 P, Q = (np.flatnonzero(side & (weight > 0)) for side in (positive, ~positive))
-w, v, (a, b), X = weight[P], weight[Q], cert["fpr_range"], X.astype(np.longdouble)
+w, v, (a, b), k, X = weight[P], weight[Q], cert["fpr_range"], cert["kernel_parameters"], X.astype(np.longdouble)
 W, V, step, squares = w.sum(), v.sum(), kind in ("hinge", "ramp"), kind in ("pairs", "samples")
 low, high = (V * a, V * b) if (weight % 1).any() else (np.floor(V * a + 1e-9), np.ceil(V * b - 1e-9))
 M, most, strength = W * (high - low), (V if kind == "naive" else high), (C if squares else structure / 2)
 eps, target = sum(X.shape) * np.finfo(np.longdouble).eps, np.where(positive, 1, -1) * squares
-X = np.exp(-cert["kernel_parameters"][0] * np.array([((X - x) ** 2).sum(axis=1) for x in X])) if kernel == "rbf" else X
+X = np.exp(-k[0] * np.array([((X - x) ** 2).sum(axis=1) for x in X])) if kernel == "rbf" else X
+X = (k[0] * (X @ X.T) + k[2]) ** k[1] if kernel == "poly" else X
 (order, t, front, middle, _), rise = ranked(before[Q]), np.argsort(before[P])
 kept = np.clip(np.cumsum(v[order]) - low * step, 0.0, v[order])[np.argsort(order)]  # a step leaves the highest out
 share, beyond, inside, columns, one, other = (np.array([Fraction(z) for z in of.tolist()]) for of in (*sums, w, kept))

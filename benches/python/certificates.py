@@ -38,8 +38,8 @@ def data(rng):
 
 def fitted(rng, X, y, weight, kind):
     """Return a fitted model and the matrix that the checker takes."""
-    C, gamma = 10.0 ** rng.uniform(-3, 4), float(10.0 ** rng.uniform(-2, 0) / X.shape[1])
-    kernel, structure = str(rng.choice(["linear", "rbf", "precomputed"])), float(rng.choice([0.0, 0.0, 0.3]))
+    C, gamma = 10.0 ** rng.uniform(-3, 4), float(10.0 ** rng.uniform(-2, 0) / (X.shape[1] * X.var()))
+    kernel, structure = str(rng.choice(["linear", "rbf", "precomputed", "poly"])), float(rng.choice([0.0, 0.0, 0.3]))
     matrix = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1)) if kernel == "precomputed" else X
     given = sp.csr_array(X) if kind == "sparse" and kernel == "linear" else matrix
     way = rng.choice(["convex", "convex", "convex", "step", "least squares", "AUCSVC"])

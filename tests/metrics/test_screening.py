@@ -83,6 +83,13 @@ def test_weights_are_repetitions_of_any_scale(kind):
             assert kind(number)(y, s, sample_weight=scale * w) == pytest.approx(found, rel=1e-9, abs=1e-12)
 
 
+def test_rounding_takes_no_enrichment_above_its_bound():
+    y, s, w = [0, 1, 1, 0, 1, 0], [1, 4, 2, 0, 5, 3], [3.0, 2.0, 3.0, 2.0, 1.0, 1.0]
+    measure = EnrichmentFactor(0.7179394964304066)
+    assert measure(y, s, w) == measure.bounds[1]
+    assert infer(y, s, measure, sample_weight=w, weight_kind="sampling").confidence_interval[1] <= measure.bounds[1]
+
+
 def test_ends():
     y = np.arange(50) < 10
     best, worst = -np.arange(50.0), np.arange(50.0)

@@ -37,7 +37,7 @@ impl Screening {
         match self {
             Screening::Enrichment(fraction) => {
                 let inside = blocks(curve).map(|b| b.positive * f64::max(f64::min(b.to, fraction) - b.from, 0.0));
-                inside.collect::<Sum>().value() / share / fraction
+                f64::min(inside.collect::<Sum>().value() / share, 1.0) / fraction
             }
             Screening::Rie(alpha) => early(curve, alpha) / share / -(-alpha).exp_m1(),
             Screening::Bedroc(alpha) => {
