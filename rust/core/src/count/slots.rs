@@ -263,9 +263,15 @@ mod tests {
     #[test]
     fn ranks_are_those_of_a_plain_count() {
         let mut next = uniform(4);
-        for (n, n_cells, levels) in
-            [(1, 1, 9.0), (60, 1, 1e9), (500, 300, 1e9), (500, 300, 90.0), (900, 40, 1e6), (900, 90, 30.0)]
-        {
+        for (n, n_cells, levels) in [
+            (1, 1, 9.0),
+            (60, 1, 1e9),
+            (500, 300, 1e9),
+            (500, 300, 90.0),
+            (900, 40, 1e6),
+            (900, 90, 30.0),
+            (900, 3, 200.0),
+        ] {
             let mut draw = || (next() - 0.5) * levels;
             check(n, n_cells, levels, || draw().round());
             check(n, n_cells, levels, || draw() as f32);

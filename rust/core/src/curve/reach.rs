@@ -54,6 +54,17 @@ mod tests {
     }
 
     #[test]
+    fn few_negatives_of_a_sample_have_no_bound() {
+        let (n, n_sampled) = (20_000, 1 << 12);
+        for size in 1..60 {
+            let mut labels = vec![true; n];
+            (0..size).for_each(|k| labels[order::spread(k, n_sampled, n)] = false);
+            let found = sampled_bound(&Labels::new(&labels).unwrap(), &vec![1.0; n], 0.5, false);
+            assert_eq!(found.is_some(), size > 23, "{size}");
+        }
+    }
+
+    #[test]
     fn no_more_negatives_than_the_rate_and_one_lie_within_it() {
         for n in [1, 7, 100, 12_345] {
             for k in 0..=n {

@@ -138,7 +138,7 @@ pub(super) fn sampled<S: Copy>(parts: &[&[S]], n: usize, n_sampled: usize) -> im
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::uniform;
+    use crate::testing::{misleading, uniform};
 
     #[test]
     fn brackets_of_a_sample_hold_the_rank_and_little_more() {
@@ -182,6 +182,22 @@ mod tests {
         let few: Vec<f64> = (0..8191).map(|_| next()).collect();
         let problem = Problem::new((0..8191).map(|i| i % 2 == 0).collect())?;
         assert!(bound(&problem, few[..].into(), 10.0).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn a_rank_is_found_though_the_sample_misleads() -> Result<()> {
+        let (n, mut next) = (20_000, uniform(5));
+        for shift in [-1.0, 0.0, 1.0] {
+            let scores = misleading(n, sample_len(n), shift, &mut next);
+            let mut sorted = scores.clone();
+            sorted.sort_by(|x, y| y.total_cmp(x));
+            for top in [1, 500, 5000, 19_000, n] {
+                let parts = [&scores[..777], &[], &scores[777..]];
+                let found = nth_highest(&parts, n, top, (f64::NEG_INFINITY, f64::INFINITY), &Ctx::serial())?;
+                assert_eq!(found, (sorted[top - 1], top - 1, 1), "{shift} {top}");
+            }
+        }
         Ok(())
     }
 }

@@ -75,3 +75,23 @@ impl Selection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::weights::{One, Unit};
+    use crate::testing::uniform;
+
+    #[test]
+    fn shares_sum_to_the_weight_selected_whether_smoothed_or_a_tie_is_cut() {
+        let mut next = uniform(3);
+        for levels in [4.0, 1e9] {
+            for (top, width) in [(20, 0.0), (20, 0.1), (50, 0.4), (77, 1e-3)] {
+                let mut scores: Vec<(f64, _)> = (0..200).map(|_| ((levels * next()).floor() / levels, One)).collect();
+                let found = Selection::new::<Unit>(&mut scores, f64::from(top), width);
+                let sum = scores.iter().map(|&(t, _)| found.share(t)).sum::<f64>();
+                assert!((sum / f64::from(top) - 1.0).abs() < 1e-8, "{levels} {top} {width}: {sum}");
+            }
+        }
+    }
+}

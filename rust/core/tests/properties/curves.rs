@@ -92,6 +92,9 @@ proptest! {
         let recalls = |of: &[f64]| { let mut all = of.to_vec(); all.dedup(); all };
         found.tpr.reverse();
         prop_assert_eq!(recalls(&few.tpr), recalls(&found.tpr));
+        let within = steps.windows(2).filter(|pair| pair[0][0] == 0.0 && pair[1][0] == 0.0).count();
+        let first = usize::from(steps.len() > 1 && steps[0][0] == 0.0 && steps[1][0] == 0.0);
+        prop_assert_eq!(few.tpr.len() + within - first, found.tpr.len());
     }
 
     #[test]

@@ -159,6 +159,7 @@ proptest! {
         prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
         let levels: Vec<f64> =
             (0..coef.len()).map(|i| point[i] - if s.problem.labels()[i] { margin } else { 0.0 }).collect();
+        prop_assert!((0..coef.len()).all(|i| coef[i].abs() < 1e-9 || found.rows.contains(&(i as u32))));
         for (k, &start) in found.starts.iter().enumerate() {
             let end = found.starts.get(k + 1).map_or(found.rows.len(), |&end| end as usize);
             let group = &found.rows[start as usize..end];
