@@ -159,7 +159,11 @@ proptest! {
         prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
         let levels: Vec<f64> =
             (0..coef.len()).map(|i| point[i] - if s.problem.labels()[i] { margin } else { 0.0 }).collect();
-        prop_assert!((0..coef.len()).all(|i| coef[i].abs() < 1e-9 || found.rows.contains(&(i as u32))));
+        // Who moved to the level of the other class is in a group.
+        for i in (0..coef.len()).filter(|&i| coef[i].abs() > 1e-9) {
+            let meets = |j: usize| coef[i] * coef[j] < -1e-18 && (levels[i] - levels[j]).abs() < 1e-13 * scale;
+            prop_assert!(!(0..coef.len()).any(meets) || found.rows.contains(&(i as u32)));
+        }
         for (k, &start) in found.starts.iter().enumerate() {
             let end = found.starts.get(k + 1).map_or(found.rows.len(), |&end| end as usize);
             let group = &found.rows[start as usize..end];
