@@ -355,3 +355,16 @@ fn a_margin_that_is_no_number_is_refused() {
     );
     assert!(matches!(found, Err(Error::Domain { name: "margin", .. })));
 }
+
+#[test]
+fn springs_of_no_stiffness_are_refused() {
+    let problem = Arc::new(Problem::new(vec![true, false]).unwrap());
+    let oracle = Oracle::new(problem, RateRange::FULL, Tight);
+    let hinge = oracle.hinges().unwrap()[0];
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for stiffness in [[1.0, bad], [bad, 1.0]] {
+            let found = oracle.proximal(&hinge, &[0.0, 1.0], stiffness, &mut [0.0; 2], &Ctx::serial());
+            assert!(matches!(found, Err(rocmax_core::Error::Domain { name: "stiffness", .. })), "{stiffness:?}");
+        }
+    }
+}

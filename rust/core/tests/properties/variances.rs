@@ -1,7 +1,7 @@
 //! Values, components and covariances of all measures against sums over pairs and over the vertices of the curve.
 
 use proptest::prelude::*;
-use rocmax_core::curve::{self, Curve, Measure, Normalize, Scratch};
+use rocmax_core::curve::{self, Curve, Measure, Normalize, Scratch, Screening};
 use rocmax_core::variance::{Components, Placements, WeightKind, covariance, covariance_of_models};
 use rocmax_core::{Column, Ctx, Error, Labels, RateRange};
 
@@ -138,6 +138,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn enrichment_shares_a_tie_that_the_first_samples_cut(s in sample(), share in 0.01f64..=1.0) {
+        let rows = Rows::of(&s);
+        let weight = |of: &dyn Fn(f64) -> bool| [true, false].map(|class| rows.weight(class, of));
+        let [m, n] = weight(&|_| true);
+        let part = |&(label, score, w): &(bool, f64, f64)| {
+            let (above, tied) = (weight(&|t| t > score), weight(&|t| t == score));
+            let first = share * (m + n) - above[0] - above[1];
+            if label && w > 0.0 { w * (first / (tied[0] + tied[1])).clamp(0.0, 1.0) } else { 0.0 }
+        };
+        let expected = rows.0.iter().map(part).sum::<f64>() / m / share;
+        let curve = Curve::new(&Labels::new(s.problem.labels()).unwrap(), &s.scores, Some(&s.weights), &Ctx::serial());
+        let found = curve.unwrap().measure(Measure::Screening(Screening::Enrichment(share))).unwrap();
+        prop_assert!(close(found, expected), "{found} {expected}");
+    }
+
+    #[test]
     fn components_and_covariances_follow_their_definitions(
         s in sample(),
         measure in measure(),
@@ -238,4 +254,14 @@ fn steps_that_are_no_curve_are_refused() {
         }
     }
     assert!(matches!(Curve::of_steps(vec![step(2.0, 1.0, 0.0)]), Err(Error::OneClass { .. })));
+}
+
+#[test]
+fn components_are_exact_where_differences_are_beyond_the_greatest_number() {
+    let (a, labels) = (f64::MAX * 0.75, [true, true, true, true, false, false, false, false]);
+    let scores = [a, -a, -a, -a, a, a, a, -a];
+    let classes = Labels::new(&labels).unwrap();
+    let found = Components::new(&classes, &scores, None, Measure::Scored, &Ctx::serial()).unwrap();
+    assert_eq!(found.values, [a / 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, a / 2.0]);
+    assert_eq!(found.estimate, a / 8.0);
 }
