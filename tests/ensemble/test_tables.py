@@ -1,6 +1,7 @@
 """Tables with categories, text and missing values, from fit to predict on names that training has not seen."""
 
 import warnings
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.datasets import make_classification
 
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._tables._coder import TableCoder
+from rocmax._tables._decide import decide
 from rocmax.metrics import partial_auc_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -113,6 +115,25 @@ def test_columns_that_are_no_numbers_or_names_are_refused() -> None:
         fitted.predict(frame("pandas", of).assign(amount="much"))
     with pytest.raises(ValueError, match="two columns of the name 'flag'"):
         TableCoder().fit(pd.concat([frame("pandas", of), frame("pandas", of)[["flag"]]], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [("2024-05-{:02d}", "a date"), ("{} mmol/L", "a number with a unit"), ("1 {:03d}", "thousands")]
+)
+def test_texts_of_dates_and_units_are_refused_as_at_the_command_line(text: str, what: str) -> None:
+    for table in (pd.DataFrame, pl.DataFrame):
+        held = table({"a": range(60), "z": [text.format(1 + k % 9) for k in range(60)]})
+        with pytest.raises(
+            ValueError, match=rf"column 'z' holds .* in row 1, .*{what}.*convert it to a category, or dr"
+        ):
+            decide(held)
+        with pytest.raises(ValueError, match=r"'low' in row 6, which is not a number.*replace low by None"):
+            decide(table({"z": [*"12345", "low", *"12345" * 4]}))
+
+
+def test_objects_of_decimals_are_numbers() -> None:
+    schema, _ = decide(pd.DataFrame({"z": [Decimal(k) / 4 for k in range(9)]}))
+    assert schema.numeric == ["z"] and schema.columns[0].high == 2.0
 
 
 @pytest.mark.parametrize("kind", KINDS)

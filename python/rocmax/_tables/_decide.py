@@ -35,7 +35,7 @@ class Words(NamedTuple):
     drop: str
     category: str
     missing: str
-    texts: bool  # whether types are read off texts, so that a text which is not a category is refused
+    texts: bool  # whether types are read off texts
 
 
 PYTHON = Words("drop it", "convert it to a category", "replace {value} by None", texts=False)
@@ -193,8 +193,5 @@ def _check_form(
         how = f"correct it, or {words.missing.format(value=said)} if it means missing"
     else:
         what, how = form.what, remedy_of_marks(text, comma=comma) if words.texts else form.remedy
-    what = f"column {name!r} holds {said!r} in row {row}, {what}"
-    if words.texts:
-        raise ValueError(f"{what}: {how or form.remedy}; {words.category.format(name=name)}, or {words.drop}")
-    if form.group != "text":
-        tell(Note("category", f"{what}, and is treated as a category; {how}, or {words.drop}", name))
+    remedy = f"{how or form.remedy}; {words.category.format(name=name)}, or {words.drop}"
+    raise ValueError(f"column {name!r} holds {said!r} in row {row}, {what}: {remedy}")

@@ -1,5 +1,6 @@
 """Frames of pandas, polars and pyarrow alike: columns as numbers or texts, and what their types say."""
 
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +10,7 @@ from narwhals.exceptions import DuplicateError
 from rocmax._parameters import shown
 from rocmax._typing import F64
 
-_NUMBERS = (bool, int, float, np.number, np.bool_)
+_NUMBERS = (bool, int, float, Decimal, np.number, np.bool_)
 _NAMES = (str, *_NUMBERS, np.generic)
 
 
