@@ -114,8 +114,8 @@ def test_standard_errors_are_those_of_the_bootstrap(measure):
     assert found.estimate == drawn.estimate == measure(y, s)
     assert found.standard_error == pytest.approx(drawn.standard_error, rel=0.2)
     default = infer(y, s, measure)
-    assert default.method == ("logit-delong" if measure.name == "average_precision" else "score")
-    assert default.standard_error == pytest.approx(found.standard_error, rel=0.1)
+    assert default.method == "score"
+    assert default.standard_error == pytest.approx(found.standard_error, rel=0.15)
     width = np.diff(default.confidence_interval)[0]
     assert width == pytest.approx(np.diff(drawn.confidence_interval)[0], rel=0.2)
 

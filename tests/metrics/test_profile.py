@@ -60,7 +60,8 @@ def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
     matrix = sum(part.matrix for part in parts)
     correlation = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]) / (1 + (4 / freedom) ** 2)
     distance = naive_distance(y, s, measure, 0.0, correlation)
-    assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.01)
+    # Intervals by inversion have kinks, which the table of limits rounds off.
+    assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.01 if isinstance(measure, AUC) else 0.06)
 
 
 def _samples(y, s):

@@ -161,13 +161,13 @@ def wald_limits(estimate: Any, error: Any, law: Law, bounds: tuple[float, float]
     return Limits(ends, within(*bounds, wald(estimate, error, law)))
 
 
-def sided(distance: F64, apart: F64) -> Tails:
+def sided(distance: F64, apart: F64, law: Law | None = None) -> Tails:
     """Tails of a distance in standard errors that counts only if it has the sign of `apart`, estimate minus value.
 
     The interval then contains the estimate even if another value would be its middle.
     """
     held = np.where(apart > 0, np.maximum(distance, 0.0), np.where(apart < 0, np.minimum(distance, 0.0), 0.0))
-    return tails_of(held, 1.0, Law())
+    return tails_of(held, 1.0, law or Law())
 
 
 def percentiles(

@@ -1,4 +1,4 @@
-"""Rates at a cut whose place depends on the samples.
+"""Measures at a cut of the ranking whose place depends on the samples.
 
 The cut is where a cumulative sum over both classes reaches a number: a sum of weights for the k highest scores, a sum
 of rates for the point with ``TPR + FPR = 1``. All orders of tied samples are equally likely, so a cut inside a block of
@@ -9,12 +9,20 @@ With P the positives' part of the sum and Q the negatives', P + Q fixed, a chang
 threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rocmax._typing import F64
 from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.samples._sample import Sample
+
+if TYPE_CHECKING:
+    from rocmax.metrics.intervals._inversion import Curves, Inverse
 
 # Half the width of the window around a cut, in standard errors of the sum above it, and the number of samples that the
 # prior counts for: the share r of two normal distributions with equal variances.
@@ -22,62 +30,96 @@ _WINDOW, _PRIOR = 2.0, 4.0
 
 
 class Cut(NamedTuple):
-    """A cut of a ranking."""
+    """A cut of a ranking, where the sum of both classes' weights, each times its scale, reaches `at`."""
 
+    scales: tuple[float, float]
+    at: float
+    reached: F64  # the sum at every distinct score
+    place: int  # of the distinct score that is cut, of which `share` lies above
+    share: float
     tpr: float
     fpr: float
-    above: F64  # share of the samples with each distinct score
-    near: float  # r, the positives' share of the sum near the cut
 
 
-def cut_of(
-    ranking: Ranking, scales: tuple[float, float], at: float, counts: tuple[float, float], *, pooled: bool
-) -> Cut:
-    """Cut where the sum of the weights of both classes, each times its scale, reaches `at`.
+@dataclass(frozen=True, repr=False)
+class CutMeasure(RankedMeasure):
+    """A linear function of the true positive rate at a cut."""
 
-    `counts` are the numbers of samples behind the weights. In a `pooled` sum both classes have the same scale.
+    def crossing(self, ranking: Ranking) -> tuple[tuple[float, float], float]:
+        """Return the scales of both classes' weights, and the sum at which the ranking is cut."""
+        return (1.0, 1.0), self.alerts(ranking.sizes)
+
+    def alerts(self, sizes: Counts) -> float:
+        """Return the weight of the samples above the cut."""
+        raise NotImplementedError
+
+    def line(self, ranking: Ranking) -> tuple[float, float]:
+        """Return the value at a true positive rate of 0, and how it grows with the rate."""
+        return 0.0, 1.0
+
+    def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
+        """Return the true positive rates at the cuts of binormal curves."""
+        from rocmax.metrics.intervals._inversion import rate_of_called  # scipy takes a while to import
+
+        return rate_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, curves)
+
+    def cut(self, ranking: Ranking) -> Cut:
+        """Cut the ranking."""
+        scales, at = self.crossing(ranking)
+        step = scales[0] * ranking.pos + scales[1] * ranking.neg
+        reached = np.cumsum(step)
+        k = min(int(np.searchsorted(reached, at)), len(step) - 1)
+        share = float(np.clip(1.0 - (reached[k] - at) / step[k], 0.0, 1.0)) if step[k] > 0 else 1.0
+        tpr, fpr = (
+            min(float(part[:k].sum() + share * part[k]) / size, 1.0)
+            for part, size in zip(ranking.masses, ranking.sizes, strict=True)
+        )
+        return Cut(scales, at, reached, k, share, tpr, fpr)
+
+    def read(self, ranking: Ranking) -> float:
+        shift, scale = self.line(ranking)
+        return float(np.clip(shift + scale * self.cut(ranking).tpr, *self.bounds))
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        cut, (m, n) = self.cut(ranking), ranking.sizes
+        r, scale = _near(ranking, cut, counts), self.line(ranking)[1]
+        above = (np.arange(len(cut.reached)) < cut.place).astype(np.float64)
+        above[cut.place] = cut.share
+        return scale * (1.0 - r) * above, -scale * r * (n * cut.scales[1] / (m * cut.scales[0])) * above
+
+    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
+        """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
+        from rocmax.metrics.intervals import _inversion as inversion
+
+        ranking = self.weights(sample)
+        cut = self.cut(ranking)
+        first, last = (self.rate_on(curves, ranking) for curves in inversion.at_cut(cut.tpr, cut.fpr, slope, sizes))
+        shift, scale = self.line(ranking)
+        return inversion.Inverse(cut.tpr, first, last, shift=shift, scale=scale)
+
+
+def _near(ranking: Ranking, cut: Cut, counts: Counts) -> float:
+    """Return the positives' share in a window around the cut, shrunk towards that of normal scores.
+
+    `counts` are the numbers of samples behind the weights.
     """
-    pos, neg = scales[0] * ranking.pos, scales[1] * ranking.neg
-    step = pos + neg
-    reached = np.cumsum(step)
-    k = min(int(np.searchsorted(reached, at)), len(step) - 1)
-    share = float(np.clip(1.0 - (reached[k] - at) / step[k], 0.0, 1.0)) if step[k] > 0 else 1.0
-    above = (np.arange(len(step)) < k).astype(np.float64)
-    above[k] = share
-    tpr, fpr = (
-        min(float(part[:k].sum() + share * part[k]) / size, 1.0)
-        for part, size in zip((ranking.pos, ranking.neg), ranking.sizes, strict=True)
-    )
-    return Cut(tpr, fpr, above, _near(ranking, scales, at, counts, (tpr, fpr), (pos, neg, reached), pooled))
-
-
-def _near(
-    ranking: Ranking,
-    scales: tuple[float, float],
-    at: float,
-    counts: tuple[float, float],
-    rates: tuple[float, float],
-    sums: tuple[F64, F64, F64],
-    pooled: bool,
-) -> float:
-    """Return the positives' share in a window around the cut, shrunk towards that of normal scores."""
-    pos, neg, reached = sums
-    inner = [(rate * count + 0.5) / (count + 1.0) for rate, count in zip(rates, counts, strict=True)]
-    wholes = [scale * size for scale, size in zip(scales, ranking.sizes, strict=True)]
+    inner = [(rate * count + 0.5) / (count + 1.0) for rate, count in zip((cut.tpr, cut.fpr), counts, strict=True)]
+    wholes = [scale * size for scale, size in zip(cut.scales, ranking.sizes, strict=True)]
     error = sum(w**2 * r * (1.0 - r) / n for w, r, n in zip(wholes, inner, counts, strict=True)) ** 0.5
-    ends = np.clip([at - _WINDOW * error, at + _WINDOW * error], 0.0, reached[-1])
-    corners = np.concatenate([[0.0], reached])
+    ends = np.clip([cut.at - _WINDOW * error, cut.at + _WINDOW * error], 0.0, cut.reached[-1])
+    corners = np.concatenate([[0.0], cut.reached])
     first, last = max(int(np.searchsorted(corners, ends[0], "right")) - 1, 0), int(np.searchsorted(corners, ends[1]))
     inside = []
-    for part in (pos, neg):
-        summed = np.concatenate([[0.0], np.cumsum(part[first:last])])
+    for scale, part in zip(cut.scales, ranking.masses, strict=True):
+        summed = np.concatenate([[0.0], np.cumsum(scale * part[first:last])])
         inside.append(float(np.diff(np.interp(ends, corners[first : last + 1], summed))[0]))
-    from scipy import special  # takes a while to import
+    from scipy import special
 
     u, v = (float(special.ndtri(rate)) for rate in inner)
     density = wholes[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + wholes[1])
     found = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
+    pooled = cut.scales[0] == cut.scales[1]
     count = sum(found) if pooled else min(found)
     whole = sum(inside)
     return float((count * inside[0] / whole + _PRIOR * usual) / (count + _PRIOR)) if whole > 0 else float(usual)

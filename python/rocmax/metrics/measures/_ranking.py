@@ -118,8 +118,3 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
         found.append([weight @ centred**2, weight @ centred**3])
     squares, cubes = np.array(found).T
     return squares, cubes
-
-
-def squares_of(parts: Iterable[F64], ranking: Ranking, counts: tuple[float, float]) -> F64:
-    """Return by class the sum of the squares of centred components for so many samples."""
-    return np.asarray(centred_sums(parts, ranking.masses)[0] * (np.array(counts) / ranking.sizes))

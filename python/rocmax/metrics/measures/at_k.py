@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.measures._cut import Cut, cut_of
+from rocmax.metrics.measures._cut import CutMeasure
 from rocmax.metrics.measures._ranking import Ranking
-from rocmax.metrics.measures._spread import Spread
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.measures.base import Deciding
+from rocmax.metrics.measures.ranked import Counts
 
 
 @dataclass(frozen=True, repr=False)
-class _AtK(RankedMeasure):
+class _AtK(CutMeasure):
     """The recall among the k highest scores, times a factor."""
 
     bounds = 0.0, 1.0
@@ -41,28 +40,17 @@ class _AtK(RankedMeasure):
     def short(self) -> str:
         return f"{self.name.removesuffix('_at')}@{self.k if isinstance(self.k, int) else f'{100 * self.k:g}%'}"
 
-    def alerts(self, ranking: Ranking) -> float:
-        """Return the weight of the samples above the cut."""
+    def alerts(self, sizes: Counts) -> float:
+        total = sum(sizes)
+        return min(float(self.k), total) if isinstance(self.k, int) else self.k * total
+
+    def check(self, ranking: Ranking, name: str) -> None:
         total = sum(ranking.sizes)
-        if not isinstance(self.k, int):
-            return float(self.k) * total
         if self.k > total * (1 + 1e-9):
             raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
-        return min(float(self.k), total)
 
-    def scale(self, ranking: Ranking) -> float:
-        """Return what the recall is multiplied by."""
-        return 1.0
-
-    def read(self, ranking: Ranking) -> float:
-        return min(cut(ranking, self.alerts(ranking), ranking.sizes).tpr * self.scale(ranking), 1.0)
-
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        scale, (of_pos, of_neg) = self.scale(ranking), recall_parts(ranking, self.alerts(ranking), counts)
-        return scale * of_pos, scale * of_neg
-
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        return recall_spread(ranking, self.alerts(ranking), counts).moved(0.0, self.scale(ranking))
+    def deciding(self, sizes: Counts) -> Deciding:
+        return super().deciding(sizes)[0], (self.alerts(sizes), "samples above the cut")
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,34 +102,5 @@ class PrecisionAt(_AtK):
 
     name: ClassVar[str] = "precision_at"
 
-    def scale(self, ranking: Ranking) -> float:
-        return ranking.sizes[0] / self.alerts(ranking)
-
-
-def cut(ranking: Ranking, alerts: float, counts: Counts) -> Cut:
-    """Cut a ranking where the weight of the samples reaches a number."""
-    return cut_of(ranking, (1.0, 1.0), alerts, counts, pooled=True)
-
-
-def recall_parts(ranking: Ranking, alerts: float, counts: Counts) -> tuple[F64, F64]:
-    """Return the components of the recall for the positives and the negatives at every distinct score."""
-    at, pi = cut(ranking, alerts, counts), ranking.prevalence
-    return (1.0 - at.near) * at.above, -at.near * (1.0 - pi) / pi * at.above
-
-
-def recall_spread(ranking: Ranking, alerts: float, counts: Counts) -> Spread:
-    """Return the spread of the recall R.
-
-    With F the false positive rate at the cut, ``pi R + (1 - pi) F = alerts / N``, its variance is
-    ``(1 - r)^2 R (1 - R) / m + (r (1 - pi) / pi)^2 F (1 - F) / n``, in which F is a linear function of R.
-    """
-    at, pi = cut(ranking, alerts, counts), ranking.prevalence
-    m, n = counts
-    odds = pi / (1.0 - pi)
-    own, other = (1.0 - at.near) ** 2 / m, (at.near / odds) ** 2 / n
-    whole = alerts / ranking.sizes[1]  # F = whole - odds R
-    c0 = other * whole * (1.0 - whole)
-    c1 = own + other * odds * (2.0 * whole - 1.0)
-    c2 = -own - other * odds**2
-    bounds = max(0.0, (whole - 1.0) / odds), min(1.0, whole / odds)
-    return Spread(at.tpr, (c0, c1, c2), bounds=bounds)
+    def line(self, ranking: Ranking) -> tuple[float, float]:
+        return 0.0, ranking.sizes[0] / self.alerts(ranking.sizes)

@@ -9,6 +9,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.measures.ranked import Gain, MeanMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
 # Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.
@@ -16,7 +17,7 @@ _FEW = 20
 
 
 @dataclass(frozen=True, repr=False)
-class AveragePrecision(CoreMeasure):
+class AveragePrecision(MeanMeasure, CoreMeasure):
     """Average precision, the mean of the precision at the scores of the positives; scikit-learn's value.
 
     With A_k and B_k the true and the false positive rate at the k-th distinct score, a_k the share of the positives
@@ -44,7 +45,7 @@ class AveragePrecision(CoreMeasure):
     """
 
     name: ClassVar[str] = "average_precision"
-    traits = frozenset({Trait.COMPONENTS})
+    traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
     bounds = 0.0, 1.0
     least_variance: ClassVar[float] = 1e-3  # with all positives last its components vary, but not with the scores
     monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
@@ -79,6 +80,10 @@ class AveragePrecision(CoreMeasure):
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.key))
         return value, np.asarray(squares), np.asarray(cubes)
+
+    def gain(self, prevalence: float, width: float) -> Gain:
+        pi = prevalence if self.prevalence is None else self.prevalence
+        return lambda tpr, fpr: pi * tpr / (pi * tpr + (1.0 - pi) * fpr)
 
     def caution(self, sizes: tuple[float, float]) -> str | None:
         if sizes[0] >= _FEW:

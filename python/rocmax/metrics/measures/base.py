@@ -31,7 +31,7 @@ class Trait(Enum):
     AREA = "the AUC or a partial AUC of one range"
     RATE = "TPRAtFPR or FPRAtTPR"
     SCORED = "the scored AUC"
-    SPREAD = "a measure with a score interval of its own"
+    RANKING = "a measure with a score interval of its own"
 
 
 @dataclass(frozen=True, repr=False)
@@ -330,7 +330,7 @@ class Measure:
     @property
     def of_one(self) -> str:
         """Where intervals for a class of one sample are, for messages."""
-        if self.traits & {Trait.AREA, Trait.RATE, Trait.SPREAD}:
+        if self.traits & {Trait.AREA, Trait.RATE, Trait.RANKING}:
             return "; infer(..., method='score') works with one"
         return f"; {self!r}(y_true, y_score) has the value alone"
 

@@ -1,17 +1,22 @@
 """The equal error rate of detection and verification."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._cut import Cut, cut_of
+from rocmax.metrics.measures._cut import CutMeasure
 from rocmax.metrics.measures._ranking import Ranking
-from rocmax.metrics.measures._spread import Spread, wilson
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+
+if TYPE_CHECKING:
+    from rocmax.metrics.intervals._inversion import Curves
 
 
 @dataclass(frozen=True, repr=False)
-class EqualErrorRate(RankedMeasure):
+class EqualErrorRate(CutMeasure):
     """Equal error rate: the false positive rate at the point of the ROC curve where it equals the false negative rate.
 
     It is where the curve, with straight lines between its points, crosses the diagonal from (0, 1) to (1, 0). Lower is
@@ -38,21 +43,14 @@ class EqualErrorRate(RankedMeasure):
     def short(self) -> str:
         return "EER"
 
-    def read(self, ranking: Ranking) -> float:
-        at = _cut(ranking, ranking.sizes)
-        return (at.fpr + 1.0 - at.tpr) / 2
+    def crossing(self, ranking: Ranking) -> tuple[tuple[float, float], float]:
+        m, n = ranking.sizes
+        return (1.0 / m, 1.0 / n), 1.0
 
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        at = _cut(ranking, counts)
-        return -(1.0 - at.near) * at.above, at.near * at.above
+    def line(self, ranking: Ranking) -> tuple[float, float]:
+        return 1.0, -1.0
 
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        """Return the spread ``e (1 - e) ((1 - r)^2 / m + r^2 / n)`` of the rate e."""
-        at = _cut(ranking, counts)
-        return wilson((at.fpr + 1.0 - at.tpr) / 2, ((1.0 - at.near) ** 2, at.near**2), counts)
+    def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
+        from scipy import special  # takes a while to import
 
-
-def _cut(ranking: Ranking, counts: Counts) -> Cut:
-    """Cut a ranking where both error rates are equal."""
-    m, n = ranking.sizes
-    return cut_of(ranking, (1.0 / m, 1.0 / n), 1.0, counts, pooled=False)
+        return np.asarray(special.ndtr(curves.a / (1.0 + curves.b)))

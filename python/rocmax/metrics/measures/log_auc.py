@@ -7,16 +7,15 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.measures._ranking import Ranking, from_here, squares_of
-from rocmax.metrics.measures._spread import Spread, drawn
+from rocmax.metrics.measures._ranking import Ranking, from_here
 from rocmax.metrics.measures.base import Deciding, too_few
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
 
 _LEAST = 0.05  # negatives below the range: with fewer, the straight line to the first negative is most of the area
 
 
 @dataclass(frozen=True, repr=False)
-class LogAUC(RankedMeasure):
+class LogAUC(MeanMeasure, RankedMeasure):
     """Mean of the true positive rate over the logarithm of the false positive rate (Mysinger and Shoichet, 2010) [1]_.
 
     ``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the ROC curve R with straight lines between its
@@ -92,9 +91,8 @@ class LogAUC(RankedMeasure):
 
         return summed(run), -summed(rise)
 
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        squares = squares_of(self.parts(ranking, counts), ranking, counts)
-        return drawn(self.read(ranking), squares, counts)
+    def gain(self, prevalence: float, width: float) -> Gain:
+        return lambda tpr, fpr: np.log(self.high / np.clip(fpr, self.low, self.high)) / np.log(self.high / self.low)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         middle = float(np.sqrt(self.low * self.high))

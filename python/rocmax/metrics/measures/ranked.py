@@ -1,24 +1,31 @@
 """Measures of a ranking: functions of the shares of either class at the distinct scores."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Limits
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures._ranking import Ranking, centred_sums
-from rocmax.metrics.measures._spread import Spread, limits_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
 
+if TYPE_CHECKING:
+    from rocmax.metrics.intervals._inversion import Inverse
+
 Counts = tuple[float, float]
+#: What a positive gains, by the shares of the positives at or above it and of the negatives above it.
+Gain = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, repr=False)
 class RankedMeasure(Measure):
-    """A measure of a :class:`Ranking`; with :meth:`spread` it has a score interval."""
+    """A measure of a :class:`Ranking`."""
 
     monotone: ClassVar[bool] = True
-    traits = frozenset({Trait.COMPONENTS, Trait.SPREAD})
+    traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""
@@ -29,10 +36,6 @@ class RankedMeasure(Measure):
 
         `counts` are the numbers of samples behind the weights.
         """
-        raise NotImplementedError
-
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        """Return the value, and its variance as a function of the true value."""
         raise NotImplementedError
 
     def check(self, ranking: Ranking, name: str) -> None:
@@ -59,7 +62,28 @@ class RankedMeasure(Measure):
         ranking = self.weights(sample)
         return self.read(ranking), *centred_sums(self.parts(ranking, sample.effective), ranking.masses)
 
-    def score_interval(self, sample: Sample, counts: Counts) -> tuple[F64, F64, Limits]:
-        """Return the estimates of all models, their variances and the limits of the score interval."""
-        found = [self.spread(self.weights(one), counts) for one in sample.models()]
-        return limits_of(found, self.bounds)
+
+@dataclass(frozen=True, repr=False)
+class MeanMeasure(Measure):
+    """A linear function of a mean over the positives of what each gains by its place in the ranking."""
+
+    def gain(self, prevalence: float, width: float) -> Gain:
+        """Return the gain, a share; `width` is the share of the samples that a positive stands for, 0 on curves."""
+        raise NotImplementedError
+
+    def line(self, prevalence: float) -> tuple[float, float]:
+        """Return the value at a mean of 0, and how it grows with the mean."""
+        return 0.0, 1.0
+
+    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
+        """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
+        from rocmax.metrics.intervals import _inversion as inversion  # scipy takes a while to import
+
+        m, n = sample.totals
+        prevalence = m / (m + n)
+        shift, scale = self.line(prevalence)
+        share = min(max((float(self.estimates(sample)[0]) - shift) / scale, 0.0), 1.0)
+        of_sample, of_curve = (self.gain(prevalence, width) for width in (prevalence / sizes[0], 0.0))
+        curves = inversion.at_mean(of_sample, share, slope, sizes)
+        first, last = (inversion.mean_on(of_curve, each) for each in curves)
+        return inversion.Inverse(share, first, last, Law(min(sizes) + inversion.PRIOR), shift, scale)

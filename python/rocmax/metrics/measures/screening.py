@@ -7,15 +7,14 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._ranking import Ranking, from_here, quotient, squares_of
-from rocmax.metrics.measures._spread import Spread, drawn
-from rocmax.metrics.measures.at_k import recall_parts, recall_spread
+from rocmax.metrics.measures._cut import CutMeasure
+from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
+from rocmax.metrics.measures.base import Deciding
 from rocmax.metrics.measures.curve import CoreMeasure
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
 
 _LEAST = float(np.finfo(float).tiny)  # divisor
-# Alpha times the share of positives: from here on the measured coverage of 95 % intervals is 67 to 95 %.
-_SATURATED = 5.0
+_SATURATED = 5.0  # alpha times the share of positives: from here on most good rankings have nearly the same value
 _LEAST_ALPHA = 1e-3  # below it the differences in BEDROC cancel
 
 
@@ -28,7 +27,7 @@ class _Early(CoreMeasure, RankedMeasure):
 
 
 @dataclass(frozen=True, repr=False)
-class EnrichmentFactor(_Early):
+class EnrichmentFactor(_Early, CutMeasure):
     """Enrichment factor: the number of positives among the first samples, over that in a random draw of as many.
 
     ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
@@ -66,17 +65,18 @@ class EnrichmentFactor(_Early):
     def __str__(self) -> str:
         return f"enrichment factor at {100 * self.fraction:g} %"
 
-    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        of_pos, of_neg = recall_parts(ranking, self.fraction * sum(ranking.sizes), counts)
-        return of_pos / self.fraction, of_neg / self.fraction
+    def alerts(self, sizes: Counts) -> float:
+        return self.fraction * sum(sizes)
 
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        alerts = self.fraction * sum(ranking.sizes)
-        return recall_spread(ranking, alerts, counts).moved(0.0, 1.0 / self.fraction)
+    def deciding(self, sizes: Counts) -> Deciding:
+        return super().deciding(sizes)[0], (self.alerts(sizes), "samples above the cut")
+
+    def line(self, ranking: Ranking) -> tuple[float, float]:
+        return 0.0, 1.0 / self.fraction
 
 
 @dataclass(frozen=True, repr=False)
-class RIE(_Early):
+class RIE(MeanMeasure, _Early):
     """Robust initial enhancement: how much earlier positives come than samples drawn at random.
 
     ``RIE = (1/n sum_i exp(-alpha r_i / N)) / (1/N sum_k exp(-alpha k / N))``, over the ranks r_i of the n positives by
@@ -124,8 +124,7 @@ class RIE(_Early):
         rate = self.alpha * sizes[0] / sum(sizes)
         if rate < _SATURATED:
             return None
-        name = self.name.upper()
-        return f"alpha times the share of positives is {rate:.3g}, where {name} saturates and its interval undercovers"
+        return f"alpha times the share of positives is {rate:.3g}, where {self.name.upper()} saturates"
 
     def _ends(self, prevalence: float) -> tuple[float, float]:
         """Return the RIE of all positives last and first."""
@@ -150,11 +149,15 @@ class RIE(_Early):
         scale = -np.expm1(-alpha)
         return (mean + pi * moved) / scale, (1.0 - pi) * moved / scale
 
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        least, most = self._ends(ranking.prevalence)
-        squares = squares_of(RIE.parts(self, ranking, counts), ranking, counts)
-        share = (RIE(self.alpha).read(ranking) - least) / (most - least)
-        return drawn(share, squares / (most - least) ** 2, counts).moved(least, most - least)
+    def line(self, prevalence: float) -> tuple[float, float]:
+        least, most = self._ends(prevalence)
+        return least, most - least
+
+    def gain(self, prevalence: float, width: float) -> Gain:
+        alpha, (least, most) = self.alpha, self._ends(prevalence)
+        density = alpha if width == 0 else np.expm1(alpha * width) / width
+        top, base = density / (-np.expm1(-alpha) * (most - least)), least / (most - least)
+        return lambda tpr, fpr: top * np.exp(-alpha * (prevalence * tpr + (1.0 - prevalence) * fpr)) - base
 
 
 @dataclass(frozen=True, repr=False)
@@ -195,7 +198,5 @@ class BEDROC(RIE):
         of_pos, of_neg = super().parts(ranking, counts)
         return of_pos / (most - least), of_neg / (most - least)
 
-    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        least, most = self._ends(ranking.prevalence)
-        found = super().spread(ranking, counts).moved(-least, 1.0).moved(0.0, 1.0 / (most - least))
-        return found._replace(estimate=float(np.clip(found.estimate, 0.0, 1.0)), bounds=self.bounds)  # but for rounding
+    def line(self, prevalence: float) -> tuple[float, float]:
+        return 0.0, 1.0

@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
-from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Asked, Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap
@@ -23,7 +20,7 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._effective import effective_sizes, sizes_of_models
+from rocmax.metrics.variances._effective import effective_sizes
 
 __all__ = [
     "METHODS",
@@ -46,7 +43,6 @@ METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
 }
-_FEW_WEIGHTED = 20  # samples: below, measured coverage of the average precision is from 69 % up (coverage_designs.py)
 
 
 def as_method(method: Any) -> Method | None:
@@ -116,11 +112,9 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
         message = f"{fact}; collect more samples or choose a {wider}"
         warn(CoverageWarning(message, fact, estimate=beyond))
-    if method not in ("delong", "logit-delong", "wu", "bootstrap"):
-        return
-    if method == "logit-delong" and not of_part(measure):
-        if data.weight_kind == "sampling" and sample.weight is not None and isinstance(measure, AveragePrecision):
-            _warn_of_few_weighted(measure, sample)
+    if method not in ("delong", "logit-delong", "wu", "bootstrap") or (
+        method == "logit-delong" and not of_part(measure)
+    ):
         return
     count, held = min(measure.deciding(sample.effective))
     if count < FEW:
@@ -129,14 +123,6 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"
         warn(CoverageWarning(message, fact, better if instead else None, beyond))
-
-
-def _warn_of_few_weighted(measure: Measure, sample: Sample) -> None:
-    """Warn if few samples of the greatest weights decide the average precision, which has no score interval."""
-    fewest = np.minimum(*sizes_of_models(sample, measure)).min()
-    if fewest < _FEW_WEIGHTED:
-        fact = f"sampling weights leave a class {fewest:.2g} effective samples: the interval may undercover"
-        warn(CoverageWarning(f"{fact}; collect more samples of great weight", fact))
 
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
@@ -163,7 +149,7 @@ def _counted(count: float, held: str) -> str:
 
 
 def _singular(held: str) -> str:
-    return held.replace("tives", "tive")
+    return held.replace("tives", "tive").replace("samples", "sample")
 
 
 def _few(count: float, held: str) -> str:

@@ -10,15 +10,13 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method
-from rocmax.metrics.methods.defaults import default_method
+from rocmax.metrics.methods.defaults import MANY, default_method
 from rocmax.metrics.methods.delong import LogitDeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
 from rocmax.metrics.variances._effective import is_design
 from rocmax.metrics.variances._multiclass import covariance_of_classes
-
-_MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Profile(Method):
             return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
         method = default_method(measure, Data.of(sample), sample.totals)
-        many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= _MANY
+        many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= MANY
         if (isinstance(method, LogitDeLong) or many) and not is_design(sample):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
         else:

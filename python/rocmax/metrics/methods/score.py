@@ -1,7 +1,6 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +8,13 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _rate as rate
 from rocmax.metrics.intervals._interval import Limits, stacked
+from rocmax.metrics.intervals._inversion import Inverse
 from rocmax.metrics.intervals._score import Area, fitted, score, slope
+from rocmax.metrics.measures._cut import CutMeasure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.measures.ranked import RankedMeasure
+from rocmax.metrics.measures.net_benefit import NetBenefit
+from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
@@ -68,7 +70,7 @@ class Score(Method):
     """
 
     name: ClassVar[str] = "score"
-    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
     sampling: ClassVar[bool] = True
     groups: ClassVar[bool] = True
     pairs: ClassVar[bool] = True
@@ -88,17 +90,36 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
     if isinstance(measure, Rate):
         curves = (one.curve() for one in data.models())
         return rate.score(measure.reader(data), curves, measure.low, measure.mirrored, sizes)
-    if isinstance(measure, RankedMeasure):
+    if isinstance(measure, NetBenefit):
         return measure.score_interval(data, sizes)
+    if isinstance(measure, CutMeasure | MeanMeasure):
+        found = [_inverse(one, measure, sizes) for one in data.models()]
+        values = np.array([[one.shift + one.scale * one.share, one.variance] for one in found])
+        return *values.T, stacked([one.limits(measure.bounds) for one in found])
     assert isinstance(measure, CurveMeasure)
     rows = []
     for one in data.models():
         curve = one.curve()
         value, squares, _ = curve.moments(measure.key)
         of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
-        fit = one.once(("slope", measure.mirrored), partial(fitted, curve, measure.mirrored))
-        rows.append((value, *parts_of(of_one, sizes), slope(fit, min(sizes))))
+        rows.append((value, *parts_of(of_one, sizes), _slope(one, sizes, measure.mirrored)))
     estimate, pos, neg, slopes = np.array(rows).T
     area = Area(measure.low, measure.high, measure.mirrored, measure.bounds)
     variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
     return estimate, pos + neg if Trait.AUC in measure.traits else variance, limits
+
+
+def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float, float]) -> Inverse:
+    """Return the confidence distribution of one model; means take the variance of their components into account."""
+    found = measure.inverse(one, _slope(one, sizes), sizes)
+    if isinstance(measure, CutMeasure) or min(sizes) < 2:
+        return found
+    squares = measure.moments(one)[1]
+    of_one = [square * (size / total) for square, total, size in zip(squares, one.totals, sizes, strict=True)]
+    return found.widened(float(sum(parts_of(of_one, sizes))), min(sizes))
+
+
+def _slope(one: Sample, sizes: tuple[float, float], turned: bool = False) -> float:
+    """Return the slope of one model's curve, moved towards 1."""
+    fit = one.once(("slope", turned), lambda: fitted(one.curve(), turned))
+    return slope(fit, min(sizes))

@@ -1,0 +1,240 @@
+"""Limits of a measure of the ranking, by the distribution of its estimate on binormal curves.
+
+On the curve ``R(x) = Phi(a + b Phi^-1(x))`` positives are a + Z and negatives b W, of standard normal Z and W. Of every
+draw of m + n of them the value of the measure increases with a, so there is a first a, a_j, at which draw j reaches the
+estimate, and a last a at which it does not exceed it; these differ if the estimate has few possible values. The true
+values of the measure on the curves (a_j, b_j) are a confidence distribution: its quantiles are the limits and its
+shares the p-values, the lower ones by the first a, the upper ones by the last.
+
+The slope b_j is the fitted one times ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and h = m n / (m + n), but
+at most 10: few samples say little about it, and the slope of the whole curve may not be that of the corner.
+
+A cut is reached if the c-th positive scores above the r-th negative, so that a_j is a difference of two order
+statistics. Of a mean over the positives a_j is searched for; order statistics are drawn at all ranks up to `_EVERY` and
+at geometric ones from there on, so that the cost hardly grows with the numbers of samples. The draws depend on these
+numbers alone: results are the same for any number of threads and models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._few import quadrature
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, last_held, sided
+
+if TYPE_CHECKING:
+    from rocmax.metrics.measures.ranked import Gain
+
+_DRAWS = 2000
+_KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior
+_EVERY, _GROWTH = 32, 0.05  # ranks that are all drawn, and the logarithm of the ratio of those from there on
+_FIRST, _LAST, _CELLS = -4.0, 6.0, 1000  # deviates of negatives are rounded to a cell
+_EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
+_HALVINGS = 16  # of the search for a
+_CLOSE = 1e-6  # to the estimate
+_LEVELS = np.linspace(-3.0, 3.0, 121)  # normal quantiles; beyond them probits of the limits are continued as lines
+_LEAST, _MOST = 1e-15, 1 - 1e-15  # shares with finite probits
+_ROUNDING = 1e-9  # of counts
+_TINY = 1e-12  # a variance
+
+_TPR, _WEIGHTS = quadrature(0.0, 1.0)
+_ABOVE = -special.ndtri(_TPR)  # deviates of positives
+
+
+class Curves(NamedTuple):
+    """Heights a and slopes b of binormal curves, one a draw."""
+
+    a: F64
+    b: F64
+
+
+def places_of(tpr: float, fpr: float, sizes: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return c and r: rates at a cut are reached, or exceeded, if the c-th positive scores above the r-th negative."""
+    hits, errors = sizes[0] * tpr, sizes[1] * fpr
+    first = int(np.ceil(hits - _ROUNDING)), int(np.floor(errors + _ROUNDING)) + 1
+    return first, (int(np.floor(hits + _ROUNDING)) + 1, int(np.ceil(errors - _ROUNDING)))
+
+
+def at_cut(tpr: float, fpr: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
+    """Return the first and the last curves for the rates at a cut that moves with the samples."""
+    whole, b = _whole(sizes), _slopes(slope, sizes)
+    first, last = (Curves(_separated(place, b, whole), b) for place in places_of(tpr, fpr, whole))
+    return first, last
+
+
+def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
+    """Return the first and the last curves for a mean over the positives."""
+    drawn, b = _drawn(*_whole(sizes)), _slopes(slope, sizes)
+    unit = _CELLS / ((_LAST - _FIRST) * b)  # cells per unit of a
+    place = drawn.positives * unit[:, None] - _FIRST * _CELLS / (_LAST - _FIRST) + 0.5
+    place = place.astype(np.float32)
+    start = np.arange(0, _DRAWS * _CELLS, _CELLS)[:, None]
+
+    def at(a: F64, rows: Any) -> F64:
+        moved = place[rows] + (a * unit[rows]).astype(np.float32)[:, None]
+        cell = np.clip(moved, 0, _CELLS - 1).astype(np.intp)
+        return np.asarray(np.einsum("ij,j->i", gain(drawn.tpr, drawn.fpr[cell + start[rows]]), drawn.weights))
+
+    def search(low: F64, rows: Any, reached: Callable[[F64], Any]) -> F64:
+        """Return the first a from `low` on whose value has reached what it must, or _EDGE."""
+        high = np.full_like(low, _EDGE)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            held = reached(at(middle, rows))
+            low, high = np.where(held, low, middle), np.where(held, middle, high)
+        return high
+
+    first = search(np.full(_DRAWS, -_EDGE), slice(None), lambda value: value >= estimate - _CLOSE)
+    last = first.copy()
+    rows = np.flatnonzero(at(first, slice(None)) <= estimate + _CLOSE)
+    last[rows] = search(first[rows], rows, lambda value: value > estimate + _CLOSE)
+    return Curves(first, b), Curves(last, b)
+
+
+def mean_on(gain: Gain, curves: Curves) -> F64:
+    """Return the means of a gain over the positives of curves."""
+    fpr = special.ndtr(-(_ABOVE + curves.a[:, None]) / curves.b[:, None])
+    return np.asarray(np.einsum("ij,j->i", gain(_TPR, fpr), _WEIGHTS))
+
+
+def rate_of_called(share: float, prevalence: float, curves: Curves) -> F64:
+    """Return the true positive rates where curves call this share of all samples."""
+    a, b = curves
+    goal = special.ndtri(share)
+
+    def gap(cut: F64) -> F64:
+        called = prevalence * special.ndtr(a - cut) + (1 - prevalence) * special.ndtr(-cut / b)
+        return np.asarray(goal - special.ndtri(np.clip(called, _LEAST, _MOST)))
+
+    # Each class calls this share at one end.
+    ends = np.sort([a - goal, -b * goal], axis=0)
+    return np.asarray(special.ndtr(a - last_held(ends[1], ends[0], gap)))
+
+
+class Inverse(NamedTuple):
+    """An estimate as a share, and the true shares on the first and the last curves; the measure is a line of them."""
+
+    share: float
+    first: F64
+    last: F64
+    law: Law = Law()
+    shift: float = 0.0
+    scale: float = 1.0
+    stretch: float = 1.0  # of normal quantiles
+
+    @property
+    def variance(self) -> float:
+        """The variance of the measure's confidence distribution."""
+        return float((self.scale * self.stretch) ** 2 * np.concatenate([self.first, self.last]).var())
+
+    def widened(self, variance: float, count: float) -> Inverse:
+        """Return a wider distribution if the components of a class of `count` samples have a greater variance.
+
+        The curve is then not binormal; of few samples the variance is little known.
+        """
+        excess = variance / max(self.variance, _TINY) - 1.0
+        return self._replace(stretch=float(np.sqrt(1.0 + (count - 1.0) / (count + 2.0) * max(excess, 0.0))))
+
+    def limits(self, bounds: tuple[float, float]) -> Limits:
+        """Return the limits of the measure; `law` takes the place of the normal distribution."""
+        law, estimate, shares = self.law, np.array([self.share]), special.ndtr(_LEVELS)
+        low, high = (
+            special.ndtri(np.clip(np.quantile(values, shares), _LEAST, _MOST)) for values in (self.first, self.last)
+        )
+
+        def ends(z: Any) -> tuple[F64, F64]:
+            reach = self.stretch * law.reach(np.asarray(z, dtype=np.float64)) * np.ones(1)
+            shares = (special.ndtr(_along(side * reach, _LEVELS, of)) for side, of in ((-1, low), (1, high)))
+            return around(next(shares), estimate, next(shares))
+
+        def tails(null: Any) -> Tails:
+            at = np.atleast_1d(special.ndtri(np.clip(null, _LEAST, _MOST)))
+            distance = _along(at, low if null < self.share else high, _LEVELS) / self.stretch
+            return sided(-distance, estimate - null, law)
+
+        return Limits(ends, tails).moved(self.shift, self.scale, bounds)
+
+
+def _along(x: F64, xs: F64, ys: F64) -> F64:
+    """Return the line through points with ascending xs, beyond which it goes on as the chord of the last third."""
+    third = len(xs) // 3
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        below = ys[0] + (x - xs[0]) * (ys[third] - ys[0]) / (xs[third] - xs[0])
+        above = ys[-1] + (x - xs[-1]) * (ys[-1] - ys[-1 - third]) / (xs[-1] - xs[-1 - third])
+    found = np.where(x < xs[0], below, np.where(x > xs[-1], above, np.interp(x, xs, ys)))
+    return np.where(np.isnan(found), np.where(x < xs[0], ys[0], ys[-1]), found)  # infinity times 0
+
+
+def _whole(sizes: tuple[float, float]) -> tuple[int, int]:
+    """Return class sizes as whole numbers; sums of weights and effective sizes are none."""
+    m, n = (max(1, int(np.floor(size + 0.5 + _ROUNDING))) for size in sizes)
+    return m, n
+
+
+def _slopes(slope: float, sizes: tuple[float, float]) -> F64:
+    """Return the slopes of all draws."""
+    known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
+    error = np.sqrt(2.0 / (known + PRIOR))  # two standard errors of the logarithm of a ratio of deviations
+    return np.asarray(slope * np.exp(error * _generator(0).standard_normal(_DRAWS)))
+
+
+def _generator(*key: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(key))
+
+
+def _separated(place: tuple[int, int], b: F64, sizes: tuple[int, int]) -> F64:
+    """Return the heights at which the c-th positive scores as the r-th negative."""
+    (c, r), (m, n) = place, sizes
+    if c > m or r < 1:
+        return np.full(_DRAWS, _EDGE)
+    if c < 1 or r > n:
+        return np.full(_DRAWS, -_EDGE)
+    positive, negative = (
+        -special.ndtri(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS))
+        for key, rank, size in ((1, c, m), (2, r, n))
+    )
+    return np.clip(b * negative - positive, -_EDGE, _EDGE)
+
+
+class _Draws(NamedTuple):
+    """Positives as deviates at some ranks; negatives as their share above the cells of a grid of deviates, row by row.
+
+    `tpr` are the shares of the positives at or above these ranks, `weights` the shares that each stands for.
+    """
+
+    positives: F64
+    tpr: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    fpr: NDArray[np.float32]
+
+
+@lru_cache(maxsize=2)
+def _drawn(m: int, n: int) -> _Draws:
+    rng = _generator(3, m, n)
+    (tpr, weights, positives), (_, jumps, negatives) = _ordered(rng, m), _ordered(rng, n)
+    cell = np.clip((negatives - _FIRST) * _CELLS / (_LAST - _FIRST), 0, _CELLS - 1).astype(np.intp)
+    cell += np.arange(0, _DRAWS * _CELLS, _CELLS)[:, None]
+    inside = np.bincount(cell.ravel(), np.broadcast_to(jumps, cell.shape).ravel(), _DRAWS * _CELLS)
+    above = np.cumsum(inside.reshape(_DRAWS, _CELLS)[:, ::-1], axis=1)[:, ::-1]
+    return _Draws(positives, *(part.astype(np.float32) for part in (tpr, weights, above.ravel())))
+
+
+def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
+    """Return ranks and weights of order statistics, both as shares of `size`, and draws of them, greatest first.
+
+    A mean with these weights is that of a line through the ranks.
+    """
+    ranks = np.arange(1, min(size, _EVERY) + 1)
+    if size > _EVERY:
+        ranks = np.append(ranks, np.geomspace(_EVERY, size, 2 + int(np.log(size / _EVERY) / _GROWTH))[1:].astype(int))
+        ranks = np.unique(ranks)
+    gaps = np.diff(ranks, prepend=ranks[0] - 1, append=ranks[-1] + 1)
+    sums = np.cumsum(rng.standard_gamma(gaps, (_DRAWS, len(gaps))), axis=1)
+    return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), -special.ndtri(sums[:, :-1] / sums[:, -1:])

@@ -1,0 +1,160 @@
+"""Intervals of measures of the ranking, by the distribution of their estimates on binormal curves."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from rocmax.metrics import (
+    BEDROC,
+    RIE,
+    AveragePrecision,
+    EnrichmentFactor,
+    EqualErrorRate,
+    LogAUC,
+    PrecisionAt,
+    RecallAt,
+    Samples,
+    infer,
+)
+from rocmax.metrics.intervals import _inversion as inversion
+from rocmax.metrics.intervals._inversion import Curves
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+
+MEANS = [AveragePrecision(), AveragePrecision(0.02), LogAUC(0.02, 0.5), LogAUC(), BEDROC(), RIE(5.0)]
+CUTS = [PrecisionAt(7), PrecisionAt(0.13), RecallAt(9), EnrichmentFactor(0.1), EqualErrorRate()]
+
+
+def data(m, n, seed=0, shift=1.0):
+    y = np.arange(m + n) < m
+    return y, np.random.default_rng(seed).normal(size=m + n) + shift * y
+
+
+def values(measure, positives, negatives):
+    """Return the measure of samples with these scores."""
+    y = np.arange(len(positives) + len(negatives)) < len(positives)
+    return measure(y, np.concatenate([positives, negatives]))
+
+
+def share(measure, value, m, n):
+    """Return the share of which the measure is a linear function."""
+    shift, scale = measure.line(m / (m + n))
+    return (value - shift) / scale
+
+
+@pytest.mark.parametrize("measure", MEANS, ids=repr)
+@pytest.mark.parametrize(("m", "n"), [(7, 20), (25, 12)])
+def test_gains_are_those_of_the_samples(measure, m, n):
+    """The mean of the gains of the positives is the measure."""
+    y, s = data(m, n)
+    order = np.sort(s[y])[::-1]
+    above = np.array([(s[~y] > score).mean() for score in order])
+    gain = measure.gain(m / (m + n), 1 / (m + n))
+    assert gain(np.arange(1, m + 1) / m, above).mean() == pytest.approx(share(measure, measure(y, s), m, n))
+
+
+@pytest.mark.parametrize("measure", [*MEANS, *CUTS], ids=repr)
+@pytest.mark.parametrize("slope", [0.6, 1.0, 1.7])
+def test_true_values_are_those_of_large_samples(measure, slope):
+    """The value on a curve is that of samples at many quantiles of both normal distributions."""
+    a, pi, size = 1.2, 0.2, 20_000
+    z = special.ndtri((np.arange(size) + 0.5) / size)
+    y, weight = np.repeat([1, 0], size), np.repeat([20.0, 80.0], size) / size
+    if measure in MEANS:
+        found = inversion.mean_on(measure.gain(pi, 0.0), Curves(np.array([a]), np.array([slope])))[0]
+        shift, scale = measure.line(pi)
+    else:
+        ranking = measure.weights(Samples(y, np.concatenate([a + z, slope * z]), sample_weight=weight).two)
+        found = measure.rate_on(Curves(np.array([a]), np.array([slope])), ranking)[0]
+        shift, scale = measure.line(ranking)
+    true = measure(y, np.concatenate([a + z, slope * z]), weight)
+    assert shift + scale * found == pytest.approx(true, abs=2e-3 * max(1.0, abs(scale)))
+
+
+@pytest.mark.parametrize("measure", MEANS, ids=repr)
+def test_each_draw_reaches_the_estimate_at_its_first_curve(measure):
+    """The draws are samples: just above the first a the measure has reached the estimate, just below it has not."""
+    m, n = 9, 25
+    y, s = data(m, n)
+    estimate = measure(y, s)
+    first, last = inversion.at_mean(measure.gain(m / (m + n), 1 / (m + n)), share(measure, estimate, m, n), 1.0, (m, n))
+    assert (last.a >= first.a).all()
+    drawn = inversion._drawn(m, n)
+    cells = drawn.fpr.reshape(len(first.a), -1)
+    width = 10.0 / cells.shape[1]  # of a cell
+    for j in range(0, len(first.a), 200):
+        counts = -np.diff(np.round(cells[j] * n), append=0.0)
+        negatives = np.repeat(-4.0 + width * (np.arange(cells.shape[1]) + 0.5), counts.astype(int))
+        for step, reached in ((1.5 * width, True), (-1.5 * width, False)):
+            a, b = first.a[j] + step * first.b[j], first.b[j]
+            if abs(first.a[j]) < 10:
+                value = values(measure, a + drawn.positives[j], b * negatives)
+                assert (value >= estimate) == reached or value == pytest.approx(estimate, abs=1e-4)
+
+
+@pytest.mark.parametrize("measure", CUTS, ids=repr)
+@pytest.mark.parametrize("seed", range(6))
+def test_order_statistics_decide_whether_a_cut_is_reached(measure, seed):
+    """The estimate is reached if and only if one positive scores above one negative."""
+    m, n = 8, 21
+    rng = np.random.default_rng(seed)
+    y, s = data(m, n, seed)
+    s = np.round(2 * s) / 2 if seed % 2 else s
+    cut = measure.cut(measure.weights(Samples(y, s).two))
+    sign = -1.0 if measure.lower_is_better else 1.0
+    estimate = sign * measure(y, s)
+    places = {}
+    for k in range(400):
+        positives, negatives = np.sort(rng.normal(size=m) + rng.normal())[::-1], np.sort(rng.normal(size=n))[::-1]
+        value = sign * values(measure, positives, negatives)
+        for key, reached, (c, r) in zip(
+            ("first", "last"),
+            (value >= estimate - 1e-9, value > estimate + 1e-9),
+            inversion.places_of(cut.tpr, cut.fpr, (m, n)),
+            strict=True,
+        ):
+            above = c < 1 or r > n or (c <= m and r >= 1 and positives[c - 1] > negatives[r - 1])
+            assert above == reached, (k, key)
+            places.setdefault(key, set()).add(bool(reached))
+    assert places["first"]
+
+
+@pytest.mark.parametrize("measure", [*MEANS, *CUTS], ids=repr)
+@pytest.mark.parametrize(("m", "n", "digits"), [(6, 40, 9), (30, 30, 0), (1, 12, 9)])
+def test_limits_and_tests_are_dual(measure, m, n, digits):
+    y, s = data(m, n)
+    s = np.round(s, digits)
+    for level in (0.8, 0.95, 0.999):
+        found = infer(y, s, measure, method="score", confidence_level=level)
+        assert found.confidence_interval[0] <= found.estimate <= found.confidence_interval[1]
+        for end in found.confidence_interval:
+            if abs(end - found.estimate) > 1e-9 and measure.bounds[0] + 1e-9 < end < measure.bounds[1] - 1e-9:
+                pvalue = infer(y, s, measure, method="score", null_value=end).pvalue
+                assert pvalue == pytest.approx(1 - level, rel=1e-3), end
+
+
+@pytest.mark.parametrize("measure", [*MEANS, *CUTS], ids=repr)
+def test_intervals_depend_on_the_ranking_alone(measure):
+    """Not on the order of rows, the number of threads, other models, or increasing functions of the scores."""
+    y, s = data(15, 50)
+    order = np.random.default_rng(3).permutation(65)
+    expected = infer(y, s, measure, method="score")
+    for found in (
+        infer(y[order], np.exp(s[order]), measure, method="score", n_jobs=1),
+        infer(y, s, measure, method="score", n_jobs=3),
+    ):
+        assert found.confidence_interval == expected.confidence_interval
+        assert found.standard_error == expected.standard_error
+    both = infer(y, np.stack([-s, s], axis=1), measure, method="score")
+    assert both.confidence_interval[0][1] == expected.confidence_interval[0]
+
+
+def test_many_samples_are_drawn_at_geometric_ranks():
+    """Limits of 9,000 samples are about those by the logit of DeLong's variance, the default of still more."""
+    y, s = data(3000, 6000)
+    for measure in (AveragePrecision(), LogAUC(), BEDROC(), RecallAt(0.1), EqualErrorRate()):
+        found, usual = (infer(y, s, measure, method=how).confidence_interval for how in ("score", "logit-delong"))
+        assert np.abs(np.subtract(found, usual)).max() < 0.15 * (usual[1] - usual[0]), measure
+    y, s = data(10_000, 10_000)
+    assert infer(y, s, AveragePrecision()).method == "logit-delong"
+    assert infer(y, s, RecallAt(0.1)).method == "score"
