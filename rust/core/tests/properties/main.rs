@@ -368,3 +368,17 @@ fn springs_of_no_stiffness_are_refused() {
         }
     }
 }
+
+#[test]
+fn weights_of_many_positives_far_from_zero_are_those_of_the_definition() {
+    let m = 70_000;
+    let hash = |i: usize| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1 << 24) as f64;
+    let labels: Vec<bool> = (0..m + 8).map(|i| i < m).collect();
+    let weights = (0..m + 8).map(|i| (4.0 * hash(i)).floor() / 2.0 + 0.5).collect();
+    let problem = Arc::new(Problem::weighted(labels, weights).unwrap());
+    let scores: Vec<f64> = (0..m + 8).map(|i| (1 << 20) as f64 + 2.0 * hash(3 * i + 1)).collect();
+    let range = RateRange::new(0.0, 0.7).unwrap();
+    let (value, ..) = evaluate(&terms(&problem, range, &[term(1.0, Rank::High, 1.0)]), &scores);
+    let expected = naive::mean_pair_loss(&problem, &scores, range, |u| f64::max(0.0, 1.0 - u));
+    assert!((value - expected).abs() < 1e-11, "{value} {expected}");
+}
