@@ -212,6 +212,7 @@ mod tests {
             let twins = pos_twin.iter().map(|twin| 2.5 * twin);
             let twins =
                 twins.chain(neg_twin.iter().map(|twin| 2.0 * twin)).chain(neg_twin.iter().map(|twin| 0.5 * twin));
+            assert_eq!(product.len(), 7 + 2 * 9);
             for (ours, twin) in product.iter().zip(twins) {
                 assert!((ours - twin).abs() < 1e-12, "{ours} {twin}");
             }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rocmax_core::curve::{self, Curve, Measure, Points, Scratch};
 use rocmax_core::variance::Components;
-use rocmax_core::{Ctx, Error, Labels, Result};
+use rocmax_core::{Ctx, Error, Labels, RateRange, Result};
 
 use crate::samples::sample;
 
@@ -205,4 +205,16 @@ fn too_little_room_for_the_points_is_refused() {
     let to = [&mut x[..], &mut tpr[..], &mut thresholds[..2]];
     let found = Points::Roc.of_samples(&Labels::new(&labels).unwrap(), &[1.0, 2.0], None, true, to, &Ctx::serial());
     assert!(matches!(found, Err(Error::Length { .. })));
+}
+
+#[test]
+fn fractional_weights_of_a_ranked_area_are_refused() {
+    let (labels, range) = ([true, false, false], RateRange::new(0.0, 0.5).unwrap());
+    let of = |weights: [f64; 3]| {
+        let (scores, ranked) = ([3.0, 2.0, 1.0], Measure::Ranked(range));
+        let classes = Labels::new(&labels).unwrap();
+        curve::measure(&classes, scores[..].into(), Some(&weights), ranked, &mut Scratch::default(), &Ctx::serial())
+    };
+    assert_eq!(of([1.0, 2.0, 3.0]), Ok(1.0));
+    assert!(matches!(of([1.0, 2.5, 3.0]), Err(Error::Domain { name: "weights", .. })));
 }
