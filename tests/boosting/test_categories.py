@@ -1,6 +1,7 @@
 """Frames with categories: later ones are read by the categories of training."""
 
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,10 @@ def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
             fitted(library, frame, y)
     numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
     assert fitted(library, numbers, y).decision_function(numbers).shape == (500,)
+    of_objects = pd.DataFrame({0: [Decimal(str(x)) for x in X["x"]], 1: X["g"].astype(str).astype(object)})
+    as_named = pd.DataFrame({"a": X["x"], "b": X["g"].astype(str)})
+    found = [fitted(library, frame, y).decision_function(frame) for frame in (of_objects, as_named)]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

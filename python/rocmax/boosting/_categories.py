@@ -30,14 +30,19 @@ def as_features(X: Any) -> Any:
             dtype = dtype_of(columns[name])
             raise TypeError(f"X: column {name!r} has type {dtype}; pass numbers, such as the days since a date")
     coded = {name for name, kind in kinds.items() if kind in ("text", "category")}
-    if not coded:
-        return X if of_pandas else np.column_stack([numbers(series, name) for name, series in columns.items()])
+    if not coded and not of_pandas:
+        return np.column_stack([numbers(series, name) for name, series in columns.items()])
     from pandas import Categorical, DataFrame
 
-    made = {name: Categorical(texts(columns[name])) for name in coded}
-    if of_pandas:
-        return X.assign(**made)
-    return DataFrame({name: made[name] if name in made else numbers(columns[name], name) for name in columns})
+    made = {
+        name: Categorical(texts(series)) if name in coded else numbers(series, name) for name, series in columns.items()
+    }
+    if not of_pandas:
+        return DataFrame(made)
+    X = X.copy(deep=False)
+    for name, values in made.items():
+        X[name] = values
+    return X
 
 
 def categories_of(X: Any) -> Categories:
