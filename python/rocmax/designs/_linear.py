@@ -69,7 +69,8 @@ class SparseDesign(_LinearDesign):
     """A scipy sparse matrix in CSR format; an adjoint of few samples reads their rows only."""
 
     def __init__(self, X: Any) -> None:
-        super().__init__(sp.csr_array(X))
+        # scipy's constructors check all indices: on wide tables that takes as long as two products.
+        super().__init__(X if isinstance(X, sp.csr_array) else sp.csr_array(X))
         self._Xt = self._X.T  # shares the arrays
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
@@ -100,8 +101,9 @@ class SparseDesign(_LinearDesign):
         return vectors
 
     def rows(self, index: Rows, /) -> "SparseDesign":
+        X = self._X[index]
         # scipy would cast float32 features up in each of the many products.
-        return SparseDesign(self._X[index].astype(np.float64, copy=False))
+        return SparseDesign(X if X.dtype == np.float64 else X.astype(np.float64))
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())
