@@ -221,7 +221,7 @@ class ROCAccumulator:
         y_true : array-like of shape (n_samples,)
             Labels; one class only is allowed here.
         y_score : array-like of shape (n_samples,)
-            Finite scores.
+            Finite scores, kept in float64: unlike elsewhere, float32 ones compare with a threshold after widening.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative frequency weights.
 
