@@ -1,18 +1,13 @@
-"""Real coverage of nominal 95 % intervals of clusters: python benches/python/coverage_clusters.py [n_samples].
+"""Thresholds with clusters, a section of coverage_all.py: python benches/python/coverage_all.py 200 clusters.
 
 `operating_point(groups=...)` for clusters of 1 to 8 rows, evenly, whose scores have correlation 1/2 and normal
-distributions, of positives with mean 1, of negatives with mean 0. In "mixed" clusters rows are positive or not by
-themselves, in "whole" ones all rows are of one class. Thresholds 0.5 and 1.2816, where 10 % of the negatives are called
-positive, and the rules ("fpr", 0.1) and "youden", which choose these two from endless samples. Each line has the
-coverage in 400 samples, in percent (standard error 1.1 at 95 %), and the mean width in brackets, with 300 resamples. It
-takes two minutes of processor time.
+distributions, of positives with mean 1, of negatives with mean 0. Thresholds 0.5 and 1.2816, where 10 % of the
+negatives are called positive, and the rules ("fpr", 0.1) and "youden", which choose these two from endless samples;
+300 resamples.
 """
 
-import sys
-import time
-import warnings
-
 import numpy as np
+from coverage_all import Cell
 from scipy import stats
 
 from rocmax.metrics import Bootstrap, operating_point
@@ -44,35 +39,20 @@ def truth(share):
     return dict(zip(NAMES, (tpr, 1 - fpr, share * tpr / called, npv, right, tpr / fpr), strict=True))
 
 
-def main(n_simulated: int) -> None:
-    warnings.simplefilter("ignore")  # the coverage shows what they warn of
-    start = time.process_time()
+def rows(count):
+    """Yield the cells of each quantity and design, one for each threshold."""
     for whole in (False, True):
         for share in (0.5, 0.2):
             for n_clusters in (5, 10, 20, 50, 100):
                 rng = np.random.default_rng(n_clusters)
                 known = truth(max(2, round(share * n_clusters)) / n_clusters if whole else share)
-                held = {name: np.zeros(4) for name in NAMES}
-                width = {name: np.zeros(4) for name in NAMES}
-                for k in range(n_simulated):
+                found = []
+                for k in range(count):
                     y, s, groups = sample(rng, n_clusters, share, whole)
                     how = {"method": Bootstrap(300), "random_state": k, "n_jobs": 1}
-                    found = operating_point(y, s, threshold=THRESHOLDS, groups=groups, **how)
-                    for name in NAMES:
-                        low, high = getattr(found, f"{name}_interval")
-                        none = np.isnan(low)  # nothing is called, or all: no claim
-                        held[name] += none | ((low <= known[name]) & (known[name] <= high))
-                        width[name] += np.where(none, 1.0, high - low)
-                kind = "whole" if whole else "mixed"
-                for j, threshold in enumerate(("0.5   ", "1.2816", "fpr=.1", "youden")):
-                    shown = (
-                        f"{name} {100 * held[name][j] / n_simulated:5.1f} ({width[name][j] / n_simulated:.2f})"
-                        for name in NAMES
-                    )
-                    start_of = f"{kind} {share:g} positive, {n_clusters:3d} clusters, {threshold}"
-                    print(start_of, "  ".join(shown), flush=True)
-    print(f"{time.process_time() - start:.0f} s of processor time")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+                    point = operating_point(y, s, threshold=THRESHOLDS, groups=groups, **how)
+                    found.append([getattr(point, f"{name}_interval") for name in NAMES])
+                for name, (low, high) in zip(NAMES, np.transpose(found, (1, 2, 3, 0)), strict=True):
+                    cells = [Cell.of(low[j], high[j], known[name][j]) for j in range(len(THRESHOLDS))]
+                    kind = "one class" if whole else "both classes"
+                    yield name, f"{n_clusters} clusters of {kind}, {share:.0%} positive", cells

@@ -1,20 +1,15 @@
-"""Real coverage of 95 % intervals of clusters and of sampling weights: python benches/python/coverage_designs.py [n].
+"""Clusters and sampling weights, a section of coverage_all.py: python benches/python/coverage_all.py 200 designs.
 
 Positives are normal with mean 1.5, negatives with mean 0; `infer` takes the default method. Clusters: patients with so
 many rows each, whose scores have correlation 1/2; rows are positive by themselves ("mixed") or with their patient
 ("whole"). Weights are inverse probabilities, from a population of random size: "equal" samples all alike, "random" has
 weights 4 and 4/3 that nothing depends on, "case-control" keeps all positives and one of 20 negatives, "by score" all
-above the 95 % quantile of the negatives and one of 20 below. Each line has the coverage in n samples (default 400;
-standard error 1.1 at 95 %) in percent; in brackets the mean width and the percentage of samples with a warning. True
-values are those at the prevalence of the sample, which intervals take as fixed. Two minutes of processor time; a second
-argument selects designs by a part of their name.
+above the 95 % quantile of the negatives and one of 20 below. True values are those at the prevalence of the sample,
+which intervals take as fixed.
 """
 
-import sys
-import time
-import warnings
-
 import numpy as np
+from coverage_all import Cell
 from scipy import stats
 
 from rocmax.metrics import AUC, AveragePrecision, FPRAtTPR, LogAUC, PartialAUC, PrecisionAt, RecallAt, TPRAtFPR, infer
@@ -106,30 +101,19 @@ DESIGNS = {
 }
 
 
-def main(n_simulated, only=""):
-    start = time.process_time()
-    for design, draw in DESIGNS.items():
-        if only not in design:
-            continue
-        rng = np.random.default_rng(0)
-        held, width, warned = (dict.fromkeys(MEASURES, 0.0) for _ in range(3))
-        for _ in range(n_simulated):
+def rows(count):
+    """Yield a row for each measure, over all designs."""
+    cells = {name: [] for name in MEASURES}
+    for draw in DESIGNS.values():
+        rng, found = np.random.default_rng(0), []
+        for _ in range(count):
             y, s, how = draw(rng)
             known = truth(np.average(y, weights=how.get("sample_weight")))
-            for name, measure in MEASURES.items():
-                with warnings.catch_warnings(record=True) as told:
-                    warnings.simplefilter("always")
-                    low, high = infer(y, s, measure, **how, n_jobs=1).confidence_interval
-                held[name] += low - 1e-12 <= known[name] <= high + 1e-12
-                width[name] += high - low
-                warned[name] += bool(told)
-        shown = []
-        for name in MEASURES:
-            rate, told_of = (100 * of[name] / n_simulated for of in (held, warned))
-            shown.append(f"{name} {rate:.1f} ({width[name] / n_simulated:.3f}, {told_of:.0f})")
-        print(f"{design}: {'  '.join(shown)}", flush=True)
-    print(f"{time.process_time() - start:.0f} s of processor time")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400, *sys.argv[2:])
+            found.append(
+                [(*infer(y, s, one, **how, n_jobs=1).confidence_interval, known[k]) for k, one in MEASURES.items()]
+            )
+        for name, of_measure in zip(MEASURES, np.moveaxis(found, 1, 0), strict=True):
+            cells[name].append(Cell.of(*of_measure.T))
+    for name, of_designs in cells.items():
+        for design, cell in zip(DESIGNS, of_designs, strict=True):
+            yield name, design, [cell]

@@ -4,10 +4,9 @@ Positives are normal with mean 1, negatives with mean 0: a binormal curve whose 
 the share of simulated samples whose interval holds the truth (its standard error is 0.5 % for 2,000 of them) and the
 mean width of the intervals; a sample that a method refuses counts as missed. Samples are measured 100 at a time, as
 models of one call, so that the bootstrap's draws differ between hundreds. The range [0, 0.05] has 1.25 negatives of 50
-balanced samples. Then come the default method where 0.1 to 3 negatives set a partial AUC or a TPR, with chance scores
-and with mean 1, and the type I error of the test against the truth; the type I error of comparing the TPR of two equal
-models; and coverage for differences of two models, shifts 1.5 and 1 and correlation 1/2, of a fifth as many samples,
-one at a time. The defaults take 12 minutes of processor time; a second argument, "few" or "differences", runs one part.
+balanced samples. Then comes "score" where 0.1 to 3 negatives set a partial AUC or a TPR, with chance scores and with
+mean 1, and the type I error of the test against the truth. It takes 10 minutes of processor time; a second argument,
+"few", runs the second part. coverage_all.py has the defaults in more populations, and differences.
 """
 
 import sys
@@ -17,7 +16,7 @@ import warnings
 import numpy as np
 from scipy import integrate, stats
 
-from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, compare, infer
+from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, infer
 
 BATCH = 100
 
@@ -61,22 +60,6 @@ MEASURES = {
     ),
 }
 
-SHIFTS = (1.5, 1.0)
-DIFFERENCES = {
-    "auc": (AUC(), lambda shift: stats.norm.cdf(shift / ROOT)),
-    "pauc [0, 0.2]": (PartialAUC((0.0, 0.2)), lambda shift: area(0.2, shift)),
-    "pauc [0, 0.05]": (PartialAUC((0.0, 0.05)), lambda shift: area(0.05, shift)),
-    "tpr at fpr 0.1": (TPRAtFPR(0.1), lambda shift: height(0.1, shift)),
-    "fpr at tpr 0.9": (
-        FPRAtTPR(0.9),
-        lambda shift: stats.norm.sf(stats.norm.isf(0.9) + shift),
-    ),
-    "scored auc": (
-        ScoredAUC(),
-        lambda shift: shift * stats.norm.cdf(shift / ROOT) + ROOT * stats.norm.pdf(shift / ROOT),
-    ),
-}
-
 
 def ends(y, s, measure, method, seed):
     """The ends of the intervals of all columns; NaN where the method refuses the sample."""
@@ -105,47 +88,14 @@ def few(n_simulated: int) -> None:
                 ("pAUC", PartialAUC((0.0, rate)), area(rate, shift)),
                 ("TPR", TPRAtFPR(rate), height(rate, shift)),
             ):
-                found = [infer(y, s + shift * y[:, None], measure, n_jobs=1, null_value=truth) for s in noise]
+                found = [
+                    infer(y, s + shift * y[:, None], measure, method="score", n_jobs=1, null_value=truth) for s in noise
+                ]
                 low, high = np.hstack([each.confidence_interval for each in found])
                 size = 100 * np.mean([each.pvalue <= 0.05 for each in found])
                 share = 100 * ((low <= truth) & (truth <= high)).mean()
                 shown.append(f"{kind}, shift {shift:g}: {share:5.1f} {(high - low).mean():.2f} {size:4.1f}")
         print(f"{m:3d} {n:3d} {held:4.1f}  " + "  ".join(shown), flush=True)
-
-
-def differences(n_simulated: int) -> None:
-    for n in (50, 500):
-        for m in (2, 3, 5, n // 20, n // 2) if n > 50 else (2, 3, 5, 10, 25):
-            rng = np.random.default_rng(n + m)
-            y = np.arange(n) < m
-            noise = [rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=n) for _ in range(n_simulated)]
-            for name, (measure, value) in DIFFERENCES.items():
-                truth = value(SHIFTS[0]) - value(SHIFTS[1])
-                for method in (DELONG, BOOTSTRAP):
-                    found = []
-                    for k, drawn in enumerate(noise):
-                        s = drawn + np.outer(y, SHIFTS)
-                        test = compare(y, s, measure, method=method, random_state=k, n_jobs=1)
-                        found.append(test.confidence_interval)
-                    low, high = np.transpose(found)
-                    share, width = 100 * ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
-                    kind = f"difference of {name} {test.method}"
-                    print(f"n = {n:3d}  positives = {m:3d}  {kind:40s} {share:5.1f} %  width {width:.3f}", flush=True)
-
-
-def size_of_comparisons(n_simulated: int) -> None:
-    """Type I error of the default test at 5 %: equal models, scores with correlation 1/2."""
-    for m, n in ((25, 25), (10, 90), (100, 100), (50, 950)):
-        rng = np.random.default_rng(m + n)
-        y = np.arange(m + n) < m
-        for fpr in (0.05, 0.1, 0.2):
-            rejected = 0
-            for k in range(n_simulated):
-                s = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=m + n) + y[:, None]
-                found = compare(y, s, TPRAtFPR(fpr), random_state=k, n_jobs=1)
-                rejected += found.pvalue <= 0.05
-            share = 100 * rejected / n_simulated
-            print(f"{m:3d} + {n:3d}  TPR at FPR {fpr:g}  {found.method:10s} type I error {share:4.1f} %", flush=True)
 
 
 def main(n_simulated: int, part: str = "all") -> None:
@@ -165,9 +115,6 @@ def main(n_simulated: int, part: str = "all") -> None:
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:36s} {share:5.1f} %  width {width:.3f}", flush=True)
     if part in ("all", "few"):
         few(n_simulated)
-    if part in ("all", "differences"):
-        size_of_comparisons(n_simulated // 5)
-        differences(n_simulated // 5)
     print(f"{time.process_time() - start:.0f} s of processor time")
 
 

@@ -1,21 +1,18 @@
-"""Real coverage of nominal 95 % intervals of verification: python benches/python/coverage_pairs.py [n_samples].
+"""Verification, a section of coverage_all.py: python benches/python/coverage_all.py 200 pairs.
 
 Samples are pairs of pictures. A pair of two subjects i and j is negative, with score v_i + v_j + e; a pair of two
 pictures of subject i is positive, with score 2.5 + u_i + e. Scores have variance 1 in either class, of which subjects
 have the share 0 or 0.5; u_i and v_i have correlation 1/2. Each subject has 2 or 5 pictures, and "all" pairs of pictures
-are compared, or all positives and "some" negatives, four a picture, drawn at random. Each line has for the AUC, TPR at
-FPR 0.01 and TPR at FPR 0.001 the coverage in n_samples (150) samples, in percent (standard error 1.8 at 95 %), and the
-mean width in brackets: "pairs" by ``groups=`` of two columns, "first" by clusters of the first subject alone, "none" by
-the default method without groups. It takes five minutes of processor time. ``time`` in place of n_samples prints the
-processor time and the memory of ten million pairs of 5,000 subjects.
+are compared, or all positives and "some" negatives, four a picture, drawn at random. The command
+``python benches/python/coverage_pairs.py`` prints the processor time and the memory of ten million pairs of 5,000
+subjects.
 """
 
 import resource
-import sys
 import time
-import warnings
 
 import numpy as np
+from coverage_all import Cell
 from scipy import stats
 
 from rocmax.metrics import AUC, TPRAtFPR, infer
@@ -41,25 +38,21 @@ def sample(rng, design, n, pictures, share):
     return y, SHIFT * y + np.sqrt(share) * effect + np.sqrt(1 - share) * rng.normal(size=len(y)), a, b
 
 
-def main(n_samples: int) -> None:
-    warnings.simplefilter("ignore")  # the coverage shows what they warn of
-    start = time.process_time()
-    cells = [(design, *size, share) for design, sizes in SIZES.items() for size in sizes for share in (0.0, 0.5)]
-    for design, n, pictures, share in cells:
-        rng = np.random.default_rng(n)
-        held, width = np.zeros((3, len(MEASURES))), np.zeros((3, len(MEASURES)))
-        for _ in range(n_samples):
-            y, s, a, b = sample(rng, design, n, pictures, share)
-            for row, groups in enumerate((np.column_stack([a, b]), a, None)):
-                for k, measure in enumerate(MEASURES):
-                    low, high = infer(y, s, measure, groups=groups, n_jobs=1).confidence_interval
-                    held[row, k] += low <= KNOWN[k] <= high
-                    width[row, k] += high - low
-        shown = []
-        for name, h, w in zip(("pairs", "first", "none"), 100 * held / n_samples, width / n_samples, strict=True):
-            shown += [name, *(f"{one:5.1f} ({wide:.3f})" for one, wide in zip(h, w, strict=True)), ""]
-        print(f"{design:4s} of {n:3d} x {pictures} pictures, share {share:g}:", *shown, flush=True)
-    print(f"{time.process_time() - start:.0f} s of processor time")
+def rows(count):
+    """Yield a row for each measure and design, by ``groups=`` of both subjects; a quarter of the samples."""
+    for design, sizes in SIZES.items():
+        for n, pictures in sizes:
+            ends = {measure: [] for measure in MEASURES}
+            for share in (0.0, 0.5):
+                rng, found = np.random.default_rng(n), []
+                for _ in range(-(-count // 4)):
+                    y, s, a, b = sample(rng, design, n, pictures, share)
+                    groups = np.column_stack([a, b])
+                    found.append([infer(y, s, one, groups=groups, n_jobs=1).confidence_interval for one in MEASURES])
+                for measure, of_measure, value in zip(MEASURES, np.moveaxis(found, 1, 0), KNOWN, strict=True):
+                    ends[measure].append(Cell.of(*of_measure.T, value))
+            for measure, cells in ends.items():
+                yield str(measure), f"{n} x {pictures} pictures, {design}", cells
 
 
 def seconds(n_pairs: int = 10_000_000, n: int = 5000) -> None:
@@ -77,7 +70,4 @@ def seconds(n_pairs: int = 10_000_000, n: int = 5000) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["time"]:
-        seconds()
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 150)
+    seconds()

@@ -1,20 +1,15 @@
-"""Coverage and type I errors of inference in subgroups: python benches/python/coverage_subgroups.py [n].
+"""Inference in subgroups, a section of coverage_all.py: python benches/python/coverage_all.py 200 subgroups.
 
 Every subgroup has the same AUC: scores are normal, with mean `shift` and standard deviation `sd` for positives, 0 and 1
-for negatives, plus a level of the subgroup's own; "tied" scores are rounded to halves of 1. A line gives, over n
-simulated samples (default 1,000), the coverage of the 95 % interval of the AUC that is pooled by pairs, and in percent
-at 5 % the rejections of: the test that all subgroups are equal; Wald's chi-square with the variances of DeLong et al.,
-for comparison; the first subgroup's difference from the rest, and any difference from the rest after Holm's
-adjustment. The last lines are of compare(..., by=...): two models with correlation 1/2 of which both have the same AUC
-in every subgroup; coverage of the pooled difference, and rejections of the same difference everywhere. Cells of 12
-subgroups and more take a quarter of the samples. About 15 minutes of processor time for n = 1,000.
+for negatives, plus a level of the subgroup's own; "tied" scores are rounded to halves of 1. Rows are the interval that
+is pooled by pairs, and the tests at 5 % that all subgroups are equal, of the first subgroup's difference from the rest,
+and of any difference from the rest after Holm's adjustment; of two models of correlation 1/2 and of one AUC in every
+subgroup the pooled difference and the test of the same difference everywhere. 12 subgroups and more take a quarter of
+the samples.
 """
 
-import sys
-import time
-import warnings
-
 import numpy as np
+from coverage_all import Cell
 from scipy import stats
 
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
@@ -63,75 +58,51 @@ def area_of(shift, sd, high):
     return stats.norm.sf(stats.norm.isf(x), shift, sd).mean()
 
 
-def wald(found):
-    """Return whether Wald's chi-square rejects at 5 %."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        v = found.moments.variance
-        x, w = found.moments.estimate[v > 0], 1 / v[v > 0]
-    return len(x) > 1 and stats.chi2.sf(w @ (x - w @ x / w.sum()) ** 2, len(x) - 1) <= 0.05
-
-
-def line(rng, n_simulated, cells, population, measure="auc", truth=None):
-    shift, sd, tied = population
-    truth = auc_of(shift, sd, tied) if truth is None else truth
-    rows = []
+def of_one(rng, n_simulated, cells, population, measure, truth):
+    """Return the cells of one model: pooled, equality, first from the rest, any from the rest."""
+    ends, rejected = [], []
     for _ in range(n_simulated):
-        y, s, by = draw(rng, cells, shift, sd, tied)
-        found = infer(y, s, measure, by=by, random_state=0)
-        low, high = found.confidence_interval
-        rows.append(
-            (
-                low <= truth + 1e-12 and truth <= high + 1e-12,
-                found.equality.pvalue <= 0.05,
-                wald(found),
-                found.differences[0].pvalue <= 0.05,
-                min(one.pvalue_adjusted for one in found.differences) <= 0.05,
-            )
-        )
-    cover, equal, chi2, first, any_of = 100 * np.mean(rows, axis=0)
-    return (
-        f"pooled {cover:5.1f}  equality {equal:4.1f}  (Wald {chi2:5.1f})  first from the rest {first:4.1f}"
-        f"  any, Holm {any_of:4.1f}"
-    )
+        y, s, by = draw(rng, cells, *population)
+        found = infer(y, s, measure, by=by, n_jobs=1)
+        ends.append(found.confidence_interval)
+        adjusted = [one.pvalue_adjusted for one in found.differences]
+        rejected.append([found.equality.pvalue, found.differences[0].pvalue, min(adjusted)])
+    return [Cell.of(*np.transpose(ends), truth), *map(Cell.of_tests, np.transpose(rejected) <= 0.05)]
 
 
-def compared(rng, n_simulated, cells, shift):
-    """Return a line of the comparison of two models."""
-    rows = []
+def of_two(rng, n_simulated, cells, shift):
+    """Return the cells of two models: the pooled difference and the test of the same difference."""
+    ends, rejected = [], []
     for _ in range(n_simulated):
         y, s, by = draw(rng, cells, shift, 1.0, False)
         noise = s - shift * y - 0.5 * by
         other = 0.5 * noise + np.sqrt(0.75) * rng.normal(size=len(y)) + shift * y
-        found = compare(y, np.column_stack([s, other]), by=by, random_state=0, method="delong")
-        low, high = found.confidence_interval
-        rows.append((low <= 0 <= high, found.equality.pvalue <= 0.05))
-    cover, same = 100 * np.mean(rows, axis=0)
-    return f"pooled {cover:5.1f}  same difference {same:4.1f}"
+        found = compare(y, np.column_stack([s, other]), by=by, n_jobs=1)
+        ends.append(found.confidence_interval)
+        rejected.append(found.equality.pvalue <= 0.05)
+    return [Cell.of(*np.transpose(ends), 0.0), Cell.of_tests(rejected)]
 
 
-def main(n_simulated):
-    warnings.simplefilter("ignore")
-    start = time.process_time()
+def rows(count):
+    parts = ("pooled", "equality", "first from the rest", "any from the rest")
     for name, cells in CELLS:
-        for words, *population in POPULATIONS:
-            few = n_simulated if len(cells) < 12 else -(-n_simulated // 4)
-            found = line(np.random.default_rng(0), few, cells, population)
-            print(f"{name:28s} {words:14s} {found}", flush=True)
-    for name, cells in CELLS[4], CELLS[8]:
-        population = 1.0, 1.0, False
-        truth = area_of(1.0, 1.0, 0.2)
-        found = line(np.random.default_rng(0), n_simulated, cells, population, PartialAUC((0, 0.2)), truth)
-        print(f"{name:28s} {'FPR 0-0.2':14s} {found}", flush=True)
-    for cells, fpr in (([(10, 100)] * 5, 0.01), ([(10, 100)] * 5, 0.1), ([(50, 200)] * 5, 0.1)):
-        name = f"5 of {cells[0][0]} + {cells[0][1]}"
-        truth = stats.norm.sf(stats.norm.isf(fpr), 1.0)
-        found = line(np.random.default_rng(0), n_simulated, cells, (1.0, 1.0, False), TPRAtFPR(fpr), truth)
-        print(f"{name:28s} {f'TPR, FPR {fpr:g}':14s} {found}", flush=True)
-    for name, cells in CELLS:
-        few = n_simulated if len(cells) < 12 else -(-n_simulated // 4)
-        print(f"{name:28s} {'two models':14s} {compared(np.random.default_rng(0), few, cells, 1.0)}", flush=True)
-    print(f"{(time.process_time() - start) / 60:.0f} minutes of processor time")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+        few = count if len(cells) < 12 else -(-count // 4)
+        of = [
+            of_one(np.random.default_rng(0), few, cells, population, "auc", auc_of(*population))
+            for _, *population in POPULATIONS
+        ]
+        for part, found in zip(parts, zip(*of, strict=True), strict=True):
+            yield f"AUC, {part}", name, found
+        for part, cell in zip(
+            ("pooled", "same difference"), of_two(np.random.default_rng(0), few, cells, 1.0), strict=True
+        ):
+            yield f"AUC of two models, {part}", name, [cell]
+    for m, n, k, fpr in ((10, 100, 5, 0.01), (10, 100, 5, 0.1), (10, 100, 20, 0.1), (50, 200, 5, 0.1)):
+        for measure, truth in (
+            (TPRAtFPR(fpr), stats.norm.sf(stats.norm.isf(fpr), 1.0)),
+            (PartialAUC((0.0, 2 * fpr)), area_of(1.0, 1.0, 2 * fpr)),
+        ):
+            few = count if k < 12 else -(-count // 4)
+            of = of_one(np.random.default_rng(0), few, [(m, n)] * k, (1.0, 1.0, False), measure, truth)
+            for part, cell in zip(parts, of, strict=True):
+                yield f"{type(measure).__name__}, {part}", f"{k} of {m} + {n}, FPR {fpr:g}", [cell]

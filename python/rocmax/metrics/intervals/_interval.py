@@ -17,6 +17,8 @@ from rocmax._checks.samples import F64
 
 _ROUNDING = 1e-12
 _CLOSE = 4e-15  # to the ends of intervals
+_NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
+_DEEP = 1e3  # differences: a limit that far beyond a value counts as no farther
 _MOST_STEPS = 200  # of a search; bisection alone takes 52 on the widest
 
 # With fewer samples in a class the variance of its components is unreliable: see `methods.delong`.
@@ -118,6 +120,25 @@ def tails_of(distance: Any, error: Any, law: Law) -> Tails:
 def wald(estimate: Any, error: Any, law: Law) -> Callable[[float], Tails]:
     """Return the tails of an estimate with a standard error."""
     return lambda null: tails_of(estimate - null, error, law)
+
+
+def dual(at: F64, ends: Callable[[Any], tuple[F64, F64]]) -> Callable[[float], Tails]:
+    """Return the tails of values: the least levels at which their intervals, which may be infinite, exclude another."""
+
+    def tails(null: float) -> Tails:
+        apart = at - null
+        size = np.where(apart == 0, 1.0, np.abs(apart))
+
+        def gap(z: F64) -> F64:
+            low, high = ends(z)
+            return np.clip(np.where(apart > 0, low - null, null - high) / size, -_DEEP, _DEEP)
+
+        near = np.full_like(at, _NEAREST)
+        none = (apart == 0) | (gap(near) <= 0)
+        z = last_held(near, np.full_like(at, _FARTHEST), lambda z: np.where(none, 1.0, gap(z)))
+        return tails_of(np.sign(apart) * np.where(none, 0.0, z), 1.0, Law())
+
+    return tails
 
 
 def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callable[[float], Tails]:

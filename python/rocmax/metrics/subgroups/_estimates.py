@@ -16,6 +16,7 @@ from rocmax.metrics.intervals._interval import (
     Law,
     Limits,
     Tails,
+    dual,
     either,
     last_held,
     satterthwaite,
@@ -32,7 +33,6 @@ from rocmax.metrics.samples._sample import has_variance
 
 #: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
-NEAREST, FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
 HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
@@ -200,18 +200,7 @@ def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
         low, high = summed(np.array(levels).swapaxes(1, 2), shares)
         return np.minimum(low, at), np.maximum(high, at)
 
-    def tails(null: float) -> Tails:
-        side = np.where(at > null, 1.0, -1.0)
-
-        def gap(z: F64) -> F64:
-            low, high = ends(z)
-            return np.where(side > 0, low - null, null - high)
-
-        near = np.full_like(at, NEAREST)
-        z = np.where(gap(near) > 0, last_held(near, np.full_like(at, FARTHEST), gap), 0.0)
-        return tails_of(side * z, 1.0, Law())
-
-    return mean._replace(limits=Limits(ends, tails), method="score")
+    return mean._replace(limits=Limits(ends, dual(at, ends)), method="score")
 
 
 def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:

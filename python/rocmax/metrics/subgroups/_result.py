@@ -9,8 +9,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64, choice
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._hypothesis import ADJUSTED, adjusted
-from rocmax.metrics.intervals._interval import critical
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured
@@ -283,8 +282,8 @@ def differences_of(
     """Return differences of means: `shares` gives those of subgroups in both, for some of the listed differences."""
     found = []
     for start in range(0, len(listed), _AT_ONCE):
-        one = contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
-        found.append([one.difference, one.error, *one.ends(critical(level)), one.pvalues()])
+        change, error, limits = contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
+        found.append([change, error, *limits.at(level), Hypothesis().test(limits.tails)[1]])
     if not found:
         return ()
     columns = np.concatenate(found, axis=1)

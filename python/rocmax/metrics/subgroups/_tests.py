@@ -1,47 +1,22 @@
 """Tests of subgroups: differences of means, and the test that all are equal."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import last_held, satterthwaite
+from rocmax.metrics.intervals._interval import Limits, dual, satterthwaite
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.subgroups._estimates import FARTHEST, HALF, NEAREST, Estimates, SubgroupTest, pooled, settled
+from rocmax.metrics.subgroups._estimates import HALF, Estimates, SubgroupTest, pooled, settled
 
-_DEEP = 1e3  # differences: a limit that far beyond 0 counts as no farther
 _SHRINKAGE = 10.0  # samples that the mean of the variances counts as
 
 
-class _Contrasts(NamedTuple):
-    """Differences of means, their standard errors, and their intervals at a normal quantile for each."""
-
-    difference: F64
-    error: F64
-    ends: Callable[[Any], tuple[F64, F64]]
-
-    def pvalues(self) -> F64:
-        """Return the least levels at which the intervals exclude 0."""
-        d = self.difference
-        apart = np.where(d == 0, 1.0, np.abs(d))
-
-        def gap(z: F64) -> F64:
-            low, high = self.ends(z)
-            # Relative to the difference; limits may be infinite.
-            return np.clip(np.where(d > 0, low, -high) / apart, -_DEEP, _DEEP)
-
-        near = np.full_like(d, NEAREST)
-        none = (d == 0) | (gap(near) <= 0)
-        z = last_held(near, np.full_like(d, FARTHEST), lambda z: np.where(none, 1.0, gap(z)))
-        return np.where(none, 1.0, 2 * special.ndtr(-z))
-
-
-def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _Contrasts:
-    """Return the differences of the means with two lists of shares, each of shape (n_differences, n_subgroups).
+def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> tuple[F64, F64, Limits]:
+    """Return differences of means, with two lists of shares (n_differences, n_subgroups), their errors and limits.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
@@ -60,7 +35,7 @@ def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> _C
         down = _combined(own - a_low, b_high - other, r)
         return d - down, d + _combined(a_high - own, other - b_low, r)
 
-    return _Contrasts(d, error, ends)
+    return d, error, Limits(ends, dual(d, ends))
 
 
 def _combined(one: F64, other: F64, r: F64) -> F64:

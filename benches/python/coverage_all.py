@@ -1,0 +1,198 @@
+"""Coverage of all default 95 % intervals and tests: python benches/python/coverage_all.py [n] [section ...].
+
+A line of a table has cells of n simulated samples each (default 200; a quarter for pairs of subjects and for many
+subgroups): how many are refused an interval, in most samples; the least and the greatest coverage of the others in
+percent and the design of the least; the geometric mean of their mean widths; and the number of cells below 93 % by more
+than two standard errors. The first line counts these. Tests count as intervals that cover 100 % less their type I
+error. Sections: models, differences, subgroups, pairs, designs, clusters, alerts, bands. Half an hour of processor time
+for n = 200.
+
+Scores are functions of normal deviates (yardstick.py), of models that are compared with correlation 1/2.
+"""
+
+import importlib
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+from yardstick import POPULATIONS, held, scores_of, truth
+
+from rocmax.metrics import (
+    AUC,
+    BEDROC,
+    AveragePrecision,
+    EnrichmentFactor,
+    EqualErrorRate,
+    FPRAtTPR,
+    LogAUC,
+    NetBenefit,
+    PartialAUC,
+    PrecisionAt,
+    RecallAt,
+    TPRAtFPR,
+    compare,
+    infer,
+)
+
+SIZES = ((3, 47), (5, 95), (10, 90), (25, 75), (50, 50), (10, 490), (250, 250))
+MEASURES = (
+    AUC(),
+    PartialAUC((0.0, 0.2)),
+    PartialAUC((0.0, 0.05)),
+    TPRAtFPR(0.1),
+    FPRAtTPR(0.9),
+    AveragePrecision(),
+    PrecisionAt(10),
+    PrecisionAt(0.05),
+    RecallAt(50),
+    EnrichmentFactor(0.05),
+    EqualErrorRate(),
+    LogAUC(),
+    LogAUC(0.01, 1.0),
+    BEDROC(),
+    NetBenefit(0.2),
+)
+#: Populations of two models: equal ones, and others whose difference is not 0.
+PAIRS = (("shift 1", "shift 1"), ("shift 1.5", "shift 1"), ("spread 2", "shift 1"), ("contaminated", "exponential"))
+OTHERS = ("subgroups", "pairs", "designs", "clusters", "alerts", "bands")
+
+
+class Cell(NamedTuple):
+    """Which of the simulated intervals hold the true value, NaN without an interval; and their widths."""
+
+    holds: np.ndarray
+    width: np.ndarray
+
+    @classmethod
+    def of(cls, low, high, value):
+        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        return cls(np.where(np.isnan(low), np.nan, held(low, high, value)), high - low)
+
+    @classmethod
+    def of_tests(cls, rejected):
+        return cls(1.0 - np.asarray(rejected, dtype=float), np.full(len(rejected), np.nan))
+
+    @property
+    def refused(self) -> bool:
+        return bool(np.isnan(self.holds).mean() > 0.5)
+
+    @property
+    def coverage(self) -> float:
+        return 100 * float(np.nanmean(self.holds))
+
+    @property
+    def below(self) -> bool:
+        count = np.count_nonzero(~np.isnan(self.holds))
+        return self.coverage < 93 - 200 * np.sqrt(0.93 * 0.07 / count)
+
+
+#: What is measured, in which design, and the cells there.
+Row = tuple[str, str, Iterable[Cell]]
+
+
+def table(sections: dict[str, Callable[[], Iterable[Row]]]) -> None:
+    """Print the tables of sections, a line for each thing measured, below the number of cells that fall short."""
+    lines, counts = [], []
+    for section, rows in sections.items():
+        found: dict[str, list[tuple[str, Cell]]] = {}
+        for name, design, cells in rows():
+            known = [(design, cell) for cell in cells]
+            found.setdefault(name, []).extend(known)
+            shown = ("refused" if one.refused else f"{one.coverage:.1f} ({np.mean(one.width):.3f})" for _, one in known)
+            print(f"{section}; {name}; {design}: {' '.join(shown)}", file=sys.stderr, flush=True)
+        head = "cells | refused | coverage | lowest | width | below 93 %"
+        lines += ["", f"| {section} | {head} |", "|---|---|---|---|---|---|---|"]
+        lines += [f"| {name} | {line_of(cells)} |" for name, cells in found.items()]
+        every = [cell for cells in found.values() for _, cell in cells]
+        counts.append((section, sum(not cell.refused and cell.below for cell in every), len(every)))
+        counts[-1] += (sum(cell.refused for cell in every),)
+    by = ", ".join(f"{section} {short} of {total}" for section, short, total, _ in counts)
+    print(f"Below 93 %: {sum(count[1] for count in counts)} of {sum(count[2] for count in counts)} cells ({by}).")
+    print(f"Refused: {sum(count[3] for count in counts)}.")
+    print("\n".join(lines))
+
+
+def line_of(cells: list[tuple[str, Cell]]) -> str:
+    """Return the numbers of a line of a table."""
+    kept = [(cell.coverage, design, cell) for design, cell in cells if not cell.refused]
+    counted = f"{len(cells)} | {len(cells) - len(kept)}"
+    if not kept:
+        return f"{counted} | | | | 0"
+    low, design, _ = min(kept, key=lambda one: one[0])
+    widths = [np.nanmean(cell.width) for _, _, cell in kept if (cell.width > 0).any()]
+    width = f"{np.exp(np.mean(np.log(widths))):.3f}" if widths else ""
+    covered = f"{low:.1f}-{max(one[0] for one in kept):.1f}"
+    return f"{counted} | {covered} | {design} | {width} | {sum(cell.below for _, _, cell in kept)}"
+
+
+def probabilities(s, m, n, population):
+    """Return the true probabilities of scores, by the densities of 20,000 quantiles on a grid of 200 bins."""
+    z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)
+    pos, neg = (of_class(z) for of_class in POPULATIONS[population])
+    edges = np.unique(np.quantile(np.concatenate([pos, neg]), np.linspace(0, 1, 201)))
+    counts = [np.histogram(scores, edges)[0] + 1e-3 for scores in (pos, neg)]
+    share = m * counts[0] / (m * counts[0] + n * counts[1])
+    return share[np.clip(np.searchsorted(edges, s, "right") - 1, 0, len(share) - 1)]
+
+
+def values(measure, s, m, n, population):
+    return probabilities(s, m, n, population) if isinstance(measure, NetBenefit) else s
+
+
+def known(measure, m, n, population):
+    if not isinstance(measure, NetBenefit):
+        return truth(measure, m, n, population)
+    z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)
+    s = np.concatenate([of_class(z) for of_class in POPULATIONS[population]])
+    weights = np.repeat([m / 20_000, n / 20_000], 20_000)
+    return measure(np.repeat([1, 0], 20_000), probabilities(s, m, n, population), weights)
+
+
+def models(count: int) -> Iterator[Row]:
+    """Yield a row for each measure and size, over all populations."""
+    for measure in MEASURES:
+        for m, n in SIZES:
+            z = np.random.default_rng(m + n).normal(size=(m + n, count))
+            cells = []
+            for name in POPULATIONS:
+                s = values(measure, scores_of(z, m, name), m, n, name)
+                low, high = infer(np.arange(m + n) < m, s, measure, n_jobs=1).confidence_interval
+                cells.append(Cell.of(low, high, known(measure, m, n, name)))
+            yield str(measure), f"{m} + {n}", cells
+
+
+def differences(count: int) -> Iterator[Row]:
+    """Yield a row for each measure and size, over pairs of populations; with equal ones it is the type I error."""
+    for measure in MEASURES:
+        for m, n in SIZES[1:5]:
+            y, cells = np.arange(m + n) < m, []
+            for names in PAIRS:
+                rng, ends = np.random.default_rng(m + n), []
+                for _ in range(count):
+                    z = rng.normal(size=(m + n, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+                    both = zip(z.T, names, strict=True)
+                    s = [values(measure, scores_of(one, m, name), m, n, name) for one, name in both]
+                    found = compare(y, np.column_stack(s), measure, n_jobs=1).confidence_interval
+                    ends.append(found or (np.nan, np.nan))
+                first, second = (known(measure, m, n, name) for name in names)
+                cells.append(Cell.of(*np.transpose(ends), first - second))
+            yield str(measure), f"{m} + {n}", cells
+
+
+def main(count: int = 200, *sections: str) -> None:
+    warnings.simplefilter("ignore")  # the coverage shows what they warn of
+    start = time.process_time()
+    made = {"models": lambda: models(count), "differences": lambda: differences(count)}
+    for name in OTHERS:
+        module = importlib.import_module(f"coverage_{name}") if not sections or name in sections else None
+        made[name] = lambda module=module: module.rows(count)
+    table({name: rows for name, rows in made.items() if not sections or name in sections})
+    print(f"\n{time.process_time() - start:.0f} s of processor time", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
