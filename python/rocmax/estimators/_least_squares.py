@@ -211,7 +211,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
                 own = self.dual_coef_[0]
                 norm, of_dual = own[kept] @ f, pull @ (features.K @ pull)
                 # A kernel with eigenvalues near 0 cancels most of the terms.
-                rounding = _ROUNDING * float(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K)))) ** 2
+                rounding = _ROUNDING * np.square(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K))))
             objective, bound = float(value + 0.5 * norm), float(value - pull @ f - 0.5 * of_dual - rounding)
         if not np.isfinite([C, objective, bound]).all():
             return "its numbers overflow; scale the features, alpha or the weights"

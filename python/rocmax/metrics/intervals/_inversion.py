@@ -107,7 +107,7 @@ def mean_on(gain: Gain, curves: Curves) -> F64:
 def rate_of_called(share: float, prevalence: float, curves: Curves) -> F64:
     """Return the true positive rates where curves call this share of all samples."""
     a, b = curves
-    goal = special.ndtri(share)
+    goal = special.ndtri(np.clip(share, _LEAST, _MOST))
 
     def gap(cut: F64) -> F64:
         called = prevalence * special.ndtr(a - cut) + (1 - prevalence) * special.ndtr(-cut / b)

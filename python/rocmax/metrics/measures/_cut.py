@@ -12,7 +12,7 @@ threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Cut(NamedTuple):
 @dataclass(frozen=True, repr=False)
 class CutMeasure(RankedMeasure):
     """A linear function of the true positive rate at a cut."""
+
+    pooled: ClassVar[bool] = True  # whether the sum is of samples, of either class alike
 
     def crossing(self, ranking: Ranking) -> tuple[tuple[float, float], float]:
         """Return the scales of both classes' weights, and the sum at which the ranking is cut."""
@@ -82,7 +84,7 @@ class CutMeasure(RankedMeasure):
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         cut, (m, n) = self.cut(ranking), ranking.sizes
-        r, scale = _near(ranking, cut, counts), self.line(ranking)[1]
+        r, scale = _near(ranking, cut, counts, self.pooled), self.line(ranking)[1]
         above = (np.arange(len(cut.reached)) < cut.place).astype(np.float64)
         above[cut.place] = cut.share
         return scale * (1.0 - r) * above, -scale * r * (n * cut.scales[1] / (m * cut.scales[0])) * above
@@ -98,7 +100,7 @@ class CutMeasure(RankedMeasure):
         return inversion.Inverse(cut.tpr, first, last, shift=shift, scale=scale)
 
 
-def _near(ranking: Ranking, cut: Cut, counts: Counts) -> float:
+def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
     """Return the positives' share in a window around the cut, shrunk towards that of normal scores.
 
     `counts` are the numbers of samples behind the weights.
@@ -119,7 +121,6 @@ def _near(ranking: Ranking, cut: Cut, counts: Counts) -> float:
     density = wholes[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + wholes[1])
     found = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
-    pooled = cut.scales[0] == cut.scales[1]
     count = sum(found) if pooled else min(found)
     whole = sum(inside)
     return float((count * inside[0] / whole + _PRIOR * usual) / (count + _PRIOR)) if whole > 0 else float(usual)

@@ -46,7 +46,7 @@ class _AtK(CutMeasure):
 
     def check(self, ranking: Ranking, name: str) -> None:
         total = sum(ranking.sizes)
-        if self.k > total * (1 + 1e-9):
+        if isinstance(self.k, int) and self.k > total * (1 + 1e-9):
             raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
 
     def deciding(self, sizes: Counts) -> Deciding:

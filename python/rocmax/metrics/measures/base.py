@@ -375,7 +375,7 @@ class Measure:
 
 def too_few(count: float, held: str, least: float) -> str | None:
     """Return a refusal if fewer samples than `least` are expected, for example, beyond a threshold."""
-    return None if not count < least else f"only {count:.2g} {held}, an interval needs {least:g}"
+    return None if count >= least * (1 - 1e-9) else f"only {count:.2g} {held}, an interval needs {least:g}"
 
 
 @dataclass(frozen=True, repr=False)

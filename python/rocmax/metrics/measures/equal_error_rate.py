@@ -34,6 +34,7 @@ class EqualErrorRate(CutMeasure):
 
     name: ClassVar[str] = "equal_error_rate"
     bounds = 0.0, 1.0
+    pooled: ClassVar[bool] = False
     lower_is_better: ClassVar[bool] = True
 
     def __str__(self) -> str:

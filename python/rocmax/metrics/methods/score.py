@@ -98,8 +98,8 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         return measure.score_interval(data, sizes)
     if isinstance(measure, CutMeasure | MeanMeasure):
         found = [_inverse(one, measure, sizes) for one in data.models()]
-        values = np.array([[one.shift + one.scale * one.share, one.variance] for one in found])
-        return *values.T, stacked([one.limits(measure.bounds) for one in found])
+        variance = np.array([one.variance for one in found])
+        return measure.estimates(data), variance, stacked([one.limits(measure.bounds) for one in found])
     assert isinstance(measure, CurveMeasure)
     rows = []
     for one in data.models():
