@@ -147,7 +147,7 @@ def test_clusters_within_subgroups_change_nothing_between_them():
     assert (found.moments.covariance == np.diag(found.moments.variance)).all()
     assert found.n_groups == groups.max() + 1
     for name, one in found.subgroups.items():
-        assert one == infer(y[site == name], s[site == name], groups=groups[site == name])
+        assert one == infer(y[site == name], s[site == name], method="logit-delong", groups=groups[site == name])
 
 
 def test_clusters_across_subgroups_have_a_covariance():

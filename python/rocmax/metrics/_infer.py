@@ -75,10 +75,10 @@ def infer(  # with samples first, the measure is second
     method : Method or str, default=None
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
         as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
-        (``benches/python/coverage_metrics.py``): "score" for partial areas, rates, measures judged by a budget and the
-        AUC with fewer than 30 samples of a class (without clusters and sampling weights), the bootstrap for measures
-        without components, "logit-delong" for all others, several classes and pairs of subjects, and for
-        :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC` of 10,000 samples of each class.
+        (``benches/python/coverage_metrics.py``): "score" for areas, rates and measures judged by a budget, the
+        bootstrap for measures without components, "logit-delong" for all others, several classes, pairs of subjects and
+        AUCs of subgroups, and for :class:`AUC`, :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and
+        :class:`BEDROC` of 10,000 samples of each class.
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. None
         gives no interval, with the reason in `no_interval`, for a range or a rate with fewer than 0.3 (effective)
         samples in it or beyond its threshold, a :class:`LogAUC` with ``low * n_neg < 0.05``, and areas smoothed by

@@ -9,7 +9,6 @@ from rocmax.metrics.methods.score import Score
 
 _PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
 MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
-_FEW = 30  # samples of a class: below, "score" covers an AUC better than "logit-delong", and is narrower
 
 
 def of_part(measure: Measure) -> bool:
@@ -21,10 +20,11 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     """Return the default for one model; `sizes` are those of the classes, if they are known."""
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
-    few = sizes is not None and min(sizes) < _FEW and Trait.AUC in measure.traits
-    few = few and not data.grouped and data.weight_kind == "frequency"
-    many = sizes is not None and isinstance(measure, MeanMeasure) and min(measure.deciding(sizes))[0] >= MANY
-    measured = not many and not data.classes and not (data.pairs and Trait.RANKING in measure.traits)
-    if (of_part(measure) or few) and measured:
+    whole = Trait.AUC in measure.traits
+    if whole and (sizes is None or data.pairs):  # subgroups are joined on the logit scale
+        return LogitDeLong()
+    many = sizes is not None and (whole or isinstance(measure, MeanMeasure)) and min(measure.deciding(sizes))[0] >= MANY
+    ranked = data.pairs and Trait.RANKING in measure.traits
+    if measure.traits & _PART and not (many or ranked or data.classes):
         return Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

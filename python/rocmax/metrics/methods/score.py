@@ -17,6 +17,7 @@ from rocmax.metrics.measures.net_benefit import NetBenefit
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
+from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import parts_of
@@ -86,7 +87,11 @@ class Score(Method):
             return Interval(*_limits(data, measure, data.totals), self.name)
         found = [_limits(one, measure, effective_sizes(one, measure)) for one in data.models()]
         estimate, variance, limits = zip(*found, strict=True)
-        return Interval(np.concatenate(estimate), np.concatenate(variance), stacked(limits), self.name)
+        error = np.concatenate(variance)
+        if Trait.AUC in measure.traits and data.group is not None and min(data.totals) >= 2:
+            # With what clusters of both classes share.
+            error = DeLong().estimate(data, measure).variance
+        return Interval(np.concatenate(estimate), error, stacked(limits), self.name)
 
 
 def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
@@ -98,8 +103,9 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         return measure.score_interval(data, sizes)
     if isinstance(measure, CutMeasure | MeanMeasure):
         found = [_inverse(one, measure, sizes) for one in data.models()]
-        variance = np.array([one.variance for one in found])
-        return measure.estimates(data), variance, stacked([one.limits(measure.bounds) for one in found])
+        values = np.array([[one.shift + one.scale * one.share, one.variance] for one in found])
+        estimate, variance = values.T
+        return np.clip(estimate, *measure.bounds), variance, stacked([one.limits(measure.bounds) for one in found])
     assert isinstance(measure, CurveMeasure)
     rows = []
     for one in data.models():
