@@ -39,7 +39,7 @@ class Units(NamedTuple):
         """How many of them decide V: its degrees of freedom by the fourth powers of the sums (Satterthwaite, 1946)."""
         squares = self.sums**2
         second, fourth = float(squares.sum()), float(squares @ squares)
-        spare = fourth / second**2 - 1.0 / self.n_units if second > 0 else np.inf
+        spare = fourth / second**2 - 1.0 / self.n_units if second**2 > 0 else np.inf
         return min(2.0 / spare, self.n_units) if spare > 0 else float(self.n_units)
 
     @property
