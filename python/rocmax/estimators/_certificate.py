@@ -365,6 +365,8 @@ class CertificateMixin:
         """
         check_is_fitted(self)
         proof = getattr(self, "_proof", "a copied or loaded model has lost its proof; save the certificate itself")
+        if callable(proof):
+            proof = self._proof = proof()
         if isinstance(proof, str):
             raise ValueError(f"this model has no certificate: {proof}")
         found: Certificate = proof.certificate()

@@ -1,5 +1,6 @@
 """The base of least-squares rankers: data, labels, the fit at given alphas, prediction."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,7 +191,10 @@ class LeastSquares(CertificateMixin, KernelRanker):
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
-        self._proof = self._proved(data, scores, alphas, features)
+        # Of a linear model it takes one more product with X, which few models need.
+        linear = self._kernel.name == "linear"
+        proved = partial(self._proved, data, scores, alphas, None if linear else features)
+        self._proof = proved if linear else proved()
         for column in scores.T:
             warn_if_constant(column, "no feature tells the classes apart, or alpha is too large")
 
