@@ -24,7 +24,7 @@ from rocmax.metrics.methods import (
     warn_of_few,
     warn_of_few_compared,
 )
-from rocmax.metrics.methods.base import Asked, Covariance, Data, Method, variance_of
+from rocmax.metrics.methods.base import Asked, Covariance, Data, Interval, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
@@ -235,14 +235,14 @@ def _of_paired(asked: Asked, models: list[Any]) -> Found:
         return _of_curves(asked, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
     check_variance(found.matrix)
-    if binary and (none := refused_of(asked, models)) is None:
+    if binary and (none := refused_of(asked, models, found.own)) is None:
         warn_of(asked, method, found, models, sizes)
     return Found(method, none or found)
 
 
-def refused_of(asked: Asked, samples: Sequence[Any]) -> Covariance | None:
+def refused_of(asked: Asked, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
     """Return the estimates alone, with the reason, where differences have no interval by default."""
-    reason = refusal(asked, *samples)
+    reason = refusal(asked, samples, own)
     if reason is None:
         return None
     estimate = np.concatenate([asked.measure.estimates(one) for one in samples])
@@ -300,7 +300,7 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
-    if (none := refused_of(asked, samples)) is None:
+    if (none := refused_of(asked, samples, found.own)) is None:
         warn_of(asked, method, found, samples, sizes)
     return Found(method, none or found, freedom)
 

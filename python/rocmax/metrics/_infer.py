@@ -160,12 +160,12 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
     measure = asked.measure
     method = asked.method or default_method(measure, asked.known, _sizes(data))
-    refused = refusal(asked, data) if method.resampling else None
+    refused = refusal(asked, [data]) if method.resampling else None
     if refused is None:
         found = method.estimate(data, measure, asked.seed)
         if isinstance(data, Classes):
             return result(found, asked, data)
-        refused = refusal(asked, data)
+        refused = refusal(asked, [data], found)
     assert isinstance(data, Sample)
     if refused is not None:
         found = without_limits(measure.estimates(data), method.name, refused)

@@ -43,6 +43,7 @@ class AUC(CurveMeasure):
     traits = frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
     bounds = 0.0, 1.0
     counts_pairs: ClassVar[bool] = True
+    refusal = Measure.refusal  # all samples decide
 
     @property
     def key(self) -> _core.Measure:

@@ -373,11 +373,6 @@ class Measure:
         return self.chance(sample.totals)
 
 
-def too_few(count: float, held: str, least: float) -> str | None:
-    """Return a refusal if fewer samples than `least` are expected, for example, beyond a threshold."""
-    return None if count >= least * (1 - 1e-9) else f"only {count:.2g} {held}, an interval needs {least:g}"
-
-
 @dataclass(frozen=True, repr=False)
 class OwnMeasure(Measure):
     """What :meth:`Measure.of` returns. The function is called with copies, which it may change."""

@@ -9,7 +9,7 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics.measures.base import Deciding, Measure, too_few
+from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -133,3 +133,8 @@ class CurveMeasure(CoreMeasure):
 
 
 _OF_CLASSES = ("multi_class", "average", "labels")
+
+
+def too_few(count: float, held: str, least: float) -> str | None:
+    """Return a refusal if fewer samples than `least` are expected, for example, beyond a threshold."""
+    return None if count >= least * (1 - 1e-9) else f"only {count:.2g} {held}, an interval needs {least:g}"

@@ -1,6 +1,6 @@
 """Methods, one file each; the default methods, and the warnings about too few samples."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rocmax._parameters import shown
@@ -9,7 +9,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Asked, Data, Method
+from rocmax.metrics.methods.base import Asked, Data, Interval, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method, of_part
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
@@ -67,22 +67,30 @@ def default_comparison(measure: Measure) -> Method:
     return Profile() if Profile.fits(measure) else Bootstrap()
 
 
-def refusal(asked: Asked, *samples: Sample | Classes) -> str | None:
-    """Return why samples have no interval by default, and warn; a method that is named gives one."""
+def refusal(asked: Asked, samples: Sequence[Sample | Classes], own: Interval | None = None) -> str | None:
+    """Return why samples have no interval by default, and warn; a method that is named gives one.
+
+    `own` are the intervals of their models, if they are known.
+    """
     measure = asked.measure
     if asked.named or type(measure).refusal is Measure.refusal:
         return None
+    for sizes in (own and own.sizes) or _sizes(samples, measure):
+        if (found := measure.refusal(sizes)) is not None:
+            name = default_method(measure, asked.known).name
+            bias = measure.beyond(sizes) or measure.caution(sizes)
+            fact = f"{measure} has no interval: {found}"
+            fact += "" if bias is None or found in bias else f"; {bias}"
+            warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
+            return found
+    return None
+
+
+def _sizes(samples: Sequence[Sample | Classes], measure: Measure) -> Iterator[tuple[float, float]]:
+    """Yield the effective sizes of the classes of each model of two classes."""
     for sample in samples:
         for one in () if isinstance(sample, Classes) else sample.models():
-            sizes = effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
-            if (found := measure.refusal(sizes)) is not None:
-                name = default_method(measure, asked.known).name
-                bias = measure.beyond(sizes) or measure.caution(sizes)
-                fact = f"{measure} has no interval: {found}"
-                fact += "" if bias is None or found in bias else f"; {bias}"
-                warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
-                return found
-    return None
+            yield effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:

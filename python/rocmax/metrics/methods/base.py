@@ -1,5 +1,6 @@
 """Method, the base class of the methods, and what they return."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,6 +26,7 @@ class Interval(NamedTuple):
     method: str
     replicates: F64 | None = None
     refused: str | None = None  # why there are no limits
+    sizes: Sequence[tuple[float, float]] = ()  # the effective sizes of the classes of each model, if they were needed
 
 
 def without_limits(estimate: F64, method: str, refused: str) -> Interval:

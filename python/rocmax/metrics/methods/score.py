@@ -85,13 +85,14 @@ class Score(Method):
         data = binary(sample)
         if not is_design(data):
             return Interval(*_limits(data, measure, data.totals), self.name)
-        found = [_limits(one, measure, effective_sizes(one, measure)) for one in data.models()]
+        sizes = [effective_sizes(one, measure) for one in data.models()]
+        found = [_limits(one, measure, own) for one, own in zip(data.models(), sizes, strict=True)]
         estimate, variance, limits = zip(*found, strict=True)
         error = np.concatenate(variance)
         if Trait.AUC in measure.traits and data.group is not None and min(data.totals) >= 2:
             # With what clusters of both classes share.
             error = DeLong().estimate(data, measure).variance
-        return Interval(np.concatenate(estimate), error, stacked(limits), self.name)
+        return Interval(np.concatenate(estimate), error, stacked(limits), self.name, sizes=sizes)
 
 
 def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
@@ -129,7 +130,7 @@ def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float,
     return found.widened(float(sum(parts_of(of_one, sizes))), min(sizes))
 
 
-def _slope(one: Sample, sizes: tuple[float, float], turned: bool = False) -> float:
+def _slope(one: Sample, sizes: tuple[float, float], mirrored: bool = False) -> float:
     """Return the slope of one model's curve, moved towards 1."""
-    fit = one.once(("slope", turned), lambda: fitted(one.curve(), turned))
+    fit = one.once(("slope", mirrored), lambda: fitted(one.curve(), mirrored))
     return slope(fit, min(sizes))
