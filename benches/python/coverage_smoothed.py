@@ -2,8 +2,8 @@
 
 Positives are normal with mean 1, negatives with mean 0 ("normal", a binormal curve with slope 1), or both are
 exponential with means 3 and 1 ("exponential", which is not binormal, with AUC 3/4); "tied" scores are rounded to halves
-and the true value is that of their own curve. Each line has, for the empirical AUC ("logit-delong") or partial AUC over
-[0, 0.2] ("score") and for the three smoothed curves by the bootstrap (200 resamples), the coverage in n_samples (200)
+and the true value is that of their own curve. Each line has, for the empirical AUC or partial AUC over [0, 0.2] (by the
+default, "score") and for the three smoothed curves by the bootstrap (200 resamples), the coverage in n_samples (200)
 samples, in percent (standard error 1.5 at 95 %), with the bias of the estimate and the mean width of the interval in
 brackets, in thousandths. It takes six minutes of processor time.
 """

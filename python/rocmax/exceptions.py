@@ -14,7 +14,7 @@ class PositiveClassWarning(UserWarning):
 
 
 class CoverageWarning(UserWarning):
-    """The interval or test undercovers for samples like these.
+    """For samples like these, the interval or test undercovers or is not given, or the estimate is biased.
 
     Attributes
     ----------

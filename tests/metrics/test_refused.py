@@ -162,3 +162,14 @@ def test_pooled_rates_sum_score_intervals():
     assert one.no_interval == reason and all(each.no_interval is None for each in one.subgroups.values())
     assert compare(y, s, TPRAtFPR(0.03), by=by).no_interval == reason
     assert infer(y, s[:, 0], TPRAtFPR(0.03), by=by, method="score").no_interval is None
+
+
+def test_a_reason_counts_effective_samples_and_a_warning_all_of_them():
+    rng = np.random.default_rng(0)
+    pairs = np.array([(i, j) for i in range(30) for j in range(i + 1, 30)])
+    y = rng.random(len(pairs)) < 0.1
+    s = rng.normal(size=len(y)) + 2.0 * y
+    with pytest.warns(CoverageWarning, match="has no interval") as caught:
+        found = infer(y, s, PartialAUC((0.0, 0.01)), groups=pairs)
+    assert found.no_interval is not None and found.no_interval.endswith("an interval needs 0.3 (effective numbers)")
+    assert not any("below 1 / n_neg" in str(one.message) for one in caught)  # 391 negatives: 3.9 are in the range

@@ -17,8 +17,9 @@ malignant = y == 0
 # %%
 # Two markers of the same patients
 # --------------------------------
-# ``compare`` uses the paired test of DeLong, DeLong and Clarke-Pearson. ``summary()`` returns a sentence for the
-# results section, and ``references`` the entries for the bibliography.
+# ``compare`` combines the intervals of both markers with the correlation of their components, estimated as by DeLong,
+# DeLong and Clarke-Pearson (:class:`rocmax.metrics.Profile`). ``summary()`` returns a sentence for the results
+# section, and ``references`` the entries for the bibliography.
 from rocmax.metrics import PartialAUC, compare
 
 markers = X[["mean radius", "mean texture"]]

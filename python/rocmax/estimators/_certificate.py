@@ -84,7 +84,7 @@ class Certificate:
     columns : ndarray of shape (n_negative,)
         The mean number of positives that take each negative.
     digests : ndarray of shape (4,)
-        Of X, of the labels, of the weights and of the fields above.
+        Digests of X, the labels, the weights and the fields above.
 
     Notes
     -----

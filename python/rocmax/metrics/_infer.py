@@ -76,14 +76,15 @@ def infer(  # with samples first, the measure is second
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
         as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
         (``benches/python/coverage_metrics.py``): "score" for areas, rates and measures judged by a budget, the
-        bootstrap for measures without components, "logit-delong" for all others, several classes, pairs of subjects and
-        AUCs of subgroups, and for :class:`AUC`, :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and
-        :class:`BEDROC` of 10,000 samples of each class.
-        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. None
-        gives no interval, with the reason in `no_interval`, for a range or a rate with fewer than 0.3 (effective)
-        samples in it or beyond its threshold, a :class:`LogAUC` with ``low * n_neg < 0.05``, and areas smoothed by
-        "density" or "hull", nor for a rate that is pooled over subgroups with fewer than two samples beyond the
-        threshold; a method by name does.
+        bootstrap for measures without components, and "logit-delong" for all others. "logit-delong" is also the default
+        for several classes, for AUCs of subgroups, for pairs of subjects (not for partial areas and rates), and with
+        many samples: for :class:`AUC`, :class:`AveragePrecision`, :class:`RIE` and :class:`BEDROC` from 10,000 samples
+        of each class on, for :class:`LogAUC` from 10,000 negatives below the middle of its range on.
+        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
+        None, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
+        (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed
+        by "density" or "hull"; a rate pooled over subgroups, one of which has fewer than two samples beyond the
+        threshold. A method given by name returns an interval there too.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.

@@ -31,7 +31,7 @@ class Trait(Enum):
     AREA = "the AUC or a partial AUC of one range"
     RATE = "TPRAtFPR or FPRAtTPR"
     SCORED = "the scored AUC"
-    RANKING = "a measure with a score interval of its own"
+    RANKING = "a measure judged by a budget, such as PrecisionAt"
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,14 +75,15 @@ class Measure:
     reference: ClassVar[str] = "delong"
     #: Whether it is the share of the pairs in the right order: the value and the class sizes then bound its variance.
     counts_pairs: ClassVar[bool] = False
-    #: Whether it moves in one direction only as scores of positives rise and scores of negatives fall: pooled scores
-    #: then bound it.
+    #: Whether it only improves as positives score higher and negatives lower: pooled scores then bound it.
     monotone: ClassVar[bool] = False
     #: The least variance that is believed, as a share of that of a proportion with this value: with a smaller one the
     #: classes are separated.
     least_variance: ClassVar[float] = 0.0
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
+    #: What helps against a :meth:`caution`.
+    remedy: ClassVar[str] = "collect more samples"
     #: How several classes are averaged; "raise" for measures of two classes.
     multi_class: ClassVar[Any] = "raise"
     average: ClassVar[Any] = "macro"

@@ -107,6 +107,7 @@ class RIE(MeanMeasure, _Early):
     """
 
     name: ClassVar[str] = "rie"
+    remedy: ClassVar[str] = "choose a smaller alpha"
     bounds = 0.0, np.inf
     alpha: float = 20.0
 

@@ -65,6 +65,7 @@ class SmoothedAUC(Measure):
     """
 
     name: ClassVar[str] = "smoothed_auc"
+    remedy: ClassVar[str] = "choose another smooth"
     is_share = True
     smooth: str = "binormal"
     fpr_range: tuple[float, float] = (0.0, 1.0)

@@ -75,29 +75,32 @@ def refusal(asked: Asked, samples: Sequence[Sample | Classes], own: Interval | N
     measure = asked.measure
     if asked.named or type(measure).refusal is Measure.refusal:
         return None
-    for sizes in (own and own.sizes) or _sizes(samples, measure):
-        if (found := measure.refusal(sizes)) is not None:
-            name = default_method(measure, asked.known).name
-            bias = measure.beyond(sizes) or measure.caution(sizes)
-            fact = f"{measure} has no interval: {found}"
-            fact += "" if bias is None or found in bias else f"; {bias}"
-            warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
-            return found
+    for sample in samples:
+        for sizes in () if isinstance(sample, Classes) else (own and own.sizes) or _sizes(sample, measure):
+            if (found := measure.refusal(sizes)) is not None:
+                assert isinstance(sample, Sample)
+                name = default_method(measure, asked.known).name
+                counted = sample.totals if asked.known.grouped else sample.effective
+                bias = measure.beyond(counted) or measure.caution(counted)
+                known = bias is None or found in bias
+                found += "" if sizes == counted else " (effective numbers)"
+                fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
+                warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
+                return found
     return None
 
 
-def _sizes(samples: Sequence[Sample | Classes], measure: Measure) -> Iterator[tuple[float, float]]:
-    """Yield the effective sizes of the classes of each model of two classes."""
-    for sample in samples:
-        for one in () if isinstance(sample, Classes) else sample.models():
-            yield effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
+def _sizes(sample: Sample, measure: Measure) -> Iterator[tuple[float, float]]:
+    """Yield the effective sizes of the classes of each model."""
+    for one in sample.models():
+        yield effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:
     """Warn if estimates are biased or mean little, whatever is done with them; `sizes` are those of the classes."""
     caution = measure.caution(sizes)
     if caution is not None:
-        warn(CoverageWarning(f"{caution}; collect more samples", caution, estimate=caution))
+        warn(CoverageWarning(f"{caution}; {measure.remedy}", caution, estimate=caution))
     if type(measure).caution_of is Measure.caution_of:
         return
     names = [name for data in samples for name in data.model_names or ()]

@@ -33,13 +33,13 @@ class Profile(Method):
     freedom (Welch and Satterthwaite) of the variance of the difference; of models of independent samples it is 0. Joint
     tests come from DeLong's covariance.
 
-    Of normal intervals and many samples it is DeLong's interval. Like MOVER (Zou and Donner, 2008) [1]_ and Newcombe's
-    (1998) [2]_, it has a width where a model separates the classes, and holds if one of the measures is near its bound.
-    MOVER takes either variance at the far end of an interval: of highly correlated models it is up to four times as
-    wide.
+    With normal intervals and many samples, it is DeLong's interval. Like MOVER (Zou and Donner, 2008) [1]_ and
+    Newcombe's (1998) [2]_, it has a width where a model separates the classes, and holds if one of the measures is near
+    its bound. MOVER takes either variance at the far end of an interval: of highly correlated models it is up to four
+    times as wide.
 
     Coverage in percent and mean width of 95 % intervals of normal scores, whose correlation is 1/2 if no other is given
-    (200 samples, ``python benches/python/yardstick.py``). Differences of measures of few values are covered too often:
+    (200 samples, ``python benches/python/yardstick.py``). It overcovers for measures with few possible values:
 
     ===========================================  ===========  ===========
     measure, positives + negatives, models       "delong"     "profile"

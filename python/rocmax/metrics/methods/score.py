@@ -48,7 +48,7 @@ class Score(Method):
     and ``h = min(10, m n / (m + n))``. Of the last four, means over the positives, quantiles are those of Student's t
     with ``min(m, n) + 5`` degrees of freedom, and intervals are wider where DeLong's variance is greater than that of
     the distribution, because the curve is then not binormal. The draws are the same for all samples of these sizes;
-    5 to 25 ms a model. :class:`NetBenefit` describes its own.
+    5 to 25 ms a model beyond the sorted curve, up to 10,000 samples. :class:`NetBenefit` describes its own.
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest

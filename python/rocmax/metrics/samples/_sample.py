@@ -337,5 +337,5 @@ def require_clusters(group: NDArray[np.intp] | None, what: str) -> None:
     """Check that there is one column of groups, if any."""
     if group is not None and group.ndim == 2:
         raise ValueError(
-            f"{what} takes one column of groups; two, which name pairs of subjects, take infer and compare"
+            f"{what} takes one column of groups; only infer and compare take two, which name pairs of subjects"
         )
