@@ -5,6 +5,7 @@ import pytest
 from scipy import special
 
 from rocmax.metrics import (
+    AUC,
     BEDROC,
     RIE,
     AveragePrecision,
@@ -158,3 +159,32 @@ def test_many_samples_are_drawn_at_geometric_ranks():
     y, s = data(10_000, 10_000)
     assert infer(y, s, AveragePrecision()).method == "logit-delong"
     assert infer(y, s, RecallAt(0.1)).method == "score"
+
+
+@pytest.mark.parametrize("measure", [BEDROC(), RIE(), AveragePrecision(), LogAUC(0.01, 1.0)], ids=str)
+@pytest.mark.parametrize("weight", [0.97, 1.04, 1.05])
+def test_a_perfect_ranking_of_decimal_weights_is_not_certain(measure, weight):
+    y, s = np.arange(30) < 12, np.arange(30.0, 0.0, -1.0)
+    low, high = infer(y, s, measure).confidence_interval
+    found = infer(y, s, measure, sample_weight=np.full(30, weight), weight_kind="frequency").confidence_interval
+    assert found.high == pytest.approx(high) and found.high - found.low == pytest.approx(high - low, rel=0.25)
+
+
+@pytest.mark.parametrize("measure", [LogAUC(0.01, 0.15), EqualErrorRate(), BEDROC(), AveragePrecision()], ids=str)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_perfect_ranking_does_not_reject_its_own_value(measure, seed):
+    y, s = np.arange(30) < 12, np.arange(30.0, 0.0, -1.0)
+    w = np.round(np.random.default_rng(seed).uniform(0.1, 3.0, 30), 1)
+    best = 0.0 if measure.lower_is_better else 1.0
+    assert infer(y, s, measure, sample_weight=w, weight_kind="frequency", null_value=best).pvalue == 1.0
+
+
+@pytest.mark.parametrize("measure", [AUC(), AveragePrecision(), BEDROC(), LogAUC(0.05, 1.0)], ids=str)
+def test_the_scale_of_sampling_weights_changes_neither_method_nor_interval(measure):
+    y, s = np.arange(42) < 12, np.random.default_rng(2).normal(size=42) + (np.arange(42) < 12)
+    one, *others = (
+        infer(y, s, measure, sample_weight=np.full(42, scale), weight_kind="sampling") for scale in (1.0, 1e-8, 1e3, 1e9)
+    )
+    for other in others:
+        assert other.method == one.method
+        np.testing.assert_allclose(other.confidence_interval, one.confidence_interval, rtol=1e-9)

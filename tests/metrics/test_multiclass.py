@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score as reference
 
-from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
+from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, TPRAtFPR, compare, infer
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._classes import class_estimates, classes
 from rocmax.metrics.variances import _multiclass as multiclass
@@ -208,3 +208,16 @@ def test_sampling_weights_of_one_sample_of_a_class_are_refused():
             measured()
     with pytest.raises(ValueError, match="weight_kind must be one of"):
         compare(y, {"a": scores, "b": scores}, AUC(multi_class="ovr"), weight_kind="none")
+
+
+@pytest.mark.parametrize("kind", ["ovr", "ovo"])
+@pytest.mark.parametrize("of", [TPRAtFPR, FPRAtTPR])
+def test_frequency_weights_are_rows_repeated_for_rates(kind, of):
+    rng = np.random.default_rng(17)
+    y = rng.integers(0, 3, 90)
+    scores = rng.dirichlet([1, 1, 1], 90) + 0.5 * np.eye(3)[y]
+    scores /= scores.sum(axis=1, keepdims=True)
+    times, measure = rng.integers(1, 4, 90), of(0.1 if of is TPRAtFPR else 0.9, multi_class=kind)
+    found = infer(y, scores, measure, sample_weight=times, weight_kind="frequency")
+    expected = infer(np.repeat(y, times), np.repeat(scores, times, axis=0), measure)
+    assert found.variance == pytest.approx(expected.variance, rel=1e-9)

@@ -173,3 +173,11 @@ def test_a_reason_counts_effective_samples_and_a_warning_all_of_them():
         found = infer(y, s, PartialAUC((0.0, 0.01)), groups=pairs)
     assert found.no_interval is not None and found.no_interval.endswith("an interval needs 0.3 (effective numbers)")
     assert not any("below 1 / n_neg" in str(one.message) for one in caught)  # 391 negatives: 3.9 are in the range
+
+
+def test_a_test_of_equality_names_the_subgroup_without_an_interval():
+    y, s = np.repeat([True, False], 60), np.random.default_rng(4).normal(size=120) + np.repeat([1.0, 0.0], 60)
+    by = np.tile(np.repeat(["many", "few"], [50, 10]), 2)
+    with pytest.warns(CoverageWarning, match="has no interval"):
+        found = infer(y, s, PartialAUC((0.0, 0.02)), by=by)
+    assert "no test, because subgroup few has no interval" in str(found) and "''" not in str(found)

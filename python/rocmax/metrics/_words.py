@@ -207,7 +207,7 @@ def cells(row: Mapping[str, Any], bounded: bool = True) -> dict[str, str]:
 
 
 def _cell(name: str, value: Any, places: int | None) -> str:
-    if value is None:
+    if value is None or (isinstance(value, str) and not value):
         return ""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         return label_text(value)

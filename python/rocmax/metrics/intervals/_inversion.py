@@ -43,6 +43,7 @@ _LEVELS = np.linspace(-3.0, 3.0, 121)  # normal quantiles; beyond them probits o
 _LEAST, _MOST = 1e-15, 1 - 1e-15  # shares with finite probits
 _ROUNDING = 1e-9  # of counts
 _TINY = 1e-12  # a variance
+_SAME = 1e-12  # shares that differ by rounding
 
 _TPR, _WEIGHTS = quadrature(0.0, 1.0)
 _ABOVE = -special.ndtri(_TPR)  # deviates of positives
@@ -64,14 +65,14 @@ def places_of(tpr: float, fpr: float, sizes: tuple[int, int]) -> tuple[tuple[int
 
 def at_cut(tpr: float, fpr: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
     """Return the first and the last curves for the rates at a cut that moves with the samples."""
-    whole, b = _whole(sizes), _slopes(slope, sizes)
+    whole, b = whole_sizes(sizes), _slopes(slope, sizes)
     first, last = (Curves(_separated(place, b, whole), b) for place in places_of(tpr, fpr, whole))
     return first, last
 
 
 def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
     """Return the first and the last curves for a mean over the positives."""
-    drawn, b = _drawn(*_whole(sizes)), _slopes(slope, sizes)
+    drawn, b = _drawn(*whole_sizes(sizes)), _slopes(slope, sizes)
     unit = _CELLS / ((_LAST - _FIRST) * b)  # cells per unit of a
     place = drawn.positives * unit[:, None] - _FIRST * _CELLS / (_LAST - _FIRST) + 0.5
     place = place.astype(np.float32)
@@ -144,7 +145,8 @@ class Inverse(NamedTuple):
 
     def limits(self, bounds: tuple[float, float]) -> Limits:
         """Return the limits of the measure; `law` takes the place of the normal distribution."""
-        law, estimate, shares = self.law, np.array([self.share]), special.ndtr(_LEVELS)
+        share = round(self.share) if abs(self.share - round(self.share)) < _SAME else self.share
+        law, estimate, shares = self.law, np.array([float(share)]), special.ndtr(_LEVELS)
         low, high = (
             special.ndtri(np.clip(np.quantile(values, shares), _LEAST, _MOST)) for values in (self.first, self.last)
         )
@@ -155,8 +157,9 @@ class Inverse(NamedTuple):
             return around(next(shares), estimate, next(shares))
 
         def tails(null: Any) -> Tails:
+            null = share if abs(null - share) < _SAME else null
             at = np.atleast_1d(special.ndtri(np.clip(null, _LEAST, _MOST)))
-            distance = _along(at, low if null < self.share else high, _LEVELS) / self.stretch
+            distance = _along(at, low if null < share else high, _LEVELS) / self.stretch
             return sided(-distance, estimate - null, law)
 
         return Limits(ends, tails).moved(self.shift, self.scale, bounds)
@@ -172,7 +175,7 @@ def _along(x: F64, xs: F64, ys: F64) -> F64:
     return np.where(np.isnan(found), np.where(x < xs[0], ys[0], ys[-1]), found)  # infinity times 0
 
 
-def _whole(sizes: tuple[float, float]) -> tuple[int, int]:
+def whole_sizes(sizes: tuple[float, float]) -> tuple[int, int]:
     """Return class sizes as whole numbers; sums of weights and effective sizes are none."""
     m, n = (max(1, int(np.floor(size + 0.5 + _ROUNDING))) for size in sizes)
     return m, n

@@ -83,7 +83,8 @@ class MeanMeasure(Measure):
         prevalence = m / (m + n)
         shift, scale = self.line(prevalence)
         share = min(max((float(self.estimates(sample)[0]) - shift) / scale, 0.0), 1.0)
-        of_sample, of_curve = (self.gain(prevalence, width) for width in (prevalence / sizes[0], 0.0))
+        of_one = prevalence / inversion.whole_sizes(sizes)[0]
+        of_sample, of_curve = (self.gain(prevalence, width) for width in (of_one, 0.0))
         curves = inversion.at_mean(of_sample, share, slope, sizes)
         first, last = (inversion.mean_on(of_curve, each) for each in curves)
         return inversion.Inverse(share, first, last, Law(min(sizes) + inversion.PRIOR), shift, scale)

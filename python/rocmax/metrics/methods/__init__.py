@@ -129,7 +129,7 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
         return
     count, held = min(measure.deciding(sample.effective))
     if count < FEW:
-        better = default_method(measure, data, sample.totals).name
+        better = default_method(measure, data, sample.effective).name
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"

@@ -81,7 +81,7 @@ class Profile(Method):
             count = min(sample[0].sizes) if sample[0].group is None else sample[0].n_groups or 0
             return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
-        method = default_method(measure, Data.of(sample), sample.totals)
+        method = default_method(measure, Data.of(sample), sample.effective)
         many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= MANY
         if (isinstance(method, LogitDeLong) or many) and not is_design(sample):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
@@ -106,7 +106,7 @@ def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Inte
     """Return the default intervals of models with a sample each."""
     found = []
     for one in samples:
-        sizes = None if isinstance(one, Classes) else one.totals
+        sizes = None if isinstance(one, Classes) else one.effective
         found.append(default_method(measure, Data.of(one), sizes).estimate(one, measure))
     return joined(found)
 

@@ -153,7 +153,7 @@ def comparisons(data: Classes, measure: Any) -> Iterator[tuple[Any, NDArray[np.b
         positive = data.of[rows] == k
         column = np.ascontiguousarray(data.score[rows, k])
         weight = None if data.weight is None else data.weight[rows]
-        return rows, positive, Sample(positive, column, weight, data.threads, weight_kind="sampling")
+        return rows, positive, Sample(positive, column, weight, data.threads, weight_kind=data.weight_kind)
 
     every = range(len(data.names))
     if measure.multi_class == "ovr":

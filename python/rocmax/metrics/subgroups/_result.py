@@ -67,6 +67,8 @@ class BySubgroup(Measured):
         """The test that all subgroups are equal in words."""
         test, at_all = self.equality, len(self.subgroups) + len(self.not_estimable)
         if np.isnan(test.pvalue):
+            if refused := [name for name, one in self.subgroups.items() if one.no_interval]:
+                return f"no test, because {self.by} {words.label_text(refused[0])} has no interval"
             return "no test, which needs two subgroups with two samples of either class and a variance"
         if np.isinf(test.df_denominator):
             how, statistic = "", f"chi-square {words.digits(test.statistic * test.df, 2)} with {test.df:g}"
