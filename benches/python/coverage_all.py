@@ -1,10 +1,10 @@
-"""Coverage of all default 95 % intervals and tests: python benches/python/coverage_all.py [n] [section ...].
+"""Coverage of the default 95 % intervals and tests: python benches/python/coverage_all.py [n] [section ...].
 
 A line of a table has cells of n simulated samples each (default 200; a quarter for pairs of subjects and for many
 subgroups): how many are refused an interval, in most samples; the least and the greatest coverage of the others in
 percent and the design of the least; the geometric mean of their mean widths; and the number of cells below 93 % by more
 than two standard errors. The first line counts these. Tests count as intervals that cover 100 % less their type I
-error. Sections: models, differences, subgroups, pairs, designs, clusters, alerts, bands. Half an hour of processor time
+error. Sections: models, differences, subgroups, pairs, designs, clusters, alerts, bands. 40 minutes of processor time
 for n = 200.
 
 Scores are functions of normal deviates (yardstick.py), of models that are compared with correlation 1/2.
@@ -15,11 +15,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
-from yardstick import POPULATIONS, held, scores_of, truth
+from yardstick import POPULATIONS, falls_short, held, quantiles, scores_of, truth
 
 from rocmax.metrics import (
     AUC,
@@ -58,7 +58,7 @@ MEASURES = (
 )
 #: Populations of two models: equal ones, and others whose difference is not 0.
 PAIRS = (("shift 1", "shift 1"), ("shift 1.5", "shift 1"), ("spread 2", "shift 1"), ("contaminated", "exponential"))
-OTHERS = ("subgroups", "pairs", "designs", "clusters", "alerts", "bands")
+SECTIONS = ("models", "differences", "subgroups", "pairs", "designs", "clusters", "alerts", "bands")
 
 
 class Cell(NamedTuple):
@@ -86,8 +86,7 @@ class Cell(NamedTuple):
 
     @property
     def below(self) -> bool:
-        count = np.count_nonzero(~np.isnan(self.holds))
-        return self.coverage < 93 - 200 * np.sqrt(0.93 * 0.07 / count)
+        return bool(falls_short(self.coverage / 100, np.count_nonzero(~np.isnan(self.holds))))
 
 
 #: What is measured, in which design, and the cells there.
@@ -108,8 +107,8 @@ def table(sections: dict[str, Callable[[], Iterable[Row]]]) -> None:
         lines += ["", f"| {section} | {head} |", "|---|---|---|---|---|---|---|"]
         lines += [f"| {name} | {line_of(cells)} |" for name, cells in found.items()]
         every = [cell for cells in found.values() for _, cell in cells]
-        counts.append((section, sum(not cell.refused and cell.below for cell in every), len(every)))
-        counts[-1] += (sum(cell.refused for cell in every),)
+        refused = sum(cell.refused for cell in every)
+        counts.append((section, sum(not cell.refused and cell.below for cell in every), len(every), refused))
     by = ", ".join(f"{section} {short} of {total}" for section, short, total, _ in counts)
     print(f"Below 93 %: {sum(count[1] for count in counts)} of {sum(count[2] for count in counts)} cells ({by}).")
     print(f"Refused: {sum(count[3] for count in counts)}.")
@@ -131,8 +130,7 @@ def line_of(cells: list[tuple[str, Cell]]) -> str:
 
 def probabilities(s, m, n, population):
     """Return the true probabilities of scores, by the densities of 20,000 quantiles on a grid of 200 bins."""
-    z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)
-    pos, neg = (of_class(z) for of_class in POPULATIONS[population])
+    pos, neg = quantiles(population)
     edges = np.unique(np.quantile(np.concatenate([pos, neg]), np.linspace(0, 1, 201)))
     counts = [np.histogram(scores, edges)[0] + 1e-3 for scores in (pos, neg)]
     share = m * counts[0] / (m * counts[0] + n * counts[1])
@@ -144,12 +142,7 @@ def values(measure, s, m, n, population):
 
 
 def known(measure, m, n, population):
-    if not isinstance(measure, NetBenefit):
-        return truth(measure, m, n, population)
-    z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)
-    s = np.concatenate([of_class(z) for of_class in POPULATIONS[population]])
-    weights = np.repeat([m / 20_000, n / 20_000], 20_000)
-    return measure(np.repeat([1, 0], 20_000), probabilities(s, m, n, population), weights)
+    return truth(lambda y, s, weights: measure(y, values(measure, s, m, n, population), weights), m, n, population)
 
 
 def models(count: int) -> Iterator[Row]:
@@ -186,11 +179,9 @@ def differences(count: int) -> Iterator[Row]:
 def main(count: int = 200, *sections: str) -> None:
     warnings.simplefilter("ignore")  # the coverage shows what they warn of
     start = time.process_time()
-    made = {"models": lambda: models(count), "differences": lambda: differences(count)}
-    for name in OTHERS:
-        module = importlib.import_module(f"coverage_{name}") if not sections or name in sections else None
-        made[name] = lambda module=module: module.rows(count)
-    table({name: rows for name, rows in made.items() if not sections or name in sections})
+    own = {"models": models, "differences": differences}
+    rows = {name: own.get(name) or importlib.import_module(f"coverage_{name}").rows for name in sections or SECTIONS}
+    table({name: partial(of, count) for name, of in rows.items()})
     print(f"\n{time.process_time() - start:.0f} s of processor time", file=sys.stderr)
 
 

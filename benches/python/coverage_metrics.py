@@ -113,8 +113,7 @@ def main(n_simulated: int, part: str = "all") -> None:
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), np.nanmean(high - low)
                     kind = f"{name} {getattr(method, 'name', method)} {getattr(method, 'interval', '')}"
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:36s} {share:5.1f} %  width {width:.3f}", flush=True)
-    if part in ("all", "few"):
-        few(n_simulated)
+    few(n_simulated)
     print(f"{time.process_time() - start:.0f} s of processor time")
 
 

@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 50 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 48 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
@@ -108,11 +108,14 @@ _QUANTILES = 20_000
 _LEAST = 0.93  # coverage
 
 
-def truth(measure, m, n, population):
+def quantiles(population):
     z = special.ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
-    scores = np.concatenate([of_class(z) for of_class in POPULATIONS[population]])
+    return [of_class(z) for of_class in POPULATIONS[population]]
+
+
+def truth(measure, m, n, population):
     weights = np.repeat([m / _QUANTILES, n / _QUANTILES], _QUANTILES)
-    return measure(np.repeat([1, 0], _QUANTILES), scores, weights)
+    return measure(np.repeat([1, 0], _QUANTILES), np.concatenate(quantiles(population)), weights)
 
 
 def scores_of(z, m, population):
@@ -122,6 +125,11 @@ def scores_of(z, m, population):
 
 def held(low, high, value):
     return (low <= value + 1e-9) & (value <= high + 1e-9)
+
+
+def falls_short(covered, count):
+    """Return whether a share is below 93 % by more than two standard errors."""
+    return covered < _LEAST - 2 * np.sqrt(_LEAST * (1 - _LEAST) / count)
 
 
 def of_model(count, measure, m, n, population):
@@ -151,7 +159,7 @@ def main(share=1.0):
             covered, width, other = one(count, *cell)
             name = ", ".join(map(str, cell))
             print(f"{name:72s} {100 * covered:5.1f} %  width {width:.3f}  {other}", flush=True)
-            if covered < _LEAST - 2 * np.sqrt(_LEAST * (1 - _LEAST) / count):
+            if falls_short(covered, count):
                 sunk.append(name)
     print(f"{time.process_time() - start:.0f} s of processor time")
     if sunk:

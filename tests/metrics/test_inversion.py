@@ -182,9 +182,8 @@ def test_a_perfect_ranking_does_not_reject_its_own_value(measure, seed):
 @pytest.mark.parametrize("measure", [AUC(), AveragePrecision(), BEDROC(), LogAUC(0.05, 1.0)], ids=str)
 def test_the_scale_of_sampling_weights_changes_neither_method_nor_interval(measure):
     y, s = np.arange(42) < 12, np.random.default_rng(2).normal(size=42) + (np.arange(42) < 12)
-    one, *others = (
-        infer(y, s, measure, sample_weight=np.full(42, scale), weight_kind="sampling") for scale in (1.0, 1e-8, 1e3, 1e9)
-    )
+    weights = [np.full(42, scale) for scale in (1.0, 1e-8, 1e3, 1e9)]
+    one, *others = (infer(y, s, measure, sample_weight=w, weight_kind="sampling") for w in weights)
     for other in others:
         assert other.method == one.method
         np.testing.assert_allclose(other.confidence_interval, one.confidence_interval, rtol=1e-9)

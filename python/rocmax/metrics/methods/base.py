@@ -121,8 +121,9 @@ class Method:
                     if (other.estimate is Method.estimate) == (type(self).estimate is Method.estimate)
                 ]
                 fit = [other.name for other in alike if getattr(other, flag) and other.fits(measure)]
-                allowed = f"method={either(tuple(fit))}" if fit else f"no method for {measure}"
-                raise ValueError(f"{what} {allowed}, got method={self.name!r}")
+                if not fit:
+                    raise ValueError(f"{what} no method for {measure}")
+                raise ValueError(f"{what} method={either(tuple(fit))}, got method={self.name!r}")
 
     @classmethod
     def fits(cls, measure: Measure) -> bool:

@@ -91,9 +91,7 @@ impl Curve {
             Measure::Screening(screening) => screening.of(self),
         })
     }
-}
 
-impl Curve {
     /// [`auc_moments`] of the samples of this curve, of which each has weight 1, to the bit. O(number of distinct
     /// scores).
     pub fn auc_moments(&self) -> (f64, [f64; 2]) {

@@ -10,7 +10,7 @@ pub(crate) mod measure;
 mod partial;
 mod points;
 pub(crate) mod ranked;
-mod reach;
+pub(crate) mod reach;
 mod scored;
 mod screening;
 pub(crate) mod sum;

@@ -244,6 +244,7 @@ fn gather<S: Score>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::curve::reach::SAMPLES;
     use crate::curve::{Curve, Measure, Normalize, Scratch, measure};
     use crate::testing::{misleading, sample, uniform};
 
@@ -259,7 +260,7 @@ mod tests {
             let (labels, scores) = sample(n, share, levels, &mut next);
             let mut scores: Vec<f64> = scores.iter().map(|x| x - 0.5).collect();
             if shift != 0.0 {
-                scores = misleading(n, 1 << 12, shift, &mut next);
+                scores = misleading(n, SAMPLES, shift, &mut next);
             }
             let classes = Labels::new(&labels).unwrap();
             let curve = Curve::new(&classes, &scores, None, &Ctx::serial()).unwrap();

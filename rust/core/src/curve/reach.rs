@@ -4,6 +4,9 @@ use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::order;
 
+/// The number of scores in a sample.
+pub(crate) const SAMPLES: usize = 1 << 12;
+
 /// How many negatives may lie within a false positive rate.
 pub(crate) fn enough(rate: f64, n_neg: usize) -> f64 {
     rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0
@@ -11,7 +14,6 @@ pub(crate) fn enough(rate: f64, n_neg: usize) -> f64 {
 
 /// A score that slightly more than a share `rate` of the negatives reach, judging by a sample.
 pub(crate) fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool) -> Option<S> {
-    const SAMPLES: usize = 1 << 12;
     if scores.len() < 4 * SAMPLES || rate > 0.5 {
         return None;
     }
@@ -55,7 +57,7 @@ mod tests {
 
     #[test]
     fn few_negatives_of_a_sample_have_no_bound() {
-        let (n, n_sampled) = (20_000, 1 << 12);
+        let (n, n_sampled) = (20_000, SAMPLES);
         for size in 1..60 {
             let mut labels = vec![true; n];
             (0..size).for_each(|k| labels[order::spread(k, n_sampled, n)] = false);

@@ -28,7 +28,7 @@ impl Curve {
     }
 
     /// The weight of the negatives below each step.
-    pub(crate) fn below(&self) -> Vec<f64> {
+    fn below(&self) -> Vec<f64> {
         let (mut below, mut sum) = (vec![0.0; self.steps.len()], Sum::default());
         for (below, step) in below.iter_mut().zip(&self.steps).rev() {
             *below = sum.value();

@@ -203,6 +203,7 @@ fn height(rates: &[[f64; 4]], holds: impl Fn([f64; 4]) -> bool, x: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::curve::Normalize;
+    use crate::curve::reach::SAMPLES;
     use crate::testing::{misleading, sample, uniform};
 
     #[test]
@@ -212,7 +213,7 @@ mod tests {
         for (n, share, levels) in [(20_000, 0.3, 1e9), (20_000, 0.9, 50.0), (60_000, 0.02, 1e9), (30_000, 0.5, 2.0)] {
             let (labels, mut scores) = sample(n, share, levels, &mut next);
             if levels == 2.0 {
-                scores = misleading(n, 1 << 12, 1.0, &mut next);
+                scores = misleading(n, SAMPLES, 1.0, &mut next);
             }
             let (classes, weights) = (Labels::new(&labels)?, vec![1.0; n]);
             for (low, high) in [(0.0, 1e-4), (0.0, 0.05), (0.01, 0.3), (0.2, 0.5), (0.3, 0.9)] {

@@ -65,7 +65,7 @@ proptest! {
         doubted in any::<bool>(),
     ) {
         let single = |x: f32| if doubted && x > 0.0 { f32::NAN } else { (f64::from(x) / unit) as f32 };
-            let tile: Vec<f32> = coarse(&pos, &neg, rank).into_iter().map(single).collect();
+        let tile: Vec<f32> = coarse(&pos, &neg, rank).into_iter().map(single).collect();
         let cross = Cross { coarse: &tile, unit, base, rows: &pos.factor, cols: &neg.factor, rank };
         let (won, lost) = leave_pair_out(cross, pos.side(), neg.side(), coupling, tau, &Ctx::serial()).unwrap();
         let mut expected = (vec![0.0; won.len()], vec![0.0; lost.len()]);

@@ -18,7 +18,7 @@ mod samples;
 mod variances;
 
 use pair_losses::pair_losses;
-use samples::{plain, range, sample};
+use samples::{hash, plain, range, sample};
 
 const TOLERANCE: f64 = 1e-12;
 
@@ -159,7 +159,7 @@ proptest! {
         prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
         let levels: Vec<f64> =
             (0..coef.len()).map(|i| point[i] - if s.problem.labels()[i] { margin } else { 0.0 }).collect();
-        // Who moved to the level of the other class is in a group.
+        // A sample that moved to the level of the other class is in a group.
         for i in (0..coef.len()).filter(|&i| coef[i].abs() > 1e-9) {
             let meets = |j: usize| coef[i] * coef[j] < -1e-18 && (levels[i] - levels[j]).abs() < 1e-13 * scale;
             prop_assert!(!(0..coef.len()).any(meets) || found.rows.contains(&(i as u32)));
@@ -372,7 +372,6 @@ fn springs_of_no_stiffness_are_refused() {
 #[test]
 fn weights_of_many_positives_far_from_zero_are_those_of_the_definition() {
     let m = 70_000;
-    let hash = |i: usize| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1 << 24) as f64;
     let labels: Vec<bool> = (0..m + 8).map(|i| i < m).collect();
     let weights = (0..m + 8).map(|i| (4.0 * hash(i)).floor() / 2.0 + 0.5).collect();
     let problem = Arc::new(Problem::weighted(labels, weights).unwrap());

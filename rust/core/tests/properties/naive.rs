@@ -136,7 +136,7 @@ pub fn pair_loss(
     (value, gradient, hessian)
 }
 
-/// Twin of one comparison of [`rocmax_core::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
+/// Twin of one comparison of [`rocmax_core::solve::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
 /// pair.
 pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f64) -> f64 {
     let det = p[0][0] * p[1][1] - p[0][1] * p[1][0];
@@ -144,7 +144,7 @@ pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f6
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
 
-/// Twin of [`rocmax_core::papers::neighbors::nearest`]: every distance, sorted.
+/// Twin of [`rocmax_core::papers::nearest`]: every distance, sorted.
 pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
     let mut found = Vec::new();
     for query in queries.chunks_exact(dim) {

@@ -4,9 +4,8 @@ use proptest::prelude::*;
 use rocmax_core::risk::{PairLoss, PairRange, pair_loss};
 use rocmax_core::{Ctx, Negatives, Problem, RateRange};
 
-use crate::naive;
-
 use crate::TOLERANCE;
+use crate::naive;
 use crate::samples::{plain, sample};
 
 /// The loss of a pair, its derivative and the curvature that is taken for its second one.

@@ -6,6 +6,7 @@ use rocmax_core::papers::{Features, Limits, Stump, nearest, rank_boost, split_tr
 use rocmax_core::{Ctx, Error, Problem};
 
 use crate::naive;
+use crate::samples::hash;
 
 /// Gains that differ by no more are equal.
 const TIE: f64 = 1e-12;
@@ -25,7 +26,6 @@ fn samples(most: usize, value: impl Strategy<Value = f64> + Clone) -> impl Strat
 
 /// Labels, a share of them positive, and features with so many levels, higher for positives.
 fn made(n: usize, d: usize, share: f64, levels: f64) -> (Problem, Vec<f64>) {
-    let hash = |i: usize| ((i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11) as f64 / (1u64 << 53) as f64;
     let labels: Vec<bool> = (0..n).map(|i| hash(i + 1) < share).collect();
     let value = |k: usize| ((hash(31 * k + 7) + 0.2 * f64::from(u8::from(labels[k % n]))) * levels).floor() / levels;
     let values = (0..n * d).map(value).collect();

@@ -57,3 +57,8 @@ fn sample_of(kind: impl Strategy<Value = i32>) -> impl Strategy<Value = Sample> 
         )
     })
 }
+
+/// A number in [0, 1) for each index.
+pub(crate) fn hash(i: usize) -> f64 {
+    ((i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11) as f64 / (1u64 << 53) as f64
+}
