@@ -163,3 +163,8 @@ def test_what_cannot_be_dropped():
         infer(Y, np.where(np.arange(N) == 2, np.inf, A), missing="drop")
     with pytest.raises(ValueError, match="y_score has 119 samples, y_true has 120"):
         infer(holed(Y, 3), A[1:], missing="drop")
+
+
+def test_compare_names_the_fix_of_a_missing_weight():
+    with pytest.raises(ValueError, match=r"got nan at index 20; pass missing='drop' to leave such samples out$"):
+        compare(Y, {"a": A, "b": B}, sample_weight=holed(W, 20))

@@ -218,7 +218,7 @@ def _chosen(asked: Asked, samples: list[Any]) -> tuple[Method, tuple[float, floa
     if isinstance(samples[0], Classes):
         return asked.method or default_comparison(asked.measure), samples[0].sizes
     for one in samples:
-        require_weights(one.weight, one.weight_name)
+        require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
     return asked.method or default_comparison(asked.measure), (n_pos, n_neg)
 

@@ -184,7 +184,7 @@ def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] |
 def _sizes(data: Sample | Classes) -> tuple[float, float] | None:
     if isinstance(data, Classes):
         return None
-    require_weights(data.weight, data.weight_name)
+    require_weights(data.weight, data.weight_name, data.remedy)
     return data.effective
 
 
