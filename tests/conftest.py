@@ -19,6 +19,13 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest
+from hypothesis import settings
+
+from profiles import SLOW
+
+# The same cases in every run, so that a commit is green or not.
+settings.register_profile("rocmax", derandomize=not SLOW)
+settings.load_profile("rocmax")
 
 # Shells start background jobs, and nohup its command, with SIGINT ignored. Processes inherit that, so that Ctrl-C would
 # reach neither this process nor any that a test starts.

@@ -160,14 +160,17 @@ impl<'a> Face<'a> {
 
     /// The step to the minimum on the support that keeps the sum of the weights.
     fn newton_step(&self, gradient: &[f64]) -> Vec<f64> {
-        let mut down: Vec<f64> = self.support.iter().map(|&i| gradient[i]).collect();
-        let mut level = vec![1.0; down.len()];
-        for right in [&mut down, &mut level] {
+        // A level of the gradient changes nothing on the plane, but its rounding does: 1 / sigma times as large as the
+        // step.
+        let level = self.support.first().map_or(0.0, |&i| gradient[i]);
+        let mut down: Vec<f64> = self.support.iter().map(|&i| gradient[i] - level).collect();
+        let mut ones = vec![1.0; down.len()];
+        for right in [&mut down, &mut ones] {
             self.factor.forward(right);
             self.factor.backward(right);
         }
-        let shift = down.iter().sum::<f64>() / level.iter().sum::<f64>();
-        level.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
+        let shift = down.iter().sum::<f64>() / ones.iter().sum::<f64>();
+        ones.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
     }
 
     /// Moves the weights of the support along `step`, at most `longest` times, until one is 0; returns how many times.
