@@ -1,6 +1,7 @@
 """Paths over C and models chosen by validation."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -178,6 +179,32 @@ def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
         assert oracle(s + 3.0).value == pytest.approx(value, abs=1e-9)
         for t in points:
             assert oracle(t).value >= value + coef @ (t - s) - 1e-6 * max(1.0, np.abs(t - s).max() * 1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4, 1e8])
+def test_logistic_fits_are_certified_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    X, positive = rng.standard_normal((120, 600)), rng.random(120) < 0.3
+    training = Training(as_design(unit * X), _core.Problem(positive), (0.0, 0.1), 1)
+    in_ones = Training(as_design(X), _core.Problem(positive), (0.0, 0.1), 1)
+    for C, found in zip(CS, training.path("logistic", CS, tol=1e-3, max_iter=20), strict=True):
+        assert found.status == "converged"
+        same = in_ones.fit("logistic", C * unit**2, tol=1e-3, max_iter=20)
+        assert found.objective * unit**2 == pytest.approx(same.objective, rel=1e-3)
+
+
+def test_a_stalled_fit_of_a_fold_stands_for_larger_C(data, monkeypatch):
+    steps, path = [], Training.path
+
+    def stalled(self, *arguments, **options):
+        for result in path(self, *arguments, **options):
+            steps.append(result)
+            yield replace(result, status="stalled")
+
+    monkeypatch.setattr(Training, "path", stalled)
+    scores = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=CS, cv=3).fit(*data).scores_["tight"]
+    assert len(steps) == 3
+    np.testing.assert_array_equal(scores, np.repeat(scores[:, :1], len(CS), axis=1))
 
 
 def test_few_samples_are_validated_again_and_again(data):

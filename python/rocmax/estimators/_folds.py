@@ -25,7 +25,7 @@ from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._repeats import dealt_folds, equal_rows, warn_of_kept, warn_of_shared
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
-from rocmax.solvers import Model
+from rocmax.solvers import Model, SolverResult
 
 Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 
@@ -207,9 +207,12 @@ class Validation:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
             steps = min(self._estimator.max_iter, _MOST_STEPS)
             path = training.path(surrogate, Cs, tol=tol, max_iter=steps, callback=self._check)
+            last: SolverResult | None = None
             for _ in Cs:
                 one = part.subtask("fit")
-                model = next(path).model
+                # Rounding that stalls a fit hides more of the risk at a larger C.
+                last = last if last is not None and last.status == "stalled" else next(path)
+                model = last.model
                 yield self._partial_auc(model, test) if self._estimator.scoring is None else attributes(model)
                 one.end(partial(attributes, model))
 
