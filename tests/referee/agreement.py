@@ -1,9 +1,13 @@
 """Comparing what the package returns with what the definitions say."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from tests.referee.curves import Samples
+from tests.referee.measured import measures
+
+from rocmax import metrics
 
 
 class DisagreementError(AssertionError):
@@ -68,5 +72,12 @@ class Given:
         total = self.first.m + self.first.n
         return all(x.weight.denominator == 1 for x in self.first.all) and total < 2**50
 
-    def call(self, measure):
-        return measure(self.y, self.scores[0], self.w, n_jobs=1)
+    @cached_property
+    def measures(self):
+        """What is measured of the first two models."""
+        return [measures(self, of) for of in self.models[:2]]
+
+    @cached_property
+    def read(self):
+        """The samples of the first model, as the package reads them once."""
+        return metrics.Samples(self.y, self.scores[0], sample_weight=self.w, n_jobs=1)

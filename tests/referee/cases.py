@@ -4,11 +4,14 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 # Scores between which differences overflow, vanish or are the least there are.
 EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 2.3e-308, 1e308, -1e308, 1.7976931348623157e308, -1.7976931348623157e308)
 SCALES = (1.0, 1.0, 3.0, 1 / 3, 1e-9, 1e12, 1e-97, 1e97, 1e-105)
+# How far an end of a range is from a corner, by its share: as rounding moves it, or further.
+MOVED = (0.0, 0.0, 0.0, 2.0**-52, -(2.0**-52), 2.0**-50, -(2.0**-50), 1e-11, -1e-11)
 MODELS = 3
 
 
@@ -41,7 +44,7 @@ class Case:
             features=of(self.features),
         )
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether scores and weights are of ordinary size."""
         held = [abs(s) for model in self.scores for s in model] + [w for w in self.weights or () if w]
@@ -107,11 +110,12 @@ def draw_range(random: Random, size: int, least: float) -> tuple[float, float]:
     for _ in range(2):
         kind = random.randrange(4)
         end = random.randrange(41) / 40 if kind < 2 else random.randrange(size + 1) / size
-        ends.append(end if kind < 3 else random.random() ** random.choice((1, 4, 40)))
+        end *= 1 + random.choice(MOVED)
+        ends.append(min(end, 1.0) if kind < 3 else random.random() ** random.choice((1, 4, 40)))
     low, high = sorted(ends)
     if random.random() < 0.3:
         low = 0.0
-    return (low, high) if high - low > least + 1e-15 * high else (0.0, 1.0)
+    return (low, high) if high - low > least + 1e-6 * high else (0.0, 1.0)
 
 
 def draw(seed: int) -> Case:

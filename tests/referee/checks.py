@@ -23,7 +23,7 @@ def complaint(case, only=None):
         warnings.simplefilter("ignore")
         if not given.usable:
             try:
-                given.call(metrics.PartialAUC((0.0, 0.5)))
+                metrics.PartialAUC((0.0, 0.5))(given.read)
             except ValueError as error:
                 return None if "sample_weight must be scaled" in str(error) else ("usable", "ValueError", str(error))
             return "usable", "DisagreementError", "weights beyond 1e-100 to 1e100 are taken"

@@ -4,13 +4,14 @@ A curve is a list of steps, one a distinct score from the highest down: the shar
 that have it. What needs logarithms or exponentials is computed with 50 decimal digits.
 """
 
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
+from typing import NamedTuple
 
-ONE = Fraction(1)
+from tests.referee.exact import Fraction
+
+ZERO, ONE = Fraction(0), Fraction(1)
 # Rates that differ by a smaller share are one.
 SAME_RATE = Fraction(1 + 1e-10)
 # An end of a range that is nearer to a corner of the curve, by its share of the end, is that corner.
@@ -23,8 +24,7 @@ DECIMAL = Fraction(1, 10**16), Fraction(1, 10**24)
 DIGITS = 50
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     label: int
     score: float
     weight: Fraction
@@ -112,7 +112,7 @@ def mirrored(steps):
     return [(b, a) for a, b in reversed(steps)]
 
 
-def area(steps, low, high, floor_=Fraction(0), roof=ONE):
+def area(steps, low, high, floor_=ZERO, roof=ONE):
     """Return the area over [low, high] between two heights and below the curve."""
     total = Fraction(0)
     for (x0, y0), (x1, y1) in segments(steps):
@@ -130,18 +130,19 @@ def area(steps, low, high, floor_=Fraction(0), roof=ONE):
     return total
 
 
-def choices(steps, low, high, which, inside):
+def choices(steps, low, high, inside, which=0, *, turned=False):
     """Return the pairs of ends of a range that components may be those of, moved inside the range from corners.
 
-    Of corners that rounding cannot tell apart each is right.
+    Of corners that rounding cannot tell apart each is right. If `turned`, ends are read from 1.
     """
     held = []
     for end, move in ((Fraction(low), inside), (Fraction(high), -inside)):
         if end in (0, 1):  # no rate goes beyond
             held.append([end])
             continue
-        near = sorted((abs(p[which] - end), p[which]) for p in points(steps) if abs(p[which] - end) <= SNAP * end)
-        corners = dict.fromkeys(x for away, x in near if away <= near[0][0] + ROUNDED * end)
+        size = 1 - end if turned else end
+        near = sorted((abs(p[which] - end), p[which]) for p in points(steps) if abs(p[which] - end) <= SNAP * size)
+        corners = dict.fromkeys(x for away, x in near if away <= near[0][0] + ROUNDED * size)
         held.append([x + move for x in corners] or [end])
     return [pair for pair in product(*held) if pair[0] < pair[1]] or [(Fraction(low), Fraction(high))]
 
@@ -219,7 +220,7 @@ def equal_error_rate(steps):
 
 
 def decimal(x):
-    return Decimal(x.numerator) / Decimal(x.denominator)
+    return Decimal(int(x.numerator)) / Decimal(int(x.denominator))
 
 
 def digits(function):
@@ -239,12 +240,13 @@ def rie(alpha, prevalence):
 
     @digits
     def functional(steps):
-        total, place = Decimal(0), Fraction(0)
+        total, place, before = Decimal(0), Fraction(0), Decimal(1)
         for a, b in steps:
-            end = place + prevalence * a + (1 - prevalence) * b
-            before, after = ((-alpha * decimal(x)).exp() for x in (place, end))
-            total += decimal(a) * (before - after) / decimal(end - place)
-            place = end
+            mass = prevalence * a + (1 - prevalence) * b
+            place += mass
+            after = (-alpha * decimal(place)).exp()
+            total += decimal(a) * (before - after) / decimal(mass)
+            before = after
         return total / (1 - (-alpha).exp())
 
     return functional

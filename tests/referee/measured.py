@@ -1,10 +1,10 @@
 """Measures of a case: the package's, the value by definition, and the components that are right."""
 
 import math
-from fractions import Fraction
 
 from tests.referee import curves, slopes
 from tests.referee.curves import auc_kernel, margin_kernel, scored_kernel
+from tests.referee.exact import Fraction
 
 from rocmax import metrics
 
@@ -40,7 +40,8 @@ def measures(given, of):
         def parts(_, ends=ends, scale=scale, steps=steps):
             held = [{}]
             for name, pair in ends.items():
-                found = curves.choices(steps, *pair, int(name == "tpr_range"), inside)
+                of_tpr = name == "tpr_range"
+                found = curves.choices(steps, *pair, inside, int(of_tpr), turned=of_tpr and len(ends) == 1)
                 held = [{**one, name: pair} for one in held for pair in found]
             return [of.derivatives(curves.partial(**one, normalize=scale), step) for one in held]
 
@@ -72,7 +73,7 @@ def judged_by_budget(given, of):
     if low < high:
 
         def log_parts(_):
-            inside = curves.choices(steps, low, high, 0, curves.DECIMAL[0])
+            inside = curves.choices(steps, low, high, curves.DECIMAL[0])
             return [of.derivatives(curves.log_auc(*ends), curves.DECIMAL[1]) for ends in inside]
 
         measure = metrics.LogAUC(float(low), float(high))

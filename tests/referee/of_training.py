@@ -1,10 +1,9 @@
 """Checks of what training minimises: surrogates, losses of pairs, least squares and fitted models."""
 
-from fractions import Fraction
-
 import numpy as np
 from tests.referee import risks as defined
 from tests.referee.agreement import DisagreementError, holds, same
+from tests.referee.exact import Fraction
 
 from rocmax import AUCRLS, RLS, PartialAUCSVC, _core, risks
 

@@ -1,14 +1,14 @@
 """Checks of values: measures, curves, smoothed curves and several classes."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from tests.referee import curves, smoothing
 from tests.referee import risks as defined
 from tests.referee.agreement import holds, refused, same
 from tests.referee.curves import Samples, auc_kernel, margin_kernel, scored_kernel
-from tests.referee.measured import measures, rounding_of_areas
+from tests.referee.exact import Fraction
+from tests.referee.measured import rounding_of_areas
 
 from rocmax import metrics
 
@@ -23,11 +23,11 @@ def check_values(given):
     found = metrics.roc_auc_score(y, s, sample_weight=w)
     if w is None:
         holds(f"AUC: rocmax {found!r}, exactly {float(auc)!r}", found == float(auc))
-    for measure, value, _ in measures(given, of):
+    for measure, value, _ in given.measures[0]:
         expected = value()
         partial = isinstance(measure, metrics.PartialAUC)
         ends = [end for pair in (measure.fpr_range, measure.tpr_range) if pair for end in pair] if partial else []
-        got = refused(lambda measure=measure: given.call(measure), "wider than rounding")
+        got = refused(lambda measure=measure: measure(given.read), "wider than rounding")
         if got is None:
             holds(f"{measure!r} is refused", min(ends[1] - ends[0], ends[-1] - ends[-2]) < 1e-15)
             continue
@@ -74,7 +74,7 @@ def check_ranks(given):
         return
     by_ranks = curves.rie_by_ranks(of, case.alpha)
     if by_ranks is not None:
-        same("RIE by ranks", given.call(metrics.RIE(case.alpha)), by_ranks, absolute=1e-12)
+        same("RIE by ranks", metrics.RIE(case.alpha)(given.read), by_ranks, absolute=1e-12)
 
 
 def check_curves(given):
@@ -109,7 +109,7 @@ def check_smoothed(given):
     for kind, slack in (("hull", 1e-12), ("binormal", 1e-7), ("density", 2e-3)):
         exact = smoothing.smoothed(of, kind, low, high) if kind != "density" or len(of.all) > 3 else None
         if exact is not None:
-            got = given.call(metrics.SmoothedAUC(kind, case.fpr_range, normalize=None))
+            got = metrics.SmoothedAUC(kind, case.fpr_range, normalize=None)(given.read)
             same(f"{kind} area on {case.fpr_range}", got, exact, 1e-12, slack)
 
 

@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 from tests.referee import slopes, variances
 from tests.referee.agreement import Given, deviation, fits, holds, refused, same
 from tests.referee.curves import auc_kernel
-from tests.referee.measured import measures, rounding_of_areas
+from tests.referee.exact import Fraction
+from tests.referee.measured import rounding_of_areas
 
 from rocmax import metrics
 
@@ -36,7 +36,7 @@ def check_variances(given):
     """DeLong's variances and covariances, with frequency or sampling weights."""
     case, y, w = given.case, given.y, given.w
     kind = case.kind if w is not None else "frequency"
-    plans = [measures(given, of) for of in given.models[:2]]
+    plans = given.measures
     names = [[repr(measure) for measure, *_ in plan] for plan in plans]
     shared = [name for name in names[0] if name in names[1]]
     name = shared[case.which % len(shared)]
@@ -73,8 +73,8 @@ def check_clusters(given):
     case, y = given.case, given.y
     if not case.plain:
         return
-    given = Given(replace(case, weights=None))
-    plan = measures(given, given.first)
+    given = given if case.weights is None else Given(replace(case, weights=None))
+    plan = given.measures[0]
     measure, _, make = plan[case.which % len(plan)]
     for groups, exactly in ((case.clusters, variances.of_clusters), (case.subjects, variances.of_subjects)):
         call = {"measure": measure, "method": "delong", "groups": np.array(groups), "n_jobs": 1}
@@ -105,7 +105,7 @@ def check_parts(given):
         "merged": held[0].merge(held[1]),
         "counted": metrics.ROCAccumulator.from_counts(s, n_pos=weights * (y == 1), n_neg=weights * (y == 0)),
     }
-    plan = [x for x in measures(given, given.first) if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
+    plan = [x for x in given.measures[0] if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
     measure, value, make = plan[case.which % len(plan)]
     auc = given.first.mean(auc_kernel)
     for name, stream in streams.items():
@@ -130,13 +130,13 @@ def check_parts(given):
 def check_intervals(given):
     """Intervals of all methods hold the estimate, within what the measure can be; the order of samples is nothing."""
     case, y, s, w = given.case, given.y, given.scores[0], given.w
-    plan = measures(given, given.first)
+    plan = given.measures[0]
     measure = plan[case.which % len(plan)][0]
     method = METHODS[case.which // 8 % len(METHODS)]
     options = {"method": method, "weight_kind": case.kind, "random_state": 1, "n_jobs": 1}
     if given.whole or w is None:
         turned = [a[::-1] if a is not None else None for a in (y, s, w)]
-        holds(f"{measure!r} depends on the order", given.call(measure) == measure(*turned))
+        holds(f"{measure!r} depends on the order", measure(given.read) == measure(*turned))
     known = (
         "takes method",
         "needs the AUC",

@@ -1,7 +1,8 @@
 """What training minimises: surrogates, losses of pairs and least squares, in fractions and by the definitions alone."""
 
-from fractions import Fraction
 from math import ceil, floor
+
+from tests.referee.exact import Fraction
 
 ZERO, ONE = Fraction(0), Fraction(1)
 

@@ -1,11 +1,11 @@
 """Components of what moves with a threshold: rates at a fixed rate, and measures that are read at a cut."""
 
 import math
-from fractions import Fraction
 from itertools import pairwise
 
 from scipy import special
 from tests.referee import curves
+from tests.referee.exact import Fraction
 
 LAST = math.nextafter(1.0, 0.0)
 

@@ -1,7 +1,8 @@
 """DeLong's variances and covariances from components, with weights, clusters and shared subjects."""
 
 from collections import defaultdict
-from fractions import Fraction
+
+from tests.referee.exact import Fraction
 
 
 def centred(samples, components):

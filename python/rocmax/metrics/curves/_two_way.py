@@ -18,7 +18,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.samples._sample import Sample, vertices
 
-_EDGE = 1e-12  # rounding of rates
+_EDGE = 1e-12  # rounding of rates, relative to themselves
 
 
 class Region(NamedTuple):
@@ -65,7 +65,7 @@ def of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
             ]
         first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
         # A piece along an edge is outside, as where a range of one rate ends; rates cannot go beyond 0 and 1.
-        inside = ((start > low + _EDGE) | (low == 0)) & ((start < high - _EDGE) | (high == 1))
+        inside = ((start > low * (1 + _EDGE)) | (low == 0)) & ((start < high * (1 - _EDGE)) | (high == 1))
         share *= (step > 0) | inside
     last = np.maximum(first, last)
     of_end = share * (last**2 - first**2) / 2

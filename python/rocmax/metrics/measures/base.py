@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
@@ -274,7 +275,10 @@ class Measure:
     def _checked(self, sample: Sample) -> float:
         if not sample.many and sample.steps is None:
             explain(sample)
-        return number(self.value(sample), f"the value of {self!r}", "that is finite", np.isfinite)
+        value = self.value(sample)
+        if isinstance(value, float) and math.isfinite(value):
+            return float(value)
+        return number(value, f"the value of {self!r}", "that is finite", np.isfinite)
 
     def of_constant(self, sizes: tuple[float, float]) -> float:
         """Return the value of a constant score, for the numbers of positives and negatives."""

@@ -31,8 +31,9 @@ class LogAUC(MeanMeasure, RankedMeasure):
     Parameters
     ----------
     low, high : float, default=0.001 and 0.1
-        The range of the false positive rate, ``0 < low < high <= 1``. With fewer than ``1 / low`` negatives the area
-        is biased upwards, because the curve starts with a straight line, and there is a warning.
+        The range of the false positive rate, ``0 < low < high <= 1``, at least 1e-9 of `high` wide. With fewer than
+        ``1 / low`` negatives the area is biased upwards, because the curve starts with a straight line, and there is a
+        warning.
 
     References
     ----------
@@ -55,7 +56,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
         for name in ("low", "high"):
             self._read_number(name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
         if not self.low < (1.0 - 1e-9) * self.high:
-            raise ValueError(f"low must be less than high, got {shown(self.low)} and {shown(self.high)}")
+            raise ValueError(f"low must be less than high by 1e-9 of it, got {shown(self.low)} and {shown(self.high)}")
 
     def __str__(self) -> str:
         return f"LogAUC (FPR {self.low:g}-{self.high:g})"

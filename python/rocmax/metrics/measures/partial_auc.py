@@ -1,6 +1,7 @@
 """Areas under a part of the ROC curve."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,7 +63,7 @@ class PartialAUC(CurveMeasure):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, rate_range(getattr(self, name), name))
 
-    @property
+    @cached_property
     def region(self) -> Region | None:
         """Both ranges, if neither is whole."""
         return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
@@ -75,7 +76,7 @@ class PartialAUC(CurveMeasure):
         area = _core.Measure.partial_tpr if of_tpr else _core.Measure.partial
         return area(low, high, _NORMALIZE[self.normalize])
 
-    @property
+    @cached_property
     def _area(self) -> tuple[bool, float, float]:
         return curve_area(self.fpr_range, self.tpr_range, self.normalize)
 
@@ -119,7 +120,7 @@ class PartialAUC(CurveMeasure):
     def counts_pairs(self) -> bool:  # type: ignore[override]
         return self._whole
 
-    @property
+    @cached_property
     def _whole(self) -> bool:
         """Whether it is the area under the whole curve."""
         return self.region is None and self._area[1:] == _WHOLE
