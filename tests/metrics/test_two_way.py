@@ -104,3 +104,14 @@ def test_methods_of_regions():
     boot, delong = (infer(y, s, measure, method=method, random_state=0) for method in ("bootstrap", "delong"))
     assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.1)
     assert list(boot.confidence_interval) == pytest.approx(list(delong.confidence_interval), abs=0.02)
+
+
+def test_only_an_end_at_a_corner_is_that_corner():
+    """At a false positive rate of 0.5 the curve rises: the variances of ranges that end at and after it differ."""
+
+    def variance(high):
+        return infer([1, 0, 1, 0, 1, 1, 1, 0, 0], range(9, 0, -1), PartialAUC((0, high), tpr_range=(0, 0.8))).variance
+
+    at, after = variance(0.5), variance(0.5 + 1e-9)
+    assert at < 0.5 * after
+    assert [variance(0.5 * (1 + share)) for share in (-1e-13, 1e-13, 1.6e-12)] == pytest.approx([at, at, after])
