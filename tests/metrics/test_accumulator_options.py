@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from rocmax.metrics import FPRAtTPR, ROCAccumulator, TPRAtFPR, infer, roc_curve
+from rocmax.metrics import FPRAtTPR, NetBenefit, ROCAccumulator, TPRAtFPR, infer, roc_curve
 
 rng = np.random.default_rng(0)
 Y = rng.integers(0, 2, 300)
@@ -29,6 +29,31 @@ def test_low_scores_for_positives_are_those_of_infer(measure, weight):
         assert (one.estimate, one.higher_is_better) == (expected.estimate, False)
         assert one.threshold == expected.threshold
         np.testing.assert_allclose(one.confidence_interval, expected.confidence_interval)
+
+
+@pytest.mark.parametrize("max_error", [None, 1e-4])
+def test_thresholds_compare_with_single_scores_as_in_numpy(max_error):
+    p = np.round(rng.random(20_000), 2).astype(np.float32)
+    y = (rng.random(20_000) < p).astype(int)
+    found = parts(ROCAccumulator(max_error=max_error), y, p, None)
+    score, place = np.unique(p, return_inverse=True)
+    pos, neg = (np.bincount(place, y == label, len(score)) for label in (1, 0))
+    counted = ROCAccumulator.from_counts(score, pos, neg)
+    for t in (np.arange(1, 100) / 100).tolist():
+        acted = p >= t
+        expected = np.mean(acted & (y == 1)) - np.mean(acted & (y == 0)) * t / (1 - t)
+        for one in (
+            found,
+            pickle.loads(pickle.dumps(found)),
+            ROCAccumulator(max_error=max_error).merge(found),
+            counted,
+        ):
+            assert one.result(NetBenefit(t), method="delong").estimate == pytest.approx(expected)
+    one = found.update([0, 1], [0.25, 0.75])  # in float64, and so are all from now on
+    acted = p.astype(float) >= 0.03
+    assert one.result(NetBenefit(0.03)).estimate == pytest.approx(
+        ((acted & (y == 1)).sum() + 1 - ((acted & (y == 0)).sum() + 1) * 0.03 / 0.97) / 20_002
+    )
 
 
 def test_curve_and_counts_of_low_scores():

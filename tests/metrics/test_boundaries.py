@@ -79,6 +79,15 @@ def test_single_clusters_and_equal_weights_say_nothing(measure):
                 assert found.confidence_interval == pytest.approx(plain.confidence_interval, abs=1e-6), at
 
 
+@pytest.mark.parametrize("more", [{"groups": np.arange(55)}, {"sample_weight": np.ones(55), "weight_kind": "sampling"}])
+def test_five_samples_are_five_whatever_is_said_of_them(more):
+    y, noise = np.repeat([1, 0], [5, 50]), np.random.default_rng(0).normal(size=55)
+    s = np.round(noise + y, 1)
+    for measure in (AUC(), MarginAUC(0.1)):
+        plain, found = infer(y, s, measure), infer(y, s, measure, **more)
+        assert found.confidence_interval == pytest.approx(plain.confidence_interval, abs=1e-9)
+
+
 @pytest.mark.parametrize("measure", [*SCORED, AUC(), AveragePrecision()], ids=repr)
 def test_copies_of_a_row_in_its_cluster_say_nothing(measure):
     if isinstance(getattr(measure, "k", None), int):

@@ -131,14 +131,14 @@ def test_bounds_hold_every_measure(seed, max_error, kind, weighted):
     measures += [metrics.TPRAtFPR(0.1), metrics.FPRAtTPR(0.8), metrics.EnrichmentFactor(0.05), metrics.PrecisionAt(30)]
     measures += [metrics.RecallAt(0.2), PartialAUC((0.1, 0.3)), PartialAUC(tpr_range=(0.7, 1.0), normalize="mcclish")]
     measures += [PartialAUC((0.0, 0.5), (0.3, 1.0))]
-    bins, extent = state.read()
+    settled = state.settled()
     if kind == "probabilities":
         measures.append(metrics.NetBenefit(0.3))
     for measure in measures:
         assert measure.monotone
         ends = []
         for up in ((0.0, 1.0), (0.5, 0.5), (1.0, 0.0)):
-            score, _, pos, neg = _bins.laid(bins, extent, *up)
+            score, _, pos, neg = settled.laid(*up)
             held = ROCAccumulator.from_counts(score, pos, neg)
             ends.append(float(measure.estimates(held.middle())[0]))
         value = measure(y, s) if w is None else measure(y, s, sample_weight=w)

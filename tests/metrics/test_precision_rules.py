@@ -56,6 +56,11 @@ def test_a_known_prevalence_sets_the_precision():
     assert operating_point(Y, S, threshold=("precision", 0.6), prevalence=0.1).ppv >= 0.6
 
 
+def test_of_equal_f1_scores_at_a_prevalence_the_highest_threshold_is_taken():
+    y = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0]  # the first 9 and the first 11 have an F1 score of 12/17
+    assert operating_point(y, range(15, 0, -1), threshold="f1", prevalence=0.3).threshold == 7
+
+
 def test_no_threshold_has_that_precision():
     found = operating_point([0, 0, 1, 1, 0], [1, 2, 3, 4, 5], threshold=("precision", 0.9))
     assert found.threshold == np.inf and found.tpr == 0

@@ -61,7 +61,7 @@ def test_values_of_the_definition(digits, weighted):
         found = metrics.fpr_at_tpr_score(y, s, tpr=rate, sample_weight=w)
         assert found == pytest.approx(fpr_at(y, s, rate, w), abs=EXACT)
         held = metrics.ROCAccumulator().update(y, s, sample_weight=w)
-        assert held._core(held._shared.read()[0]).measure(_core.Measure.fpr_at_tpr(rate)) == pytest.approx(
+        assert held._core(held._shared.settled().bins).measure(_core.Measure.fpr_at_tpr(rate)) == pytest.approx(
             found, abs=EXACT
         )
 

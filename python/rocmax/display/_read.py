@@ -17,7 +17,7 @@ Scores = ArrayLike | Mapping[str, ArrayLike]
 
 
 class Model(NamedTuple):
-    """One model to draw: what the legend calls it, and its samples, with scores in float64."""
+    """One model to draw: what the legend calls it, and its samples."""
 
     name: str
     samples: Samples
@@ -36,9 +36,8 @@ def models_of(samples: Samples, names: Any = None) -> list[Model]:
     titles = two.model_names or usual if names is None else as_names(names, two.n_models, f"columns of {two.names[1]}")
     found = []
     for title, one in zip(titles, two.models(), strict=True):
-        known = one.kept is not None and one.kept.fits(one) and one.score.dtype == np.float64
-        data = one if known else one.scored(one.score.astype(np.float64, copy=False))
-        found.append(Model(title, samples.holding(data)))
+        known = one.kept is not None and one.kept.fits(one)
+        found.append(Model(title, samples.holding(one if known else one.scored(one.score))))
     return found
 
 

@@ -28,7 +28,7 @@ from rocmax._parameters import check_flag, shown
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
-from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared
+from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared, State
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import AUC, as_measure
 from rocmax.metrics.measures.base import Measure
@@ -189,7 +189,7 @@ class ROCAccumulator:
         0.9583333333333334
         """
         found = cls(pos_label=pos_label, higher_is_better=higher_is_better)
-        found._shared.add(frozenset(), of_counts(score, n_pos, n_neg, not higher_is_better))
+        found._shared.add(frozenset(), *of_counts(score, n_pos, n_neg, not higher_is_better))
         return found
 
     @property
@@ -205,10 +205,10 @@ class ROCAccumulator:
     @property
     def error_bound(self) -> float:
         """Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score."""
-        bins, extent = self._shared.read()
-        if _bins.is_exact(bins) or not (bins[2].any() and bins[3].any()):
+        state = self._shared.settled()
+        if _bins.is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
             return 0.0
-        least, estimate, most = (self._core(_bins.laid(bins, extent, *up)).measure(AUC().key) for up in _CURVES)
+        least, estimate, most = (self._core(state.laid(*up)).measure(AUC().key) for up in _CURVES)
         return min(max(estimate - least, most - estimate), self.max_error or 0.5)
 
     def update(
@@ -221,7 +221,7 @@ class ROCAccumulator:
         y_true : array-like of shape (n_samples,)
             Labels; one class only is allowed here.
         y_score : array-like of shape (n_samples,)
-            Finite scores, kept in float64: unlike elsewhere, float32 ones compare with a threshold after widening.
+            Finite scores. They are compared with a threshold in float32 if all parts have float32 ones.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative frequency weights.
 
@@ -257,7 +257,7 @@ class ROCAccumulator:
             run = _bins.counted_once(positive, score)
         else:
             run = _bins.counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
-        self._shared.add(labels, run, n_dropped=n_dropped)
+        self._shared.add(labels, run, score.dtype == np.float32, n_dropped=n_dropped)
         return self
 
     def merge(self, other: ROCAccumulator) -> ROCAccumulator:
@@ -286,7 +286,7 @@ class ROCAccumulator:
                 f" ROCAccumulator(max_error={other.max_error:g})"
             )
         theirs = other._shared.settled()  # opens its lock before ours is taken: two may merge each other
-        self._shared.add(theirs.seen, theirs.bins, theirs.extent, theirs.n_dropped)
+        self._shared.add(theirs.seen, theirs.bins, theirs.narrow, theirs.extent, theirs.n_dropped)
         return self
 
     def curve(self) -> tuple[F64, F64, F64]:
@@ -340,30 +340,28 @@ class ROCAccumulator:
         known = Data(counts=True, classes=measure.multi_class != "raise")
         checked(chosen or default_method(measure, known), measure, known)
         question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
-        bins, extent = self._shared.read()
-        bounds = None
-        if _bins.is_exact(bins):
-            middle = self._sample(bins)
-        else:
-            low, middle, high = (self._sample(_bins.laid(bins, extent, *up)) for up in _CURVES)
+        state, bounds = self._shared.settled(), None
+        middle = self._sample(state, *_MIDDLE)
+        if not _bins.is_exact(state.bins):
             if not measure.monotone:
                 raise ValueError(
                     f"measure={measure!r} needs every score, and max_error={self.max_error:g} has pooled some: use"
                     " max_error=None"
                 )
-            least, most = sorted(float(measure.estimates(each)[0]) for each in (low, high))
-            bounds = least, most
+            ends = (self._sample(state, *up) for up in _CURVES[::2])
+            bounds = tuple(sorted(float(measure.estimates(end)[0]) for end in ends))
         found = inferred(middle, Asked(measure, chosen, question, known), bounds)
-        kind = warn_of_parts(weight_kind, bins[2:].ravel())
+        kind = warn_of_parts(weight_kind, state.bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 
     def middle(self) -> Sample:
         """Return the weights at every score; of a bin of several scores one half is placed at either end."""
-        return self._sample(_bins.laid(*self._shared.read(), *_MIDDLE))
+        return self._sample(self._shared.settled(), *_MIDDLE)
 
-    def _sample(self, bins: F64) -> Sample:
-        found = as_sample(self._core(bins), 1 if self.pos_label is None else self.pos_label)
-        return found._replace(lower=not self.higher_is_better, n_dropped=self._shared.n_dropped)
+    def _sample(self, state: State, *up: float) -> Sample:
+        found = as_sample(self._core(state.laid(*up)), 1 if self.pos_label is None else self.pos_label)
+        score = found.score.astype(np.float32) if state.narrow else found.score
+        return found._replace(score=score, lower=not self.higher_is_better, n_dropped=state.n_dropped)
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]

@@ -11,10 +11,14 @@ from rocmax._checks.samples import F64, require_finite, scores, weights
 from rocmax.metrics.accumulator import _bins
 
 
-def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> F64:
-    """Check scores and the number of samples of either class at each, and return their bins: high for positives."""
+def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> tuple[F64, bool]:
+    """Check scores and the number of samples of either class at each, and return their bins: high for positives.
+
+    Also whether the scores are float32.
+    """
     score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
-    value = scores(score, "score").astype(np.float64, copy=False)
+    given = scores(score, "score")
+    value = given.astype(np.float64, copy=False)
     if value.ndim != 1:
         raise ValueError(f"score must be one-dimensional, got an array of shape {value.shape}")
     counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
@@ -25,7 +29,7 @@ def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> F64:
             " (WHERE score IS NOT NULL)"
         )
     require_finite(value, "score")
-    return _bins.counted(oriented(value, lower), *counts)
+    return _bins.counted(oriented(value, lower), *counts), given.dtype == np.float32
 
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:

@@ -25,6 +25,7 @@ class State(NamedTuple):
     seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
     n_dropped: int = 0  # samples with missing values
     waiting: int = 0  # samples at the front of the buffer, in no run yet
+    narrow: bool = True  # whether all scores were float32: thresholds are compared in their dtype
 
     @property
     def n_bins(self) -> int:
@@ -35,6 +36,10 @@ class State(NamedTuple):
     def bins(self) -> F64:
         """Bins of a settled state."""
         return self.runs[0]
+
+    def laid(self, pos_up: float, neg_up: float) -> F64:
+        """Return the bins of a settled state with one score each, :func:`_bins.laid`."""
+        return _bins.laid(self.bins, self.extent, pos_up, neg_up)
 
 
 class Shared:
@@ -57,7 +62,7 @@ class Shared:
     ) -> None:
         """Put samples into the buffer, after counting its samples if they do not fit."""
         with self._lock:
-            state = self._agreed(labels, n_dropped)
+            state = self._agreed(labels, n_dropped, score.dtype == np.float32 or not len(score))
             if state.waiting + len(score) > WAITING:
                 self._state = state = self._counted(state)
             if self._buffer is None:
@@ -70,13 +75,18 @@ class Shared:
             self._state = state._replace(waiting=to)
 
     def add(
-        self, labels: frozenset[Any], run: F64, extent: tuple[float, float] | None = None, n_dropped: int = 0
+        self,
+        labels: frozenset[Any],
+        run: F64,
+        narrow: bool,
+        extent: tuple[float, float] | None = None,
+        n_dropped: int = 0,
     ) -> None:
         """Add bins; without an extent they must be ascending."""
         with self._lock:
-            self._state = self._limited(self._agreed(labels, n_dropped), run, extent)
+            self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
 
-    def _agreed(self, labels: frozenset[Any], n_dropped: int) -> State:
+    def _agreed(self, labels: frozenset[Any], n_dropped: int, narrow: bool) -> State:
         """Return the state with labels and dropped samples of another part; all parts must have one pair of labels."""
         seen = self._state.seen | labels
         if seen and not any(seen <= pair for pair in PAIRS):
@@ -84,7 +94,8 @@ class Shared:
             raise ValueError(
                 f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
             )
-        return self._state._replace(seen=seen, n_dropped=self._state.n_dropped + n_dropped)
+        state = self._state
+        return state._replace(seen=seen, n_dropped=state.n_dropped + n_dropped, narrow=state.narrow and narrow)
 
     def _counted(self, state: State) -> State:
         """Count the samples in the buffer as a run."""
@@ -124,15 +135,6 @@ class Shared:
             state.bins.flags.writeable = False
             self._state = state
             return state
-
-    @property
-    def n_dropped(self) -> int:
-        """Number of samples left out."""
-        return self._state.n_dropped
-
-    def read(self) -> tuple[F64, tuple[float, float]]:
-        state = self.settled()
-        return state.bins, state.extent
 
 
 # A lock that another thread holds at a fork would stay closed in the child.

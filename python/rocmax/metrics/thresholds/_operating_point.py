@@ -64,7 +64,8 @@ def operating_point(
         - "youden" maximises ``TPR - r FPR``, "closest" minimises ``(1 - TPR)^2 + r FPR^2`` [1]_, with
           ``r = (1 - prevalence) / (cost prevalence)``, and prevalence 0.5 if none is given;
         - ("fpr", rate): the largest TPR with an FPR of at most `rate`; ("specificity", rate): the largest TPR with a
-          specificity of at least `rate`; ("sensitivity", rate): the lowest FPR with a TPR of at least `rate`;
+          specificity of at least `rate`; ("sensitivity", rate): the lowest FPR with a TPR of at least `rate`, and the
+          largest TPR there;
         - ("alerts", k): as many samples called positive as possible, but at most k: a number of samples if k is a
           whole number from 1, else a share of the samples in (0, 1). Samples tied at the cut are all left out if they
           do not fit. With weights, k counts weight;

@@ -170,7 +170,7 @@ class Rule(NamedTuple):
         if self.prevalence is not None:
             fp = fp * ((1 - self.prevalence) / self.prevalence * (n_pos / n_neg))
         found = self.kind.of_calls(self.number, tp, fp, n_pos)
-        best = int(np.argmax(found))
+        best = int(np.argmax(found >= found.max() * (1 - _ROUNDING)))
         return Rule("at", float(score[best]) if found[best] > 0 else np.inf)
 
     @property

@@ -50,7 +50,8 @@ class Units(NamedTuple):
         if variance > 0:
             known = min(self.deciding, 1.0 / self.most)
             found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
-        return 1.0 / found
+        size, whole = 1.0 / found, round(1.0 / found)
+        return whole if abs(size - whole) < 1e-9 * size else size  # 5 samples are not few, 5 less rounding would be
 
 
 def is_design(sample: Sample) -> bool:
