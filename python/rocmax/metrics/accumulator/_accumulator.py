@@ -349,7 +349,8 @@ class ROCAccumulator:
                     " max_error=None"
                 )
             ends = (self._sample(state, *up) for up in _CURVES[::2])
-            bounds = tuple(sorted(float(measure.estimates(end)[0]) for end in ends))
+            least, most = sorted(float(measure.estimates(end)[0]) for end in ends)
+            bounds = least, most
         found = inferred(middle, Asked(measure, chosen, question, known), bounds)
         kind = warn_of_parts(weight_kind, state.bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
