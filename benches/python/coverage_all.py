@@ -170,7 +170,7 @@ def differences(count: int) -> Iterator[Row]:
                     both = zip(z.T, names, strict=True)
                     s = [values(measure, scores_of(one, m, name), m, n, name) for one, name in both]
                     found = compare(y, np.column_stack(s), measure, n_jobs=1).confidence_interval
-                    ends.append(found or (np.nan, np.nan))
+                    ends.append(found)
                 first, second = (known(measure, m, n, name) for name in names)
                 cells.append(Cell.of(*np.transpose(ends), first - second))
             yield str(measure), f"{m} + {n}", cells

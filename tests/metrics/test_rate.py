@@ -208,3 +208,42 @@ def test_bad_options_are_named(call, message):
         call([0, 1, 0, 1], [1.0, 2, 3, 4])
     with pytest.raises(ValueError, match=r"tpr must be a number in \[0, 1\], got 2"):
         metrics.fpr_at_tpr_score([0, 1], [1.0, 2.0], tpr=2)
+
+
+def of_ties(y, s, fpr, z):
+    """The definition for ties: Wilson's interval at every threshold that may have the rate, with what z is left."""
+    n, m, ends = (~y).sum(), y.sum(), []
+    cuts = [np.inf, *np.unique(s)[::-1], -np.inf]
+    rates = [((s[~y] >= c).mean(), (s[y] >= c).mean()) for c in cuts]
+    for (at, rate), (after, _) in zip(rates[:-1], [*rates[1:-1], (2.0, 1.0)], strict=True):
+        distance = max(at - fpr, fpr - after, 0.0) / np.sqrt(fpr * (1 - fpr) / n)
+        if distance <= z:
+            left = z**2 - distance**2
+            middle, reach = rate * m + left / 2, np.sqrt(left * (m * rate * (1 - rate) + left / 4))
+            ends.append(((middle - reach) / (m + left), (middle + reach) / (m + left)))
+    low, high = np.transpose(ends)
+    return low.min(), high.max()
+
+
+@pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_ends_of_tied_scores_are_those_of_all_thresholds_near(fpr, level):
+    for seed in range(5):
+        y, s = drawn(300, digits=0, seed=seed)
+        found = metrics.infer(y, s, TPRAtFPR(fpr), confidence_level=level, null_value=0.5)
+        np.testing.assert_allclose(found.confidence_interval, of_ties(y, s, fpr, stats.norm.ppf(0.5 + level / 2)))
+        for step in (-1e-6, 1e-6):  # the ends may jump to another threshold
+            near = metrics.infer(y, s, TPRAtFPR(fpr), confidence_level=1 - found.pvalue + step).confidence_interval
+            assert (near.low <= 0.5 <= near.high) == (step > 0)
+        mirrored = metrics.infer(~y, -s, FPRAtTPR(1 - fpr), confidence_level=level).confidence_interval
+        np.testing.assert_allclose(1 - np.array(mirrored)[::-1], found.confidence_interval, atol=EXACT)
+
+
+@pytest.mark.parametrize("measure", [TPRAtFPR(0.1), FPRAtTPR(0.9)], ids=repr)
+def test_real_coverage_of_scores_rounded_to_halves(measure):
+    """FPRs near 0.1 are 0.106 and 0.040: one block of ties decides, and one line missed the truth in half of cases."""
+    truth = stats.norm.sf(0.75) if measure.fixed == "fpr" else stats.norm.sf(-0.75)
+    y, z = np.arange(500) < 250, np.random.default_rng(0).normal(size=(500, 400))
+    s = np.round(2 * (z + y[:, None])) / 2
+    low, high = metrics.infer(y, s, measure).confidence_interval
+    assert ((low <= truth) & (truth <= high)).mean() > 0.92 and (high - low).mean() < 0.3

@@ -16,7 +16,9 @@ from rocmax.metrics import (
     SmoothedAUC,
     TPRAtFPR,
     compare,
+    cross_validated_auc,
     infer,
+    mrmc_analysis,
 )
 
 REFUSED = [
@@ -49,13 +51,14 @@ def test_the_point_is_printed_with_the_reason(measure, method, reason):
     assert np.isnan([*found.confidence_interval, found.standard_error, found.pvalue]).all()
     line = str(found).splitlines()[0]
     assert f"(no 95 % CI: {reason}" in line and "not available" not in line and "p " not in line
-    assert f"(no 95 % CI: {reason}; 20 positive, 100 negative samples)" in found.summary()
+    untested = f"(no 95 % CI: {reason}, and no two-sided test against 0.5"
+    assert untested in line and f"{untested}; 20 positive, 100 negative samples)" in found.summary()
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["confidence_interval"] == [None, None] and plain["no_interval"] == reason
     assert found.rows()[0]["no_interval"] == reason
     assert reason in found._repr_html_() and found.references == []
     several = quietly(infer, y, s, measure)
-    assert reason in str(several).splitlines()[0] and reason in several.summary()
+    assert reason in str(several).splitlines()[0] and reason in several.summary() and "no two-sided" not in str(several)
     np.testing.assert_array_equal(several.estimate, measure(y, s))
 
 
@@ -66,7 +69,7 @@ def test_differences_have_no_test_either(measure, method, reason):
     apart = quietly(compare, {"a": y, "b": y}, {"a": s[:, 0], "b": s[:, 1]}, measure)
     for found in (two, apart):
         assert found.difference == pytest.approx(measure(y, s[:, 0]) - measure(y, s[:, 1]), abs=1e-15)
-        assert found.confidence_interval is None and np.isnan(found.pvalue) and found.covariance is None
+        assert np.isnan([*found.confidence_interval, found.pvalue]).all() and found.covariance is None
         assert f"(no 95 % CI: {reason}, and no test" in str(found).splitlines()[0]
         assert f"no 95 % CI: {reason}, and no test; 20 positive" in found.summary()
     three = quietly(compare, y, s, measure)
@@ -181,3 +184,30 @@ def test_a_test_of_equality_names_the_subgroup_without_an_interval():
     with pytest.warns(CoverageWarning, match="has no interval"):
         found = infer(y, s, PartialAUC((0.0, 0.02)), by=by)
     assert "no test, because subgroup few has no interval" in str(found) and "''" not in str(found)
+
+
+def test_folds_with_few_samples():
+    y, s = data()
+    fold = np.arange(120) % 5
+    found = quietly(cross_validated_auc, y, s[:, 0], TPRAtFPR(0.01), fold=fold)
+    assert found.no_interval == "a fold has only 0.2 negatives beyond the threshold, an interval needs 0.3"
+    assert np.isnan([*found.confidence_interval, found.standard_error]).all() and 0 <= found.estimate <= 1
+    assert cross_validated_auc(y, s[:, 0], TPRAtFPR(0.1), fold=fold).no_interval is None
+
+
+def test_readers_with_few_cases():
+    y, s = data()
+    study = {
+        "reader": np.tile(np.repeat(["a", "b"], 120), 2),
+        "modality": np.repeat(["x", "y"], 240),
+        "case": np.tile(np.arange(120), 4),
+    }
+    ratings = np.concatenate([s[:, 0], s[:, 1], s[:, 2], s[:, 0] + s[:, 1]])
+    found = quietly(mrmc_analysis, np.tile(y, 4), ratings, TPRAtFPR(0.002), **study)
+    assert found.no_interval == REFUSED[0][2] and found.no_interval in str(found)
+    assert np.isnan([found.pvalue, *found.differences[0].confidence_interval]).all()
+    assert np.isnan([one.standard_error for one in found.mean_inference]).all()
+    assert "Note" not in found.summary() and "nan" not in found.summary()
+    json.dumps(found.to_dict(), allow_nan=False)
+    named = mrmc_analysis(np.tile(y, 4), ratings, TPRAtFPR(0.002), covariance="jackknife", **study)
+    assert named.no_interval is None and named.pvalue >= 0

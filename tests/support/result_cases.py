@@ -208,7 +208,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: infer(Y, S[:, 1], by=pd.Series(np.array(["a", ATTACK, "c"])[CLASS], name=ATTACK)),
         (
             f"AUC within subgroups of {ATTACK}, pooled by pairs 0.8",
-            "; logit of DeLong et al. 1988; 41 positive, 72 negative samples; 3 subgroups)",
+            "; 41 positive, 72 negative samples; 3 subgroups; intervals of subgroups: score interval)",
             f"{ATTACK} 0.7",
             "Equality of subgroups: F ",
             "degrees of freedom, p = 0.",

@@ -29,6 +29,7 @@ from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
+from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._pair_tests import pair_tests
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes
@@ -344,8 +345,9 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     elif refused is not None:
+        unknown = ConfidenceInterval(np.nan, np.nan)
         pairs = tuple(
-            PairComparison(one, other, float(estimate[j] - estimate[k]), np.nan, None, *[np.nan] * 4)
+            PairComparison(one, other, float(estimate[j] - estimate[k]), np.nan, unknown, *[np.nan] * 4)
             for (j, one), (k, other) in combinations(enumerate(names), 2)
         )
     else:

@@ -17,7 +17,8 @@ from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Asked, Interval
+from rocmax.metrics.methods import refusal
+from rocmax.metrics.methods.base import Asked, Interval, without_limits
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._reading import Clustered, read
@@ -68,7 +69,8 @@ def cross_validated_auc(  # with samples first, the measure is second
     Returns
     -------
     Inference
-        With method "influence-curve". O(n log n).
+        With method "influence-curve"; without an interval if a fold has too few samples for one by :func:`infer`
+        (`no_interval`). O(n log n).
 
     Raises
     ------
@@ -112,7 +114,8 @@ def cross_validated_auc(  # with samples first, the measure is second
         one = one_model(data)
         label = data.positive
     folds, place = names_of(samples.by if of_fold else fold, len(label), "fold", DROP)
-    found = [_of_fold(part, measure, one) for part in _parts(one, folds.tolist(), place)]
+    parts = list(_parts(one, folds.tolist(), place))
+    found = [_of_fold(part, measure, one) for part in parts]
     values, influences = zip(*found, strict=True)
     # A sample or a cluster has the sum of its influences on the folds, each divided by the size of the fold.
     of_row = np.hstack([np.atleast_2d(own) / np.sqrt(own.shape[-1]) for own in influences])
@@ -123,6 +126,8 @@ def cross_validated_auc(  # with samples first, the measure is second
     interval = Interval(
         estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
     )
+    if (refused := refusal(asked, parts, instead="use fewer folds, or infer of all scores")) is not None:
+        interval = without_limits(estimate, interval.method, f"a fold has {refused}")
     if data.group is None:
         _warn_of_repeats(label, place)
     inference = result(interval, asked, data, n_folds=len(folds))

@@ -11,7 +11,7 @@ more sample: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of 
 ends, the smaller. The false positive rate at a true positive rate is 1 - R of the curve with the classes exchanged.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +20,14 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
-from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided, wilson
+from rocmax.metrics.intervals._interval import Limits, Tails, around, dual, last_held, sided, wilson
 from rocmax.metrics.intervals._score import fitted, slope
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
 _WINDOW = 2.0
 _LAST = float(np.nextafter(1.0, 0.0))  # the greatest n / (n + 1), for any weights
+# With more distinct scores in the window, or fewer samples at each, ties are negligible.
+_FINE, _SEVERAL = 40, 1.5
 _EDGE = 8.0  # normal quantiles beyond count as those of 0 and 1
 
 # Returns the measure of every model at a rate.
@@ -93,7 +95,7 @@ def score(
     The limits enclose all R(f) with ``(estimate - r)^2 <= z^2 V(r)`` for ``r = R(q)``, where
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
-    place = _place(curve, at, mirrored, sizes)
+    place, curves = _place(curve, at, mirrored, sizes), list(curves)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
 
     def variance(u: F64) -> F64:
@@ -106,7 +108,7 @@ def score(
     if few.decide(place.n_setting, place.rate, place.rate):
         slopes = np.array([slope(fitted(each, mirrored), min(sizes)) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
-        return estimate, variance(start), limits.moved(*kept)
+        return estimate, variance(start), _of_ties(limits, place, curves, mirrored).moved(*kept)
 
     def ends(z: Any) -> tuple[F64, F64]:
         def gap(u: F64) -> F64:
@@ -121,4 +123,46 @@ def score(
         u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
         return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
 
-    return estimate, variance(start), Limits(ends, tails).moved(*kept)
+    return estimate, variance(start), _of_ties(Limits(ends, tails), place, curves, mirrored).moved(*kept)
+
+
+def _of_ties(limits: Limits, place: _Place, curves: Sequence[_core.Curve], mirrored: bool) -> Limits:
+    """Return the limits of curves without ties of the class that sets the threshold, and those of all thresholds."""
+    found = [(k, _thresholds(each, place, mirrored)) for k, each in enumerate(curves)]
+    others = [(k, *near) for k, near in found if near is not None]
+    if not others:
+        return limits
+
+    def ends(z: Any) -> tuple[F64, F64]:
+        low, high = limits.ends(z)
+        z = np.broadcast_to(z, low.shape)
+        for k, distance, rates in others:
+            room = z[..., k, None] ** 2 - distance**2
+            lower, upper = wilson(rates * place.n_called, place.n_called, np.sqrt(np.maximum(room, 0.0)))
+            low[..., k] = np.where(room >= 0, lower, 1.0).min(axis=-1)
+            high[..., k] = np.where(room >= 0, upper, 0.0).max(axis=-1)
+        return low, high
+
+    return Limits(ends, dual(place.estimate, ends))
+
+
+def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64, F64] | None:
+    """Return how far thresholds are from having the rate, in standard errors, and the measured rates there.
+
+    None if scores near the place are distinct, or so many that ties are negligible.
+    """
+    error = np.sqrt(place.rate * (1 - place.rate) / place.n_setting)
+    reach, rule = _WINDOW * error + 1.0 / place.n_setting, _core.Rule.sensitivity if mirrored else _core.Rule.fpr
+    ends = np.clip([place.rate - reach, place.rate + reach], 0.0, 1.0)
+    cuts = [curve.cut(rule(float(1.0 - end if mirrored else end)))[1] for end in ends]
+    if abs(cuts[1] - cuts[0]) > _FINE:
+        return None
+    _, pos, neg = curve.steps()
+    parts = (neg[::-1], pos[::-1]) if mirrored else (pos, neg)
+    called, fixed = (np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in parts)
+    inside = (parts[1] > 0) & (fixed[1:] > ends[0]) & (fixed[:-1] < ends[1])
+    if np.diff(fixed)[inside].sum() * place.n_setting <= _SEVERAL * np.count_nonzero(inside):
+        return None
+    over = np.maximum(fixed, place.rate) - np.minimum(np.append(fixed[1:], np.inf), place.rate)
+    near = over <= _EDGE * error
+    return over[near] / error, called[near]

@@ -67,13 +67,15 @@ def default_comparison(measure: Measure) -> Method:
     return Profile() if Profile.fits(measure) else Bootstrap()
 
 
-def refusal(asked: Asked, samples: Sequence[Sample | Classes], own: Interval | None = None) -> str | None:
-    """Return why samples have no interval by default, and warn; a method that is named gives one.
+def refusal(
+    asked: Asked, samples: Sequence[Sample | Classes], own: Interval | None = None, *, instead: str | None = None
+) -> str | None:
+    """Return why samples have no interval by default, and warn; a method that is named gives one, or what is `instead`.
 
     `own` are the intervals of their models, if they are known.
     """
     measure = asked.measure
-    if asked.named or type(measure).refusal is Measure.refusal:
+    if asked.method is not None or type(measure).refusal is Measure.refusal:
         return None
     for sample in samples:
         for sizes in () if isinstance(sample, Classes) else (own and own.sizes) or _sizes(sample, measure):
@@ -85,7 +87,7 @@ def refusal(asked: Asked, samples: Sequence[Sample | Classes], own: Interval | N
                 known = bias is None or found in bias
                 found += "" if sizes == counted else " (effective numbers)"
                 fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
-                warn(CoverageWarning(f"{fact}; method={name!r} gives one", fact, None, bias))
+                warn(CoverageWarning(f"{fact}; {instead or f'method={name!r} gives one'}", fact, None, bias))
                 return found
     return None
 

@@ -158,9 +158,3 @@ class Asked(NamedTuple):
     known: Data = Data()
     seed: Any = None
     adjust: str | None = None  # of the p-values of pairs
-    chosen: bool = False  # whether the method is the default of all subgroups
-
-    @property
-    def named(self) -> bool:
-        """Whether the method was requested."""
-        return self.method is not None and not self.chosen

@@ -21,10 +21,8 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
     whole = Trait.AUC in measure.traits
-    if whole and (sizes is None or data.pairs):  # subgroups are joined on the logit scale
-        return LogitDeLong()
     many = sizes is not None and (whole or isinstance(measure, MeanMeasure)) and min(measure.deciding(sizes))[0] >= MANY
-    ranked = data.pairs and Trait.RANKING in measure.traits
+    ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
     if measure.traits & _PART and not (many or ranked or data.classes):
         return Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

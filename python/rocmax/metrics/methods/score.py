@@ -37,7 +37,9 @@ class Score(Method):
     For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates. Keep a line if its rate r at
     ``q = (floor(n f) + 1) / (n + 1)`` satisfies ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``.
     The interval is the set of TPRs at f of the lines kept. Here b is the slope of the curve near f, R' the slope of the
-    line as a curve, and scores are assumed to be continuous.
+    line as a curve. If scores near the threshold are tied, the limits are instead the outermost of Wilson's at all
+    thresholds whose FPRs (there at most f, at the next above f) are v <= z standard errors ``sqrt(f (1 - f) / n)`` on
+    the wrong side of f, with ``sqrt(z^2 - v^2)`` in place of z.
 
     For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor`, :class:`EqualErrorRate`,
     :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, draw m positives a + Z_i and n

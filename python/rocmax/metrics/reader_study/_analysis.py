@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
-from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
+from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods import refusal
+from rocmax.metrics.methods.base import Asked
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
@@ -89,7 +91,8 @@ def mrmc_analysis(
         How to estimate the covariances: "delong" from the components of the measure; "jackknife" by leaving out one
         case at a time; "unbiased" from pairs of kernels that share no case (Gallas, 2006) [3]_, only for means over
         pairs; "bootstrap" from `n_resamples` resamples of the cases; "obuchowski" from binormal curves. "unbiased" and
-        "obuchowski" do not support clusters and weights.
+        "obuchowski" do not support clusters and weights. With "delong" and random cases there is no interval and no
+        test (`no_interval`) if a reader has too few cases for an interval by :func:`infer`.
     readers, cases : {"random", "fixed"}, default="random"
         "random" generalises the results to similar readers or cases, "fixed" limits them to those in the study. At
         least one must be "random".
@@ -175,8 +178,12 @@ def mrmc_analysis(
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
-    spread = covariances.estimated(covariance, study, measure, n_resamples, random_state)
-    check_variance(spread)
+    refused = _refused(study, measure) if covariance == "delong" and random_cases else None
+    if refused is None:
+        spread = covariances.estimated(covariance, study, measure, n_resamples, random_state)
+        check_variance(spread)
+    else:
+        spread = np.full((theta.size,) * 2, np.nan)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
@@ -207,10 +214,17 @@ def mrmc_analysis(
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
         null_value=None if differences else null,
+        no_interval=refused,
         **test._asdict(),
         **options.described(),
         **study.described(),
     )
+
+
+def _refused(study: Readings, measure: Measure) -> str | None:
+    """Return why too few cases of a test decide its estimate for an interval, and warn, or None."""
+    asked = Asked(measure, None, Question(0.95))
+    return refusal(asked, [data for _, data in study.tests()], instead="covariance='jackknife' gives one")
 
 
 def _minus_last(spread: F64) -> F64:

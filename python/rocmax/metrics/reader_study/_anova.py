@@ -46,6 +46,8 @@ class Anova(NamedTuple):
     def error(self, random_readers: bool, random_cases: bool) -> ErrorTerm:
         """Return the expected mean square of the modalities if they have equal means."""
         t, r = self.n_modalities, self.n_readers
+        if random_cases and np.isnan(self.var):  # refused
+            return ErrorTerm(np.nan, np.nan)
         if not random_readers:
             return ErrorTerm(self.var - np.nan_to_num(self.cov1) + (r - 1) * self.between_readers, np.inf)
         # With one modality there is no interaction; the readers are the only random term.

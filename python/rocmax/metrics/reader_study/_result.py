@@ -180,7 +180,8 @@ class MRMCAnalysis(Measured):
 
     def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
         places = self._places(row.standard_error)
-        return f"{words.digits(estimate, places)} ({words.ends(row.confidence_interval, places)})"
+        shown = words.digits(estimate, places)
+        return shown if self.no_interval else f"{shown} ({words.ends(row.confidence_interval, places)})"
 
     def _study(self) -> str:
         modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
@@ -189,7 +190,9 @@ class MRMCAnalysis(Measured):
         return f"{self.measure_in_words}, {readers}, {modalities}"
 
     def _test(self) -> str:
-        """Return the sentence about the test."""
+        """Return the sentence about the test, or why there is none."""
+        if self.no_interval:
+            return f"no interval and no test: {self.no_interval}"
         first, second = (words.digits(df, None) for df in self.df)
         df = {"F": f"({first}, {second})", "chi-square": f"({first})", "t": f"({second})", "normal": ""}
         of = f"{_SYMBOLS[self.distribution]}{df[self.distribution]}"
@@ -229,7 +232,8 @@ class MRMCAnalysis(Measured):
         means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)
         found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
         for d in self.differences:
-            found.append(f"{_name_of(d)} {self._said(d, d.difference)}, {words.p_value(d.pvalue)}")
+            tested = "" if self.no_interval else f", {words.p_value(d.pvalue)}"
+            found.append(f"{_name_of(d)} {self._said(d, d.difference)}{tested}")
         return [*found, f"Test: {self._test()}", *self._notes()]
 
     def _basis(self) -> list[str]:

@@ -31,7 +31,8 @@ class PairComparison(NamedTuple):
     difference, standard_error : float
         Estimate of a minus that of b, and its standard error; NaN with "venkatraman".
     confidence_interval : ConfidenceInterval or None
-        Two-sided interval of the difference; None with "venkatraman", which tests no number.
+        Two-sided interval of the difference; NaN where there is none (`no_interval`), None with "venkatraman", which
+        tests no number.
     statistic, df : float
         The difference minus the null difference over the standard error, and the degrees of freedom of Student's t,
         infinite for the normal distribution; with "venkatraman" the distance of the curves.

@@ -127,6 +127,11 @@ class Inference(Measured):
         return words.against(self.alternative, self.null_value, self.equivalence_margin)
 
     @property
+    def _level(self) -> str:
+        untested = f", and no {self._against}" if self.no_interval and self._against else ""
+        return super()._level + untested
+
+    @property
     def _only_test(self) -> str:
         """The test of one model in words, if there was one."""
         return f", {words.p_value(self.pvalue)} ({self._against})" if self._against and not self.no_interval else ""
@@ -152,7 +157,7 @@ class Inference(Measured):
         if np.ndim(self.estimate):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
-            test = f", p of a {self._against}" if self._against else ""
+            test = f", p of a {self._against}" if self._against and not self.no_interval else ""
             return [f"{self.measure_in_words} ({level}{test}{self._fixed})", *words.text_table(rows, self._bounded)]
         places = self._places(self.standard_error, self.confidence_interval)
         text = words.bracketed(self.estimate, self.confidence_interval, places)
@@ -167,9 +172,9 @@ class Inference(Measured):
             interval = row["ci_low"], row["ci_high"]
             shown = words.digits if self.no_interval else partial(words.with_ends, interval=interval)
             found = shown(row["estimate"], places=self._places(row["standard_error"], interval))
-            pvalue = f", {words.p_value(row['pvalue'])}" if self._against else ""
+            pvalue = f", {words.p_value(row['pvalue'])}" if self._against and not self.no_interval else ""
             each.append(f"{words.label_text(name)} = {found}{pvalue}")
-        test = f"; p of a {self._against}" if self._against else ""
+        test = f"; p of a {self._against}" if self._against and not self.no_interval else ""
         return [f"{self.measure_in_words} ({level}{test}; {basis}): {words.listing(each, '; ')}"]
 
     def _said(self, name: str, basis: str) -> str:

@@ -146,15 +146,17 @@ def in_subgroups(
             f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
         )
     data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
-    # One method for subgroups of all sizes.
-    asked = asked._replace(method=asked.method or default_method(measure, asked.known), chosen=asked.method is None)
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
     share = shares_of(totals_of(found), "pairs")
     interval = _pooled(moments, share, found, measure)
-    if isinstance(asked.method, Score) and moments.sums is None:
-        limits = [asked.method.estimate(parts.samples[name], measure).limits for name in found]
+    kept = [parts.samples[name] for name in found]
+    methods = [asked.method or default_method(measure, asked.known, one.effective) for one in kept]
+    # Sums of score intervals of AUCs undercover where positives vary more than negatives.
+    summed = any(isinstance(method, Score) for method in methods) and (asked.method or not measure.counts_pairs)
+    if moments.sums is None and summed:
+        limits = [method.estimate(one, measure).limits for method, one in zip(methods, kept, strict=True)]
         interval = of_scores(interval, limits, share)
         levels = [[one.ends(z) for one in limits] for z in (0.0, critical(asked.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
@@ -180,7 +182,7 @@ def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], asked: Asked) ->
     none = next((name for name, one in found.items() if one.no_interval is not None), None)
     if none is not None:
         return f"{parts.by} {words.label_text(none)} has none"
-    for name in found if isinstance(asked.measure, Rate) and not asked.named else ():
+    for name in found if isinstance(asked.measure, Rate) and asked.method is None else ():
         count, held = asked.measure.deciding(parts.samples[name].effective)[1]
         if count < _POOLED:
             return f"{parts.by} {words.label_text(name)} has only {count:.2g} {held}, a pooled rate needs {_POOLED}"

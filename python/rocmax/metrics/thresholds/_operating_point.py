@@ -50,8 +50,8 @@ def operating_point(
     ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
     ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
     of equally good thresholds. The estimators' `threshold` uses the same rules. By default intervals take the threshold
-    as fixed; those of :func:`infer` with :class:`TPRAtFPR` take the FPR as fixed and the threshold as estimated, and
-    are wider.
+    as fixed, so that few samples beyond it are no reason to refuse one; those of :func:`infer` with :class:`TPRAtFPR`
+    take the FPR as fixed and the threshold as estimated, and are wider.
 
     Parameters
     ----------
