@@ -156,6 +156,14 @@ def test_the_auc_is_that_of_the_values():
     assert one.auc == pytest.approx(roc_auc_score(Y, values), abs=1e-12)
 
 
+@pytest.mark.parametrize("of", [lambda x: np.abs(x) > 1, lambda x: np.abs(x) < 0.3, lambda x: np.sin(2 * x) > 0])
+def test_numbers_that_rank_in_no_direction(of):
+    x = RNG.normal(size=2000)
+    (one,) = suspects([Encoded("x", x), Encoded("z", RNG.permutation(x))], of(x))
+    assert one.column == "x" and one.by == "value" and one.auc > 0.995
+    assert not suspects([Encoded("x", x)], of(x + RNG.normal(size=len(x)) / 3))
+
+
 def test_large_tables_are_sampled():
     rng = np.random.default_rng(3)
     y = rng.random(150_000) < 0.4

@@ -15,8 +15,9 @@ from rocmax._typing import F64, AnyArray, Bool
 # A column is a suspect if its AUC is at least 1 - _ERROR, with fewer than _MANY rows in a class nearer to 1 in
 # proportion. With fewer than _FEWEST rows in a class, many a good feature ranks perfectly.
 _ERROR, _MANY, _FEWEST = 0.005, 100, 20
-# The rows of each class that are looked at, and the folds for the rates of categories.
-_ROWS, _FOLDS = 50_000, 5
+# The rows of each class that are looked at, the folds for the rates of categories, and the intervals of numbers whose
+# rates are looked at.
+_ROWS, _FOLDS, _INTERVALS = 50_000, 5, 64
 # Values that repeat name something if there are at least _NAMES of them, none with more than _LARGEST of their rows,
 # and two rows of one value disagree about the label at most _SELDOM times as often as expected, which by chance has a
 # probability below _CHANCE.
@@ -86,7 +87,8 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
     Notes
     -----
     *Values* rank in either direction, missing ones lowest or highest. *Categories*, and numbers that repeat, rank by
-    the share of positives among their rows in the other folds, so that many distinct values do not look perfect.
+    the share of positives among their rows in the other folds, so that many distinct values do not look perfect; so do
+    64 intervals of numbers with equally many rows, which find a leak by the distance from a middle.
     *Repeated values*: if two rows of one value disagreed as often as two rows of different values (of numbers:
     neighbouring values), the number of disagreeing consecutive rows would be binomial; its probability must be below
     1e-6. Rows that equal another one in all columns are not looked at there. *Cost*: a sort of each column, of at most
@@ -161,8 +163,13 @@ class _Counted:
             return None, None
         if not self.is_category and (auc := self._by_value()) >= enough:
             return "value", auc
-        auc = self._by_category(fold)
-        return ("category" if self.is_category else "value", auc) if auc >= enough else (None, None)
+        auc = self._by_category(fold, self.codes)
+        if self.is_category:
+            return ("category", auc) if auc >= enough else (None, None)
+        if auc < enough and len(self.rows) > _INTERVALS:  # such as by the distance from a middle
+            first = np.cumsum(self.rows) - self.rows
+            auc = self._by_category(fold, (first * _INTERVALS // len(self.codes))[self.codes])
+        return ("value", auc) if auc >= enough else (None, None)
 
     def _by_value(self) -> float:
         hits, others = self.hits, self.rows - self.hits
@@ -170,19 +177,19 @@ class _Counted:
         high = _auc(np.r_[hits, self.lost_hits], np.r_[others, self.lost_others])
         return max(low, 1.0 - low, high, 1.0 - high)
 
-    def _by_category(self, fold: AnyArray) -> float:
-        """Return the AUC of the share of positives among the rows of a value in other folds.
+    def _by_category(self, fold: AnyArray, codes: AnyArray) -> float:
+        """Return the AUC of the share of positives among the rows of a value, by its code, in other folds.
 
         The values that occur once have the share of all rows; missing ones are one more value.
         """
-        again = self.rows > 1
+        again = np.bincount(codes) > 1
         n = np.count_nonzero(again)
         if not n:
             return 0.5
         place = np.full(len(again), n + 1)
         place[again] = np.arange(n)
         cells = np.full(len(self.positive), n)
-        cells[self.order] = place[self.codes]
+        cells[self.order] = place[codes]
         cells, size = cells * _FOLDS + fold, (n + 2) * _FOLDS
         rows = np.bincount(cells, minlength=size).reshape(-1, _FOLDS)
         hits = np.bincount(cells, weights=self.positive, minlength=size).reshape(-1, _FOLDS)
