@@ -290,3 +290,15 @@ def test_a_kernel_matrix_that_cannot_fit():
     n = 1 << 22
     with pytest.raises(MemoryError, match=r"the kernel matrix of 4194304 samples in float64 needs 140,737\.5 GB"):
         AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
+
+
+@pytest.mark.parametrize("model", [PartialAUCSVC(), PartialAUCSVCCV(), AUCRLS(), Boosting(), Ensemble()])
+def test_two_columns_of_one_name_and_labels_of_two_types(model):
+    double = pd.DataFrame(X, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="X has two columns of the name 'a': rename one"):
+        model.fit(double, Y)
+    fitted = PartialAUCSVC().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    with pytest.raises(ValueError, match="X has two columns of the name 'a': rename one"):
+        fitted.predict(double)
+    with pytest.raises(ValueError, match="y mixes labels of types bool, str: convert them to one type"):
+        model.fit(X, np.array(["1" if label else True for label in Y], dtype=object))

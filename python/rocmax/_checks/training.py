@@ -20,6 +20,7 @@ from rocmax._checks.samples import require_finite, require_labels, require_prese
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
+from rocmax._tables._frame import is_frame, require_own_names
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
@@ -49,7 +50,7 @@ def _checks(name: str, X: Any = None) -> Iterator[None]:
 
 
 def _require_columns_of_numbers(X: Any) -> None:
-    if not (hasattr(X, "columns") and hasattr(X, "shape")):
+    if not is_frame(X):
         return
     for name in X.columns:
         dtype = getattr(X[name], "dtype", None)
@@ -91,6 +92,8 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
     y = np.asarray(y)
     if y.dtype == object and all(isinstance(label, _NUMBERS) for label in y):
         y = np.array(y.tolist())  # such as from a column of a frame
+    elif y.dtype == object and len(kinds := {type(label).__name__ for label in y}) > 1:
+        raise ValueError(f"y mixes labels of types {', '.join(sorted(kinds))}: convert them to one type")
     if weight is not None:
         counted = y[weight > 0]
         if len(counted) and np.all(counted == counted[0]) and not np.all(y == counted[0]):
@@ -161,7 +164,7 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     _require_readable(X)
     if is_dask(X):
         raise TypeError("dask input is not supported here; pass X.compute()")
-    if not (hasattr(X, "columns") and hasattr(X, "shape")):
+    if not is_frame(X):
         with _checks("X"):
             X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
         return _canonical(X) if is_sparse(X) else X
@@ -223,9 +226,11 @@ def _native(X: Any) -> Any:
 
 
 def _require_readable(X: Any) -> None:
-    """Refuse a LazyFrame, and masked values."""
+    """Refuse a LazyFrame, two columns of one name, and masked values."""
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise TypeError("X is a LazyFrame, whose rows are not read yet; pass X.collect()")
+    if is_frame(X):
+        require_own_names(X)
     require_unmasked(X, "X", _UNMASK)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 
 from rocmax._parameters import shown
 from rocmax._typing import F64
@@ -19,15 +18,28 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
+def require_own_names(X: Any) -> None:
+    """Refuse a frame with two columns of one name."""
+    names = [*getattr(X, "column_names", X.columns)]  # columns of pyarrow are values
+    if len({*names}) < len(names):
+        double = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"X has two columns of the name {double!r}: rename one")
+
+
 def columns_of(X: Any) -> dict[Any, nw.Series[Any]]:
     """Return the columns of a frame by name."""
-    try:
-        frame = X if isinstance(X, nw.DataFrame) else nw.from_native(X, eager_only=True)
-        return dict(zip(frame.columns, frame.iter_columns(), strict=True))
-    except DuplicateError:
-        names = [*X.columns]
-        double = next(name for k, name in enumerate(names) if name in names[:k])
-        raise ValueError(f"X has two columns of the name {double!r}: rename one") from None
+    if not isinstance(X, nw.DataFrame):
+        require_own_names(X)
+        X = nw.from_native(X, eager_only=True)
+    return dict(zip(X.columns, X.iter_columns(), strict=True))
+
+
+def numbered(series: nw.Series[Any], name: Any) -> F64:
+    """Return numbers as they are, and a number for each text or other value; NaN where missing."""
+    if type_of(series) in ("number", "flag"):
+        return numbers(series, name)
+    known: dict[str | None, float] = {None: np.nan}
+    return np.array([known.setdefault(text, len(known)) for text in texts(series)], dtype=np.float64)
 
 
 def type_of(series: nw.Series[Any]) -> str:

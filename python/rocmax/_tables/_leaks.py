@@ -1,13 +1,13 @@
 """Look for suspects among the columns of a training table, whatever library it is of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from rocmax._runtime.warn import warn
-from rocmax._tables._frame import columns_of, is_frame, numbers, texts, type_of
+from rocmax._tables._frame import columns_of, is_frame, numbered, type_of
 from rocmax._tables._suspects import Encoded, Suspect, messages, sampled, suspects
 from rocmax._typing import AnyArray, Bool
 from rocmax.exceptions import LeakageWarning
@@ -32,17 +32,9 @@ def encoded(X: Any, rows: AnyArray | None = None) -> Iterator[Encoded]:
     if is_frame(X):
         for name, series in columns_of(X).items():
             kind = type_of(series)
-            some = series if rows is None else series[rows]
-            if kind in ("number", "flag"):
-                yield Encoded(name, numbers(some, name))
-            elif kind != "other":
-                yield Encoded(name, codes(texts(some)), is_category=True)
+            if kind != "other":
+                some = series if rows is None else series[rows]
+                yield Encoded(name, numbered(some, name), is_category=kind not in ("number", "flag"))
     elif not sparse.issparse(X) and not isinstance(X, np.memmap) and np.ndim(X) == 2:
         for k, values in enumerate(np.asarray(X if rows is None else X[rows], dtype=np.float64).T):
             yield Encoded(k, np.ascontiguousarray(values))
-
-
-def codes(values: Iterable[str | None]) -> AnyArray:
-    """Return a number for each text, NaN where missing."""
-    known: dict[str | None, float] = {None: np.nan}
-    return np.array([known.setdefault(text, len(known)) for text in values], dtype=np.float64)

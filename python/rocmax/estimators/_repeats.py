@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import marked_missing
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import STEP, mixed
-from rocmax._tables._frame import columns_of, is_frame
+from rocmax._tables._frame import columns_of, is_frame, numbered
 from rocmax._typing import AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
 
@@ -147,17 +146,6 @@ def _mixed(bits: Hashes, column: Any) -> Hashes:
     return mixed((bits ^ (np.atleast_1d(column) * step)) + step)  # numpy warns of overflow of single numbers
 
 
-def _numbers(column: Any) -> AnyArray:
-    """Return a column of a frame as numbers; texts and categories are numbered."""
-    values = np.asarray(column)
-    if values.dtype.kind in "biuf":
-        return values
-    missing = marked_missing(values)
-    codes: dict[Any, int] = {}
-    found = [np.nan if gone else codes.setdefault(one, len(codes)) for one, gone in zip(values, missing, strict=True)]
-    return np.array(found, dtype=np.float64)
-
-
 def _expected(X: Any, n: int, enough: float) -> float:
     """Return the expected number of equal pairs of rows if columns were independent, or any number below `enough`."""
     pairs = n * (n - 1.0) / 2.0
@@ -173,7 +161,7 @@ def _expected(X: Any, n: int, enough: float) -> float:
 def _columns(X: Any) -> Iterator[AnyArray]:
     """Yield the columns; of a sparse matrix, what is stored in the columns that say most."""
     if is_frame(X):
-        yield from (_numbers(series.to_native()) for series in columns_of(X).values())
+        yield from (numbered(series, name) for name, series in columns_of(X).items())
     elif is_sparse(X):
         X = X.tocsc()
         stored = np.diff(X.indptr)
