@@ -73,7 +73,7 @@ FILES: list[tuple[str, bytes, str | None]] = [
     ("nan label.csv", GOOD + b"nan,1,2\n", "no label in row 41"),
     ("blank lines.csv", GOOD + b"\n\n", None),
     ("one class.csv", b"y,s,t\n1,2,3\n1,3,4\n", "only one class (1)"),
-    ("three classes.csv", b"y,s,t\n1,2,3\n2,3,4\n0,3,4\n", "holds 3 values (0, 1, 2), not two classes"),
+    ("three classes.csv", b"y,s,t\n1,2,3\n2,3,4\n0,3,4\n", "holds 3 values ('0', '1', '2'), not two classes"),
     ("escapes.csv", b"y,s,t\n\x1b[31mred,1,2\n\x1b[2Jb,2,3\n", "holds '\\x1b[2Jb' and '\\x1b[31mred'"),
     ("book.csv", b"y,s,t\n" + b"x" * 10**5 + b",1,2\nz,2,3\n", "..."),
     ("cut.csv.gz", gzip.compress(GOOD)[:-9], "cannot be read"),

@@ -61,7 +61,11 @@ WRONG = [
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 1, "cannot be written"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "ss"], 1, "did you mean 's'?"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"], 1, "'7' not found; known are: 0, 1"),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"],
+        1,
+        "'7' not found; known are: '0'",
+    ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", ""], 1, "'' not found"),
     (["fit", "data.csv", "--label", "diagnosys", "--out", "m"], 1, "did you mean 'diagnosis'?"),
     (["fit", "data.csv", "--label", "diagnosis", "--positive", "sick", "--drop", "dos", "--out", "m"], 1, "'dose'"),

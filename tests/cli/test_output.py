@@ -224,10 +224,10 @@ def test_a_name_of_another_kind_of_table_is_refused(name: str, made: Path, run: 
 
 STREAMS = [
     ("score {0}/model {0}/data.csv --out - | head -1", 0, ""),
-    ("evaluate {0}/data.csv --label y --score x0 > /dev/full", 1, "No space left"),
+    ("evaluate {0}/data.csv --label y --score x0 > /dev/full", 1, "stdout: cannot be written: No space left"),
     ("evaluate {0}/data.csv --label y --score x0 >&-", 1, "stdout is closed"),
     ("score {0}/model <(cat {0}/data.csv) --out /dev/stdout | head -1", 0, ""),
-    ("score {0}/model {0}/data.csv > /dev/full", 1, "No space left"),
+    ("score {0}/model {0}/data.csv > /dev/full", 1, "stdout: cannot be written: No space left"),
     ("score {0}/model {0}/data.csv --out {0}/o.csv 2>&- <&-", 0, ""),
     ("score {0}/model - <&-", 1, "stdin is closed"),
     ("fit {0}/data.csv --label y --C 1 --out - | head -c 2", 0, "model: stdout"),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
-from rocmax._tables._forms import alike, reads_as_missing
+from rocmax._tables._forms import reads_as_missing, same_label
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -79,8 +79,8 @@ def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: st
     labels = {*others.tolist()}
     for label in sorted(labels, key=str):
         what = "reads as missing" if reads_as_missing(label, (pos_label, *labels)) else ""
-        if isinstance(label, str) and isinstance(pos_label, str) and alike(label) == alike(pos_label):
-            what = "equals pos_label but for case, blanks or the form of letters"
+        if same_label(label, pos_label):
+            what = "equals pos_label but for type, case, blanks or the form of letters"
         if what:
             n = int(np.count_nonzero(others == label))
             raise ValueError(

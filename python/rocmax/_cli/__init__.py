@@ -57,11 +57,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         _say(f"not enough memory: {error}" if str(error) else "not enough memory")
         return 1
-    except (Failure, ValueError, OSError) as error:
+    except (Failure, ValueError) as error:
         _say(str(error))
-        if isinstance(error, OSError):
-            _give_up_stdout()
         return error.code if isinstance(error, Failure) else 1
+    except OSError as error:  # of files whose names are known it is a Failure
+        _say(str(error) if error.filename else f"stdout: cannot be written: {error.strerror or error}")
+        _give_up_stdout()
+        return 1
     return 0
 
 

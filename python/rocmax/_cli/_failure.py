@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from rocmax._tables._forms import alike
-from rocmax._tables._notes import short
+from rocmax._tables._notes import short, some
 
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
@@ -57,5 +57,4 @@ def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
         same = alike(near[0]) == alike(name) and near[0].casefold() != name.casefold()  # such as a no-break space
         found = ascii(near[0]) if same else repr(short(near[0]))
         return Failure(f"{what} {ascii(name) if same else repr(name)} not found; did you mean {found}?")
-    shown = ", ".join(short(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
-    return Failure(f"{what} {name!r} not found; known are: {shown}")
+    return Failure(f"{what} {name!r} not found; known are: {some(names, 12)}")

@@ -16,10 +16,11 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, unknown
 from rocmax._cli._numbers import Form
 from rocmax._cli._text import say
-from rocmax._tables._forms import MISSING, alike, is_number, reads_as_missing
-from rocmax._tables._notes import Note, of_rows, short
+from rocmax._tables._forms import MISSING, is_number, reads_as_missing, same_label
+from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax.metrics import _words as words
 
+_FEW = 100  # labels that are compared with each other
 Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its type
 
 
@@ -90,7 +91,7 @@ def missing(series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
     if kind == pl.String:
         named = _named(asked)
         codes = [code for code in (*MISSING, *form.missing) if code not in named]
-        found |= series.str.strip_chars().is_in(codes) & ~series.is_in(named)
+        found |= (series.is_in(codes) | series.str.strip_chars().is_in(codes)) & ~series.is_in(named)
     elif kind.is_numeric():
         floats = series.cast(pl.Float64)
         found |= floats.is_nan() | floats.is_in(form.missing_numbers)
@@ -202,9 +203,10 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> Non
     """Fail if a label is the positive one but for case, blanks or Unicode form, or reads as missing."""
     for value, n in others.items():
         text = str(value)
-        if isinstance(value, str) and alike(text) == alike(str(positive)):
-            shown, of = (text, str(positive)) if text.isprintable() and text.split() == [text] else (text, positive)
-            what = f"{_exact(shown)} ({of_rows(n)}), which is {_exact(of)} but for case, blanks or the form of letters"
+        if same_label(value, positive):
+            what = (
+                f"{_exact(text)} ({of_rows(n)}), which is {_exact(positive)} but for case, blanks or the way of writing"
+            )
             how = f"make them the same, or give --negative {quote(text)} if they differ"
         elif reads_as_missing(value, (positive, *others)):
             what = f"{_exact(text)} ({of_rows(n)}), which reads as missing"
@@ -222,15 +224,18 @@ def _exact(text: Any) -> str:
 
 def _greater(name: str, values: list[Any], *, ordered: bool) -> Any:
     """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
+    pairs = ((one, other) for k, one in enumerate(values[:_FEW]) for other in values[:k])
+    close = next(
+        (f"; make {_exact(one)} and {_exact(other)} the same first" for one, other in pairs if same_label(one, other)),
+        "",
+    )
     if len(values) > 2:
-        shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
         raise Failure(
-            f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
-            "give the positive one, --positive VALUE, and --negative VALUE ... for those that are negative"
+            f"column {name!r} holds {len(values)} values ({some(values, 5)}), not two classes; give the positive one, "
+            f"--positive VALUE, and --negative VALUE ... for those that are negative{close}"
         )
     if ordered or (all(isinstance(v, bool | int | float) for v in values) and tuple(values) in PAIRS):
         return values[1]
     options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
-    raise Failure(
-        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: give the positive class, {options}"
-    )
+    held = f"{short(values[0])!r} and {short(values[1])!r}"
+    raise Failure(f"column {name!r} holds {held}: give the positive class, {options}{close}")

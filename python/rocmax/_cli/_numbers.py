@@ -20,7 +20,7 @@ from rocmax._tables._notes import Note, short
 _CELLS = 2**22  # that are converted at once
 # Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.
 _DOTTED, _DOUBTFUL = r"^[+-]?[1-9]\d{0,2}\.\d{3}$", 5
-_GROUPED = r"^[+-]?\d{{1,3}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
+_GROUPED = r"^[+-]?[1-9]\d{{0,2}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
 
 
 class Notes(list[Note]):
@@ -87,7 +87,10 @@ class Form:
 def names(series: pl.Series, form: Form) -> pl.Series:
     """Return texts without those that are empty or named as missing; other codes are names, which is news."""
     found = series.to_frame("c").with_columns(
-        pl.when(pl.all().str.strip_chars().is_in(["", *form.missing])).then(None).otherwise(pl.all()).name.keep()
+        pl.when(pl.all().is_in(form.missing) | pl.all().str.strip_chars().is_in(["", *form.missing]))
+        .then(None)
+        .otherwise(pl.all())
+        .name.keep()
     )
     return found.to_series().alias(series.name)
 
@@ -103,7 +106,7 @@ def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
     """Return texts as numbers, null where missing or not a number, and by column how many texts are not numbers."""
     plain = pl.DataFrame([series.alias(f"c{k}") for k, series in enumerate(texts)])  # names may be * or empty
-    stripped, codes = pl.all().str.strip_chars(), [*MISSING, *form.missing]
+    stripped, codes = pl.all().str.strip_chars(), [*MISSING, *map(str.strip, form.missing)]
     held = plain.select(pl.when(stripped.is_in(codes)).then(None).otherwise(stripped).name.keep())
     found = held.select(_unmarked(form).cast(pl.Float64, strict=False))
     bad = [n - m for n, m in zip(found.null_count().row(0), held.null_count().row(0), strict=True)]
@@ -145,10 +148,10 @@ def typed(texts: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
         part = texts.select(pl.nth(range(start, min(start + step, texts.width))))
         found, bad = floats(part, form)
         for series, values, n_bad in zip(part, found, bad, strict=True):
-            if series.name in keep:
+            if n_bad and series.name not in keep and _are_flags(series, form):
+                values, n_bad = _flags(series), 0
+            if series.name in keep or n_bad or _rounded(series, values):
                 yield names(series, form)
-            elif n_bad or _rounded(series, values):
-                yield _flags(series, form) if n_bad and _are_flags(series, form) else names(series, form)
             else:
                 tell(series, values, form)
                 yield values.alias(series.name)
@@ -164,7 +167,7 @@ def number_column(
     found, (n_bad,) = floats(series.to_frame(), form)
     values = found.to_series()
     if n_bad and booleans and _are_flags(series, form):
-        return _flags(series, form).cast(pl.Float64)
+        values, n_bad = _flags(series).cast(pl.Float64), 0
     if n_bad:
         raise _not_a_number(series, values, form, before, why)
     if exact and (rounded := _rounded(series, values)):
@@ -192,10 +195,12 @@ def _not_a_number(series: pl.Series, values: pl.Series, form: Form, before: int,
 
 
 def _are_flags(series: pl.Series, form: Form) -> bool:
-    return bool(_flags(series, form).null_count() == names(series, form).null_count())
+    codes = [*MISSING, *map(str.strip, form.missing)]
+    n_missing = (series.is_null() | series.str.strip_chars().is_in(codes)).sum()
+    return bool(_flags(series).null_count() == n_missing < len(series))
 
 
-def _flags(series: pl.Series, form: Form) -> pl.Series:
+def _flags(series: pl.Series) -> pl.Series:
     """Return true and false as booleans, null elsewhere."""
     texts = series.str.strip_chars().str.to_lowercase()
     return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean).alias(
@@ -205,6 +210,8 @@ def _flags(series: pl.Series, form: Form) -> pl.Series:
 
 def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
     """Return the integers beyond those that float64 tells apart, as in long ids."""
+    if values.dtype == pl.Boolean:
+        return []
     large = values.is_finite() & (values.abs() >= WHOLE)
     if not large.any():
         return []
@@ -219,7 +226,12 @@ def tell(series: pl.Series, values: pl.Series, form: Form) -> None:
         what = f"{series[k].strip()!r} is {values[k]:.15g}"
         text = f"column {series.name!r}: dots are read as separators of thousands ({what})"
         form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
-    elif not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
+    elif (
+        not form.comma
+        and values.dtype != pl.Boolean
+        and (values.abs() < 1000).all()
+        and (values == values.floor()).any()
+    ):
         texts = series.filter(values.is_not_null()).str.strip_chars()
         dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
         if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):

@@ -72,6 +72,7 @@ def warned(about: str = "", *, how: str | None = None, intervals: bool = True) -
     for warning in caught:
         said = warning.message
         text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
+        text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
         advice = f"; {how} {instead} does better" if how and instead else ""
         if isinstance(said, BelowChanceWarning):
             advice = "; check --lower (low scores are for positives) and --positive"

@@ -168,9 +168,6 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 text, skip, own = _dialect(source, magic, separator)
                 blank.append(skip - (own is not None))
                 separator = separator if form.separator else own or separator
-                if separator == form.decimal:
-                    how = "give another --sep, such as ';', or --decimal ."
-                    raise Misuse(f"the decimal mark {separator} is also the column separator: {how}")
                 yield _texts(path, text, separator, wanted, skip, blank), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")

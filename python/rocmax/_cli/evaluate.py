@@ -14,7 +14,7 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable, say
-from rocmax.exceptions import CoverageWarning
+from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics import _words as words
 
@@ -132,7 +132,8 @@ def _write_report(arguments: Namespace, scored: rows.Whole) -> None:
     labels, by = scored.labels, {printable(name): series for name, series in scored.by.items()}
     # Its warnings have been printed for the same measures, and are on the page.
     with warnings.catch_warnings(), written(arguments.report) as file:
-        warnings.simplefilter("ignore", CoverageWarning)
+        for printed in (BelowChanceWarning, CoverageWarning):
+            warnings.simplefilter("ignore", printed)
         write_report(
             file,
             scored.samples.holding(scored.samples.two, by or None),

@@ -20,6 +20,9 @@ FEW = 50
 # which this share of the values have a form that is none.
 _DISTINCT, _OF_ONE_FORM = 0.5, 0.9
 _READ = 20_000  # different texts whose form is looked at
+# Ranges and bounds, such as 40-49 and 50+, are a category if the column has at most _BANDS different texts and they are
+# more than this share of its values.
+_BANDS, _OF_BANDS = 30, 0.02
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
 # Numbers up to this can be scaled: their squares are finite.
@@ -166,20 +169,25 @@ def name_note(name: Any, text: str, n: int) -> Note:
 def _check_form(
     name: Any, values: list[str | None], counts: dict[str, int], words: Words, comma: bool, tell: Tell
 ) -> None:
-    """Raise ValueError for texts that are rather numbers, dates or ranges than categories, or tell of them."""
+    """Raise ValueError for texts that are rather numbers or dates than categories, or tell of them."""
     forms = forms_of(islice(counts, _READ), comma=comma)
     of: Counter[str] = Counter()
     for text, form in forms.items():
         of["plain" if form is PLAIN else form.group] += counts[text]
     n = of.total()
-    most = _OF_ONE_FORM * n
-    if of["plain"] + of["number"] >= most:
+    most, order = _OF_ONE_FORM * n, ("number", "band", "text", "moment")
+    bands = [text for text, form in forms.items() if form.group == "band"]
+    strange = []
+    if of["moment"] >= most:
+        strange = [text for text, form in forms.items() if form.group == "moment"]
+    elif of["band"] > _OF_BANDS * n and len(counts) <= _BANDS and of["plain"] + of["band"] >= most:
+        if words.texts:
+            what = f"{short(bands[0])!r}, {forms[bands[0]].what}"
+            tell(Note("category", f"column {name!r} is treated as a category: it holds {what}", name))
+        return
+    elif of["plain"] + of["number"] + of["band"] >= most:
         strange = [text for text, form in forms.items() if form is not PLAIN]
-        strange.sort(key=lambda text: forms[text].group != "number")
-    else:
-        pairs = of["pair"] and of["plain"] + of["number"] + of["pair"] >= most
-        wanted = "moment" if of["moment"] >= most else "pair" if pairs else "none"
-        strange = [text for text, form in forms.items() if form.group == wanted]
+        strange.sort(key=lambda text: order.index(forms[text].group))
     if not strange:
         if words.texts and of["plain"] > n / 2:
             other = next((text for text, form in forms.items() if form is not PLAIN), None)

@@ -27,15 +27,16 @@ _CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|Fr\.?)"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
 _ZONE = r"\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY, _IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _DATE = (
-    rf"(?:\d{{4}}[-/.]\d{{1,2}}(?:[-/.]\d{{1,2}})?|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})"
+    rf"(?:\d{{4}}[-/.]{_IN_YEAR}(?:[-/.]{_DAY})?|(?:{_DAY}[-/.]{_IN_YEAR}|{_IN_YEAR}[-/.]{_DAY})[-/.](?:\d{{4}}|\d{{2}})"
     rf"|\d{{1,2}}[-\s.]+{_MONTH}[-\s.,]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}})"
 )
 _UNITS = 5  # different units in a column, at most
 
 
 class Form(NamedTuple):
-    """A form of texts: of a number, a moment or a pair of numbers; what it is, and what to write instead."""
+    """A form of texts: of a number, a moment or a band of numbers; what it is, and what to write instead."""
 
     group: str
     what: str
@@ -52,7 +53,7 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ("moment", "a time", "write minutes or hours as a number", rf"(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
         (
             *("number", "a number with separators of thousands", "write it without separators"),
-            rf"[+-]?\d{{1,3}}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
+            rf"[+-]?[1-9]\d{{0,2}}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
         ),
         ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
         ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
@@ -67,14 +68,14 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
             rf"[+-]?\s*{_CURRENCY}\s*{_NUMBER}|{_NUMBER}\s*{_CURRENCY}",
         ),
         (
-            *("number", "a bound", "write a number, such as the limit of detection"),
+            *("band", "a bound", "write a number, such as the limit of detection"),
             rf"[<>~≈≤≥]=?\s*{_NUMBER}|{_NUMBER}\s*\+",
         ),
         (
-            *("pair", "a range", "write its middle, or its ends in two columns"),
+            *("band", "a range", "write its middle, or its ends in two columns"),
             rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}",
         ),
-        ("pair", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
+        ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
     )
 ]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)
@@ -104,12 +105,13 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
 
 
 def _unit(text: str) -> str:
-    """Return the unit after a number; a capital beside a whole number is rather a code, such as 12A."""
+    """Return the unit after a number; an ordinal, or a capital beside a whole number as in 12A, is rather a code."""
     match = _WITH_UNIT.match(text)
     if not match:
         return ""
     number, space, unit = match.groups()
-    return "" if not space and unit[0].isupper() and number.isdecimal() else unit
+    code = number.isdecimal() and (unit[0].isupper() or unit in ("st", "nd", "rd", "th"))
+    return "" if code and not space else unit
 
 
 def remedy_of_marks(text: str, *, comma: bool = False) -> str:
@@ -118,7 +120,7 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
         right = said.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
-    grouped = re.fullmatch(r"[+-]?\d{1,3}([^\d+-])\d{3}(?:\1\d{3})*(?:[.,]\d+)?", said)
+    grouped = re.fullmatch(r"[+-]?[1-9]\d{0,2}([^\d+-])\d{3}(?:\1\d{3})*(?:[.,]\d+)?", said)
     marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
     found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
     if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
@@ -130,6 +132,13 @@ def alike(text: str) -> str:
     """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
+
+
+def same_label(one: Any, other: Any) -> bool:
+    """Whether two labels differ only to a computer: by case, blanks, form of letters or type, or as 1 and 1.0 do."""
+    texts = [alike(str(label)) for label in (one, other)]
+    values = [{"true": 1.0, "false": 0.0}.get(text, float(text) if is_number(text) else text) for text in texts]
+    return bool(values[0] == values[1])
 
 
 def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:

@@ -1,0 +1,96 @@
+"""Values that a person reads as one and a computer as several, or the reverse: labels, marks, flags."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from command_line import Run, one_line
+
+pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+N = 120
+RNG = np.random.default_rng(3)
+Y = (np.arange(N) % 3 == 0).astype(int)
+A = (RNG.normal(size=N) + Y).round(3)
+Ask = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, run: Run) -> Ask:
+    """Return a function that evaluates or fits a table of texts, and returns the JSON or the output."""
+
+    def asked(columns: dict[str, Any], *more: Any, fit: bool = False, quoted: str = "") -> tuple[int, Any, str]:
+        rows = [[f'"{cell}"' if name in quoted else str(cell) for cell in of] for name, of in columns.items()]
+        lines = [",".join(columns), *map(",".join, zip(*rows, strict=True))]
+        (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        how = ["fit", "--C", 1, "--out", tmp_path / "m"] if fit else ["evaluate", "--score", "a"]
+        code, out, err = run(how[0], tmp_path / "d.csv", *how[1:], "--label", "y", "--json", *more)
+        return code, json.loads(out) if code == 0 else out, err
+
+    return asked
+
+
+def test_labels_with_blanks_are_quoted_and_the_advice_works(ask: Ask) -> None:
+    labels = np.where(Y == 1, "sick", "well").astype(object)
+    labels[3::9] = "sick "
+    code, _, err = ask({"y": labels, "a": A})
+    assert code == 1 and one_line(err) and "('sick', 'sick ', 'well')" in err
+    assert "make 'sick ' and 'sick' the same first" in err
+    code, _, err = ask({"y": labels, "a": A}, "--positive", "cold")
+    assert "known are: 'sick', 'sick ', 'well'" in err
+    code, found, _ = ask(
+        *({"y": labels, "a": A}, "--positive", "sick", "--negative", "well"),
+        *("--missing-values", "sick ", "--missing", "drop"),
+    )
+    kept = labels != "sick "
+    assert code == 0 and found["n_dropped"] == (~kept).sum()
+    assert found["models"][0]["auc"]["estimate"] == pytest.approx(roc_auc_score(Y[kept], A[kept]), abs=1e-15)
+    code, _, err = ask({"y": np.where(Y == 1, "well ", "well"), "a": A})
+    assert code == 1 and "the same first" in err
+
+
+def test_true_beside_1_is_refused(ask: Ask) -> None:
+    labels = np.where(Y == 1, "True", "False").astype(object)
+    labels[3::9] = "1"
+    code, _, err = ask({"y": labels, "a": A}, "--positive", "True")
+    assert code == 1 and "'1' (13 rows), which is 'True' but for" in err
+
+
+def test_quoted_decimal_commas_between_commas(ask: Ask, tmp_path: Path, run: Run) -> None:
+    commas = [str(value).replace(".", ",") for value in A]
+    code, _, err = ask({"y": Y, "a": commas}, quoted="a")
+    assert code == 1 and "give --decimal ," in err
+    code, found, _ = ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a")
+    assert code == 0 and found["models"][0]["auc"]["estimate"] == pytest.approx(roc_auc_score(Y, A), abs=1e-15)
+    assert ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a", fit=True)[1]["numeric"] == ["a"]
+    code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--sep", ",", "--out", tmp_path / "s.csv")
+    assert code == 0 and (tmp_path / "s.csv").read_text().count('"') == 2 * N
+    code, _, err = ask({"y": Y, "a": commas}, "--decimal", ",")
+    assert code == 1 and "more fields than the header" in err
+
+
+@pytest.mark.parametrize(("text", "how"), [("0.207", ["--decimal", ","]), ("0,207", ["--thousands", ","])])
+def test_a_zero_begins_no_thousands(text: str, how: list[str], ask: Ask) -> None:
+    code, _, err = ask({"y": Y, "a": [text if k % 5 else "17" for k in range(N)]}, *how, quoted="a")
+    assert code == 1 and f"{text!r} in row 2, which is not a number" in err
+
+
+@pytest.mark.parametrize("code", ["NA", "", "NULL"])
+def test_flags_with_missing_codes_stay_flags(code: str, ask: Ask) -> None:
+    held = [code if k % 7 == 0 else "TRUE" if value > 0.5 else "FALSE" for k, value in enumerate(A)]
+    status, found, err = ask({"y": Y, "z": held, "a": A}, fit=True)
+    assert status == 0 and found["numeric"] == ["z", "a"]
+    assert (f"read as missing in columns of numbers: {code!r} (18)" in err) == (code != "")
+
+
+def test_the_page_repeats_no_warning_in_words_of_python(ask: Ask, tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    code, _, err = ask({"y": Y, "a": -A}, "--report", tmp_path / "r.html")
+    assert code == 0 and err.count("check --lower") == 1 and "higher_is_better" not in err

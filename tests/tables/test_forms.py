@@ -1,0 +1,75 @@
+"""The forms of texts, and which columns of them are categories."""
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from rocmax._tables._decide import COMMAND, decide  # noqa: E402
+from rocmax._tables._forms import forms_of, same_label  # noqa: E402
+
+N = 120
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["18-29", "30-39", "40-49", "50+"],
+        ["<18", "18-64", ">= 65"],
+        ["<3", ">=3"],
+        ["0", "1", "2", "3+"],
+        ["2019-20", "2020-21", "2021-22"],
+        ["20/20", "20/40", "20/200"],
+        ["0-4", "5-9", "10-14", "unknown", "15-19", "20-24", "25-29", "30-34", "35-39", "40-44", "45-49"],
+    ],
+)
+def test_few_ranges_and_bounds_are_a_category_and_the_command_says_so(texts):
+    frame = pd.DataFrame({"g": [texts[k % len(texts)] for k in range(N)]})
+    schema, notes = decide(frame, words=COMMAND)
+    assert schema.categorical == ["g"]
+    assert "column 'g' is treated as a category: it holds " in notes[0].text
+    assert decide(frame) == (schema, [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "what"),
+    [
+        ([f"{k}-{k + 9}" for k in range(N)], "a range"),
+        ([f"{100 + k % 40}/{60 + k % 7}" for k in range(N)], "two numbers with a slash"),
+        (["<5" if k % 3 == 0 else str(5 + k % 50) for k in range(N)], "a bound"),  # a limit of detection
+        (["3-4" if k == 7 else str(k % 5) for k in range(N)], "a range"),  # a slip in a column of grades
+    ],
+)
+def test_other_ranges_and_bounds_are_refused(texts, what):
+    with pytest.raises(ValueError, match=f"column 'g' holds .*{what}"):
+        decide(pd.DataFrame({"g": texts}))
+
+
+@pytest.mark.parametrize(
+    "texts", [["1st", "2nd", "3rd"], ["12A", "7B"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]]
+)
+def test_codes_that_look_like_numbers_and_dates(texts):
+    assert decide(pd.DataFrame({"g": texts * N}))[0].categorical == ["g"]
+
+
+def test_numbers_that_begin_with_zero_have_no_thousands():
+    for text in ("0,207", "0.207", "-0.500", "000 123"):
+        assert "thousands" not in forms_of([text])[text].what
+    assert "thousands" in forms_of(["1,207"])["1,207"].what
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("sick", "Sick ", True),
+        ("1", "True", True),
+        (True, "1", True),
+        ("1", "1.0", True),
+        (0, "false", True),
+        ("sick", "sicker", False),
+        (1, 2, False),
+        (np.True_, "true", True),
+    ],
+)
+def test_labels_that_differ_only_to_a_computer(one, other, same):
+    assert same_label(one, other) is same
