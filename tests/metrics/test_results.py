@@ -175,6 +175,21 @@ def test_every_method_has_words_and_sources() -> None:
         assert re.search(rf"\b{year}\b", reference.full), key
 
 
+def test_words_name_the_interval_that_was_made():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 3 == 0
+    scores = {"a": rng.standard_normal(80) + y, "b": rng.standard_normal(80)}
+    few = metrics.infer(y, scores["a"], groups=np.arange(80) // 27, method="logit-delong")
+    many = metrics.infer(y, scores["a"], groups=np.arange(80) // 8, method="logit-delong")
+    assert (few.source, many.source) == ("newcombe", None)
+    assert few.method_in_words == "Newcombe 2006" and many.method_in_words == "logit of Obuchowski 1997"
+    bca = metrics.Bootstrap(50, interval="bca")
+    assert metrics.infer(y, scores, method=bca, random_state=0).method_in_words.endswith("BCa, Efron 1987")
+    # Differences have percentiles whatever the intervals of the models are.
+    pair = metrics.compare(y, scores, method=bca, random_state=0)
+    assert pair.method_in_words.endswith("percentiles, Efron and Tibshirani 1993")
+
+
 def test_results_of_many_models_and_thresholds_are_printed_in_a_page():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 3 == 0

@@ -276,6 +276,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
         measure=measure,
         resampling=resampling,
         no_interval=found.refused,
+        source=found.source,
         **of_samples(data),
         **made,
     )

@@ -62,8 +62,7 @@ class Bootstrap(Method):
     @property
     def resampling(self) -> str:
         drawn = "stratified bootstrap" if self.stratified else "bootstrap"
-        ends = {"percentile": "percentiles", "bca": "BCa"}[self.interval]
-        return f"{drawn} of {self.n_resamples:,} resamples, {ends}"
+        return f"{drawn} of {self.n_resamples:,} resamples"
 
     def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
         super().check(measure, data, takers)
@@ -84,7 +83,7 @@ class Bootstrap(Method):
             limits = either(flat, certain.limits, limits)
             fact = "all resamples have the same value: the interval is the one for a variance of 0 of 'logit-delong'"
             warn(CoverageWarning(fact))
-        return Interval(estimate, variance, limits, self.name, values)
+        return Interval(estimate, variance, limits, self.name, values, source=self.interval)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
@@ -114,7 +113,7 @@ def without_variance(estimate: F64, sizes: tuple[float, float], measure: Measure
         return None
     none = np.zeros_like(estimate)
     fewest, others = min(sizes), max(sizes)
-    return Interval(estimate, none, logit(estimate, (none, none), (fewest, others), measure), "logit-delong")
+    return Interval(estimate, none, logit(estimate, (none, none), (fewest, others), measure)[0], "logit-delong")
 
 
 def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:

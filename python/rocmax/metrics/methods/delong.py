@@ -93,8 +93,8 @@ class LogitDeLong(_ByComponents):
     def of_parts(
         self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
     ) -> Interval:
-        found = super().of_parts(estimate, parts, sizes, measure)
-        return found._replace(limits=logit(estimate, parts, sizes, measure, most))
+        limits, source = logit(estimate, parts, sizes, measure, most)
+        return super().of_parts(estimate, parts, sizes, measure)._replace(limits=limits, source=source)
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,15 @@ class Wu(_ByComponents):
         return self.of_parts(estimate, parts, (n_pos, n_neg), measure)
 
 
-def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf) -> Limits:
+def logit(
+    estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
+) -> tuple[Limits, str | None]:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite, at most `most`.
 
     Without an upper bound the logarithm replaces the log-odds, as their limit for a growing bound. The variance of the
     components is next to unknown with fewer than five samples or if all are ranked alike: the interval of an AUC or a
-    margin AUC is then that of :func:`newcombe`. Other measures that do not vary have Wilson's interval.
+    margin AUC is then that of :func:`newcombe`. Other measures that do not vary have Wilson's interval. If one of
+    the two replaces all limits, its name is returned too.
     """
     variance = np.sum(parts, axis=0)
     freedom = np.minimum(satterthwaite(parts, [np.asarray(size) - 1.0 for size in sizes]), most)
@@ -126,13 +129,15 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     fewest = np.minimum.reduce(list(sizes))
     if not measure.counts_pairs:
         if not np.isfinite(measure.bounds).all():
-            return limits
+            return limits, None
         least, most_value = measure.bounds
         believed = measure.least_variance * (estimate - least) * (most_value - estimate) / fewest
-        return either(~inside | (variance < believed), of_share(estimate, fewest, measure.bounds), limits)
+        flat = ~inside | (variance < believed)
+        return either(flat, of_share(estimate, fewest, measure.bounds), limits), "wilson" if flat.all() else None
     # With several classes, the smallest is compared with all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-    return either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
+    few = ~inside | (fewest < FEW)
+    return either(few, newcombe(estimate, (fewest, others)), limits), "newcombe" if few.all() else None
 
 
 def log_odds(

@@ -14,7 +14,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._joint import JointTest, joint_test
-from rocmax.metrics.results._references import ADJUSTMENTS, METHODS, Source
+from rocmax.metrics.results._references import ADJUSTMENTS, Source
 from rocmax.metrics.results._result import Measured, table
 
 _MOST_PAIRS = 6  # that a summary lists
@@ -292,6 +292,5 @@ class Comparison(Measured):
         return (*self._source(self.method).sources, *adjusted, *equivalence)
 
     def _source(self, method: str) -> Source:
-        if method == "venkatraman" and not self.paired:
-            return METHODS["venkatraman-unpaired"]
-        return super()._source(method)
+        own = {"bootstrap": "percentile"} | ({} if self.paired else {"venkatraman": "venkatraman-unpaired"})
+        return super()._source(own.get(method, method))

@@ -9,7 +9,6 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.results._references import METHODS, Source
 from rocmax.metrics.results._result import Measured, table
 
@@ -53,6 +52,9 @@ class Inference(Measured):
     estimate_bounds : (float, float) or None
         Bounds of the measure of all scores, if a :class:`ROCAccumulator` with `max_error` has pooled some. The interval
         and the test allow for them.
+    source : str or None
+        What the limits are those of, where not of `method`: "newcombe" or "wilson", for "logit-delong" where too little
+        varies; "percentile" or "bca" for a bootstrap.
     measure : Measure
         What was measured.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped
@@ -80,6 +82,7 @@ class Inference(Measured):
     equivalence_margin: float | None = None
     threshold: Any = None
     estimate_bounds: tuple[float, float] | None = None
+    source: str | None = None
 
     @property
     def _names(self) -> Sequence[str] | None:
@@ -195,15 +198,7 @@ class Inference(Measured):
         return [*self._how, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
 
     def _source(self, method: str) -> Source:
-        if method != "logit-delong":
-            return super()._source(method)
-        certain = np.isin(self.estimate, self.measure.bounds) | (np.asarray(self.variance) == 0.0)
-        if not self.measure.counts_pairs:
-            wilson = certain.all() and np.isfinite(self.measure.bounds).all()
-            return METHODS["wilson"] if wilson else super()._source(method)
-        counted = self.n_groups is None and self.n_subjects is None and self.weight_kind != "sampling"
-        few = counted and min(self.class_sizes or (self.n_pos, self.n_neg)) < FEW
-        return METHODS["newcombe"] if few or certain.all() else super()._source(method)
+        return super()._source(method) if self.source is None else METHODS[self.source]
 
     def _sources(self) -> tuple[str, ...]:
         if self.no_interval:

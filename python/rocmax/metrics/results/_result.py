@@ -248,8 +248,6 @@ class Measured(Result):
 
     def _source(self, method: str) -> Source:
         """Return where a variance comes from."""
-        if self.resampling is not None and self.resampling.endswith("BCa"):
-            return METHODS["bca"]
         if method == "score" and (self.n_groups or self.n_subjects or self.weight_kind == "sampling"):
             found = METHODS["score-effective"]
             return found._replace(sources=("aronow",)) if self.n_subjects else found

@@ -209,7 +209,8 @@ def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
     variance, at = variance_of(values), mean.estimate
-    return Interval(at, variance, percentiles(values, wald(at, np.sqrt(variance), Law())), "bootstrap", values)
+    limits = percentiles(values, wald(at, np.sqrt(variance), Law()))
+    return Interval(at, variance, limits, "bootstrap", values, source="percentile")
 
 
 def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> Estimates:

@@ -241,7 +241,7 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
 
 def _resampling(bootstrap: Bootstrap, data: Sample) -> str:
     if data.group is None:
-        return bootstrap.resampling
+        return f"{bootstrap.resampling}, percentiles"
     return f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
 
 
