@@ -6,14 +6,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax import _core
-from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics.measures import PartialAUC
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import influence_of
 
+#: Measures between 0 and 1 whose difference is at most this are equal: sums of millions of terms round by less.
+SAME = 1e-12
 # The difference of two equal variances is about this share of them, by rounding.
 _ROUNDING = 1e-14
+
+
+def are_best(values: F64) -> Bool:
+    """Mark, along the last axis, the values that are equal to the greatest."""
+    return np.asarray(values >= values.max(axis=-1, keepdims=True) - SAME)
+
+
+def first_best(values: F64) -> Any:
+    """Return the index, along the last axis, of the first value that is equal to the greatest."""
+    return are_best(values).argmax(axis=-1)
 
 
 class Standing(NamedTuple):

@@ -1,6 +1,6 @@
 """Array types that the package's signatures share."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,3 +13,8 @@ Coefs = NDArray[np.float64] | list[NDArray[np.float64]]
 AnyArray = NDArray[Any]
 Labels = NDArray[Any]
 Scores = NDArray[np.float64] | NDArray[np.float32]
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = Any  # matplotlib is imported only when it draws

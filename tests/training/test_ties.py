@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax._selection import better_than_first
-from rocmax._ties import first_best
+from rocmax._selection import better_than_first, first_best
 from rocmax.boosting._choice import Rounds, smoothed
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._rls_cv import _best

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._ties import first_best
+from rocmax._selection import first_best
 from rocmax._typing import F64, Bool
 from rocmax.metrics.scores._partial import partial_auc_score
 

@@ -1,18 +1,17 @@
 """What all displays share: scores of estimators, and the axes, colours and legend of a figure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import choice
 from rocmax._parameters import check_flag, shown
+from rocmax._typing import Axes
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, operating_point
@@ -22,9 +21,6 @@ from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Reading
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Okabe and Ito: colour-blind readers can tell them apart; black is kept for chance.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -1,23 +1,19 @@
 """Detection error trade-off curves: both error rates on axes that show small ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_too
 from rocmax.display._curves import Curve, curve_of
 from rocmax.display._read import models_of
 from rocmax.metrics import EqualErrorRate, Samples
 from rocmax.metrics import _words as words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _USUAL = 0.8  # upper limit of "probit"
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)

@@ -1,20 +1,16 @@
 """Forest plots: a measure in every subgroup, with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from rocmax._parameters import check_flag, shown
+from rocmax._typing import Axes
 from rocmax.display._base import DASHED, Picture, axes_of, ink, look
 from rocmax.metrics import SubgroupComparison, SubgroupInference
 from rocmax.metrics import _words as words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _NOTES = (8, 122)  # where the texts to the right of the axes begin, in points
 _NARROW = 5.0  # inches: in narrower figures there is room for the estimates only, in small letters

@@ -1,11 +1,8 @@
 """The legend: on the axes if there is room, else under them, where it covers no curve."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rocmax._typing import Axes
 
 _WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take
 _LEAST = 5.0  # points: smaller letters are not readable in print

@@ -1,15 +1,14 @@
 """ROC curves of one or several models, with a range of false positive rates shaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import choice, is_one_of, rate_range
 from rocmax._parameters import check_flag, shown
+from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import Curve, points_from, resamples_of
 from rocmax.display._many_classes import class_curves
@@ -20,9 +19,6 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import value_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MARKERS = "osD^v"
 _SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # visible on white and on black

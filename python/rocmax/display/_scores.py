@@ -1,21 +1,17 @@
 """Scores by class: how well a model separates the classes, and what a threshold does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.missing import oriented
 from rocmax._parameters import check_count, shown
+from rocmax._typing import Axes
 from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point
 from rocmax.display._read import models_of
 from rocmax.metrics import OperatingPoint, Samples
 from rocmax.metrics import _words as words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class ScoreDisplay(Display):

@@ -1,19 +1,15 @@
 """The weights of a linear model, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
+from rocmax._typing import Axes
 from rocmax.display._base import Picture, axes_of, ink, look
 from rocmax.display._read import as_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class WeightsDisplay(Picture):

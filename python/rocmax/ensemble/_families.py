@@ -10,8 +10,7 @@ from rocmax._parameters import shown
 from rocmax.boosting._libraries import is_available
 from rocmax.ensemble._boosted import Boosted
 from rocmax.ensemble._data import Data, Found
-from rocmax.ensemble._landmarks import LandmarkMachine
-from rocmax.ensemble._models import ExtraTrees, Logistic, Own, fits_memory
+from rocmax.ensemble._models import ExtraTrees, LandmarkMachine, Logistic, Own, fits_memory
 from rocmax.ensemble._run import Run
 
 # The least number of rows for pairs of the range, and the largest numbers of rows and features for landmarks.

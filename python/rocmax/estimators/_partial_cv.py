@@ -15,8 +15,7 @@ from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
-from rocmax._selection import correction_of_folds, error_over_folds, is_better, smoothed
-from rocmax._ties import SAME, first_best
+from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, Rows
 from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, is_stored
 from rocmax.estimators._atomic import atomic

@@ -13,7 +13,7 @@ from rocmax._checks.samples import is_one_of
 from rocmax._parameters import shown
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
-from rocmax._ties import are_best
+from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._folds import check_folds, groups_of

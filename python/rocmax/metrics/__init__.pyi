@@ -34,10 +34,10 @@ from rocmax.metrics.methods import Profile as Profile
 from rocmax.metrics.methods import Score as Score
 from rocmax.metrics.methods import Venkatraman as Venkatraman
 from rocmax.metrics.methods import Wu as Wu
-from rocmax.metrics.power._detectable import detectable_auc as detectable_auc
 from rocmax.metrics.power._power import SampleSize as SampleSize
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size
+from rocmax.metrics.power._power import detectable_auc as detectable_auc
 from rocmax.metrics.reader_study import MRMCAnalysis as MRMCAnalysis
 from rocmax.metrics.reader_study import Readings as Readings
 from rocmax.metrics.reader_study import froc_curve as froc_curve

@@ -60,7 +60,7 @@ class Plan(NamedTuple):
         return max(self.rejects(n_pos, 1, null - margin) + self.rejects(n_pos, -1, null + margin) - 1, 0.0)
 
 
-class Asked(NamedTuple):
+class StudyPlan(NamedTuple):
     """A study to plan: the true AUCs of a binormal model, or a pilot, and the test."""
 
     auc: Any
@@ -152,7 +152,7 @@ def _is_inside(value: float) -> bool:
     return 0.0 < value < 1.0
 
 
-def asked_for(
+def study_plan(
     function: Callable[..., Any],
     measure: Any,
     pilot: Any,
@@ -161,7 +161,7 @@ def asked_for(
     auc_b: Any,
     correlation: Any,
     *test: Any,
-) -> Asked:
+) -> StudyPlan:
     """Check that the true values are given in one way, and read the pilot."""
     require_known(function, reading, Plain.__annotations__)
     measure = as_measure(measure)
@@ -175,4 +175,4 @@ def asked_for(
         raise ValueError("pass auc, the true AUC, or pilot=(y_true, y_score)")
     elif any(value is not _USUAL[name] for name, value in reading.items()):
         raise ValueError("pos_label, higher_is_better and missing apply to the samples of pilot: pass pilot")
-    return Asked(auc, auc_b, correlation, measure, spread, *test)
+    return StudyPlan(auc, auc_b, correlation, measure, spread, *test)

@@ -6,11 +6,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rocmax._checks.samples import number
+from rocmax._checks.samples import choice, number
+from rocmax._parameters import as_float
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.power._plans import asked_for
+from rocmax.metrics.power._plans import study_plan
 from rocmax.metrics.results._planning import Planning
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
@@ -18,6 +19,7 @@ from rocmax.metrics.samples._reading import Plain
 
 _AUC = AUC()
 _MOST = 1e15  # positives, of any study
+_CLOSE = 1e-9  # to an AUC
 
 
 def auc_power(
@@ -122,7 +124,7 @@ def auc_power(
     )
     test = null_value, null_difference, equivalence_margin, significance_level, alternative
     return (
-        asked_for(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
+        study_plan(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
     )
 
 
@@ -241,14 +243,14 @@ def auc_sample_size(
     if not 1 / _MOST <= ratio <= _MOST:
         raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
     test = null_value, null_difference, equivalence_margin, significance_level, alternative
-    asked = asked_for(auc_sample_size, measure, pilot, reading, auc, auc_b, correlation, *test)
-    plan = asked.plan(ratio)
+    study = study_plan(auc_sample_size, measure, pilot, reading, auc, auc_b, correlation, *test)
+    plan = study.plan(ratio)
     hypothesis = plan.hypothesis
     apart = plan.side * (plan.truth - hypothesis.null)
     reach = apart if hypothesis.margin is None else hypothesis.margin - abs(apart)
     if reach <= 0:
-        found, null = f"{asked.measure} of {plan.truth:.4g}", f"{hypothesis.null:g}"
-        if asked.auc_b is not None:
+        found, null = f"{study.measure} of {plan.truth:.4g}", f"{hypothesis.null:g}"
+        if study.auc_b is not None:
             found = f"the difference {plan.truth:.4g} of auc={auc!r} and auc_b={auc_b!r}"
             null = f"null_difference={null}"
         raise ValueError(f"{found} is not in alternative={alternative!r} to {null}: no number of samples shows it")
@@ -275,10 +277,75 @@ def auc_sample_size(
         correlation=correlation,
         null=hypothesis.null,
         equivalence_margin=hypothesis.margin,
-        measure=asked.measure,
+        measure=study.measure,
         is_paired=pilot is not None or correlation is not None,
         from_pilot=pilot is not None,
     )
+
+
+def detectable_auc(
+    *,
+    n_pos: float,
+    n_neg: float,
+    power: float = 0.9,
+    auc_b: float | None = None,
+    correlation: float | None = None,
+    null_value: float | None = None,
+    null_difference: float = 0.0,
+    significance_level: float = 0.05,
+    alternative: str = "two-sided",
+) -> float:
+    """Return the least AUC that the test of :func:`auc_power` detects with a given power.
+
+    The AUC above the null at which the power of :func:`auc_power` is `power`, by bisection.
+
+    Parameters
+    ----------
+    n_pos, n_neg, auc_b, correlation, null_value, null_difference, significance_level
+        As in :func:`auc_power`; `auc_b` is the model to compare with.
+    power : float in (0, 1), default=0.9
+        Probability that the test rejects the null.
+    alternative : {"two-sided", "greater"}, default="two-sided"
+        As in :func:`auc_power`.
+
+    Returns
+    -------
+    float
+        The AUC, within 1e-9.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of their domain, and if no AUC below 1 is detected with that power.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import detectable_auc
+    >>> round(detectable_auc(n_pos=30, n_neg=30, power=0.8), 3)
+    0.701
+    >>> round(detectable_auc(n_pos=150, n_neg=150, auc_b=0.8, correlation=0.6), 3)
+    0.872
+    """
+    power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    choice(alternative, ("two-sided", "greater"), "alternative")
+    test = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation, "null_value": null_value}
+
+    def reached(auc: float) -> bool:
+        how = {"null_difference": null_difference, "significance_level": significance_level, "alternative": alternative}
+        return auc_power(auc, **test, **how) >= power  # type: ignore[arg-type]
+
+    high = 1.0 - _CLOSE
+    detected = reached(high)  # checks the arguments
+    null = as_float(0.5 if null_value is None else null_value)
+    if auc_b is not None:
+        null = as_float(auc_b) + as_float(null_difference)
+    low = max(null, _CLOSE)
+    if not detected or not low < high:
+        raise ValueError(f"no AUC below 1 is detected with power={power:g}: take more samples than n_pos={n_pos!r}")
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
 
 
 def _least(holds: Callable[[float], bool]) -> float:

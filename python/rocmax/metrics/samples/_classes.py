@@ -19,7 +19,12 @@ from rocmax.metrics.samples._weights import kind_of
 
 
 class Classes(NamedTuple):
-    """Samples of several classes, with a column of scores for each class: in the order of `labels=`, else sorted."""
+    """Samples of several classes, with a column of scores for each class: in the order of `labels=`, else sorted.
+
+    It stands beside :class:`Sample`, whose columns are models and whose labels are two. Measures see only its binary
+    :func:`comparisons`, each a :class:`Sample`; averages, variances and resamples need the class of every sample, which
+    none of these holds.
+    """
 
     names: NDArray[Any]
     of: NDArray[np.intp]
