@@ -57,6 +57,10 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    pub(crate) fn domain(name: &'static str, domain: &'static str, value: impl Into<String>) -> Self {
+        Error::Domain { name, domain, value: value.into() }
+    }
+
     pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
@@ -66,7 +70,7 @@ impl Error {
         if value <= u32::MAX as usize {
             return Ok(());
         }
-        Err(Error::Domain { name, domain: "at most 2^32 - 1", value: value.to_string() })
+        Err(Error::domain(name, "at most 2^32 - 1", value.to_string()))
     }
 
     /// Checks the total weight of each class: measures multiply and divide by it, and by rates down to 1e-100.
@@ -74,11 +78,8 @@ impl Error {
         if [pos, neg].iter().all(|sum| (1e-100..=1e100).contains(sum)) {
             return Ok(());
         }
-        Err(Error::Domain {
-            name: "weights",
-            domain: "scaled so that each class sums to between 1e-100 and 1e100",
-            value: format!("sums of {pos:e} (positives) and {neg:e} (negatives)"),
-        })
+        let domain = "scaled so that each class sums to between 1e-100 and 1e100";
+        Err(Error::domain("weights", domain, format!("sums of {pos:e} (positives) and {neg:e} (negatives)")))
     }
 
     /// Checks that both classes have a weight, as [`Error::check_totals`] does; their sizes are for the error.
@@ -92,11 +93,7 @@ impl Error {
         match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {
             None => Ok(()),
             Some((index, &value)) if !value.is_finite() => Err(Error::NonFinite { name: "weights", index, value }),
-            Some((index, value)) => Err(Error::Domain {
-                name: "weights",
-                domain: "non-negative",
-                value: format!("{value} at index {index}"),
-            }),
+            Some((index, value)) => Err(Error::domain("weights", "non-negative", format!("{value} at index {index}"))),
         }
     }
 

@@ -118,12 +118,9 @@ pub(crate) fn nearest<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let dim = targets.shape()[1];
     let (n_queries, n_targets) = (queries.shape()[0], targets.shape()[0]);
-    // The targets in single precision, twice the neighbours of all queries, and a block for each thread.
-    let found = 16usize.saturating_mul(k.min(n_targets)).saturating_mul(n_queries);
-    let need = Need {
-        work: n_queries.saturating_mul(n_targets),
-        bytes: (n_targets * (4 * dim + 16)).saturating_add(found) + (1 << 20) * n_threads,
-    };
+    // The targets feature by feature, and the neighbours of all queries with their distances.
+    let found = 24usize.saturating_mul(k.min(n_targets)).saturating_mul(n_queries);
+    let need = Need { work: n_queries.saturating_mul(n_targets), bytes: found.saturating_add(8 * n_targets * dim) };
     let (queries, targets) = (queries.as_slice()?, targets.as_slice()?);
     let nearest = gate::enter(py, n_threads, need, |ctx| papers::nearest(queries, targets, dim, k, ctx))?;
     Ok(nearest.into_pyarray(py))

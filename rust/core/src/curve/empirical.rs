@@ -115,7 +115,7 @@ impl Curve {
         let descending = steps.windows(2).all(|pair| pair[0].score > pair[1].score);
         if !descending || !steps.iter().all(|s| s.score.is_finite() && weight(s.pos) && weight(s.neg)) {
             let value = format!("{} steps", steps.len());
-            return Err(Error::Domain { name: "steps", domain: "descending scores with weights", value });
+            return Err(Error::domain("steps", "descending scores with weights", value));
         }
         Self::from_steps(steps, [0; 2])
     }

@@ -84,7 +84,7 @@ impl Curve {
             Measure::FprAtTpr(tpr) => self.fpr_at_tpr(tpr),
             Measure::Scored => self.scored_auc()?,
             Measure::Margin(margin) if margin.is_nan() => {
-                return Err(Error::Domain { name: "margin", domain: "a number", value: margin.to_string() });
+                return Err(Error::domain("margin", "a number", margin.to_string()));
             }
             Measure::Margin(margin) => self.margin_auc(margin),
             Measure::AveragePrecision(prevalence) => self.precision(prevalence).of(&self.steps),
@@ -124,8 +124,7 @@ pub fn measure(
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
     if matches!(measure, Measure::Ranked(_)) && weights.is_some_and(|w| w.iter().any(|x| x.fract() != 0.0)) {
-        let domain = "whole numbers for a ranked area";
-        return Err(Error::Domain { name: "weights", domain, value: "fractions".into() });
+        return Err(Error::domain("weights", "whole numbers for a ranked area", "fractions"));
     }
     if weights.is_none() {
         let of_range = match &scores {

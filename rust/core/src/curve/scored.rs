@@ -39,11 +39,8 @@ impl Curve {
 
     pub(crate) fn too_far_apart(&self) -> Error {
         let score = |step: Option<&Step>| step.map_or(f64::NAN, |step| step.score);
-        Error::Domain {
-            name: "scores",
-            domain: "small enough for the mean of their differences to be finite (rescale them)",
-            value: format!("{:e} to {:e}", score(self.steps.last()), score(self.steps.first())),
-        }
+        let domain = "small enough for the mean of their differences to be finite (rescale them)";
+        Error::domain("scores", domain, format!("{:e} to {:e}", score(self.steps.last()), score(self.steps.first())))
     }
 
     /// The weighted mean over pairs of `1[s - t > margin]`, the difference in floating-point arithmetic.

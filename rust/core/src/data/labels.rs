@@ -71,7 +71,7 @@ impl<'a> Labels<'a> {
         };
         let [n_first, n_other] = counts(values, [first, other]);
         if n_first + n_other != values.len() {
-            return Err(Error::Domain { name: "labels", domain: "of two classes", value: "a third value".into() });
+            return Err(Error::domain("labels", "of two classes", "a third value"));
         }
         let (positive, n_pos) = if other > first { (other, n_other) } else { (first, n_first) };
         Ok(T::labels(values, positive, n_pos))

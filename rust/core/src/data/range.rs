@@ -43,7 +43,7 @@ impl RateRange {
         } else {
             "(low, high) with 0 <= low < high <= 1"
         };
-        Err(Error::Domain { name: "range", domain, value: format!("({low}, {high})") })
+        Err(Error::domain("range", domain, format!("({low}, {high})")))
     }
 
     /// The lower end, a.

@@ -78,7 +78,7 @@ impl Features<'_> {
                 let ends = starts.first() == Some(&0) && starts.last() == Some(&(values.len() as u64));
                 if !ends || !starts.is_sorted() || rows.iter().any(|&row| row as usize >= n_rows) {
                     let domain = "lists of ascending starts and of rows below the number of samples";
-                    return Err(Error::Domain { name: "features", domain, value: "other lists".into() });
+                    return Err(Error::domain("features", domain, "other lists"));
                 }
                 values
             }

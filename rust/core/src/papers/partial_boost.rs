@@ -51,7 +51,7 @@ impl Codes<'_> {
         let columns = self.bins.chunks(self.n_rows.max(1)).zip(self.n_bins);
         for (column, &n_bins) in columns {
             if let Some(bin) = column.iter().find(|&&bin| usize::from(bin) >= n_bins) {
-                return Err(Error::Domain { name: "codes", domain: "below the bins", value: bin.to_string() });
+                return Err(Error::domain("codes", "below the bins", bin.to_string()));
             }
         }
         Ok(())

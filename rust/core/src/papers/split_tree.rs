@@ -56,7 +56,7 @@ pub struct Limits {
 pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ctx: &Ctx<'_>) -> Result<Vec<Node>> {
     features.check(problem.n_samples())?;
     let Features::Dense { values, n_rows } = *features else {
-        return Err(Error::Domain { name: "features", domain: "dense", value: "sparse ones".into() });
+        return Err(Error::domain("features", "dense", "sparse ones"));
     };
     if values.iter().any(|value| value.is_nan()) {
         return Err(Error::first_non_finite("features", values));

@@ -45,11 +45,7 @@ pub fn permuted_distances(
     if paired {
         Error::check_len("the other scores", scores.len(), others.len())?;
         if first != second {
-            return Err(Error::Domain {
-                name: "the other labels",
-                domain: "equal to the first, as samples are paired",
-                value: "others".into(),
-            });
+            return Err(Error::domain("the other labels", "equal to the first, as samples are paired", "others"));
         }
     }
     Error::check_count("n_resamples", n_resamples)?;

@@ -78,11 +78,8 @@ impl Oracle {
         if found.value.is_finite() {
             return Ok(found);
         }
-        Err(Error::Domain {
-            name: "scores",
-            domain: "small enough for the sum of their differences to be finite",
-            value: format!("a risk of {}", found.value),
-        })
+        let domain = "small enough for the sum of their differences to be finite";
+        Err(Error::domain("scores", domain, format!("a risk of {}", found.value)))
     }
 
     /// A cut of R, its slopes in `coef`, from hinges that are smoothed over `width` around `scores`; `None` if R is not
@@ -102,7 +99,7 @@ impl Oracle {
     ) -> Result<Option<Smoothed>> {
         let problem = self.checked(scores.len(), coef.len())?;
         if !(width.is_normal() && width > 0.0) {
-            return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
+            return Err(Error::domain("width", "a positive number", width.to_string()));
         }
         let Some(hinges) = self.hinges() else { return Ok(None) };
         let sum = |sums: &mut dyn Sums| {
@@ -138,8 +135,7 @@ impl Oracle {
     ) -> Result<Proximal> {
         let problem = self.checked(scores.len(), coef.len())?;
         if !stiffness.iter().all(|c| c.is_normal() && *c > 0.0) {
-            let value = format!("{stiffness:?}");
-            return Err(Error::Domain { name: "stiffness", domain: "positive numbers", value });
+            return Err(Error::domain("stiffness", "positive numbers", format!("{stiffness:?}")));
         }
         proximal::proximal(problem, hinge, scores, stiffness, coef, ctx)
     }

@@ -93,11 +93,8 @@ pub fn pair_loss(
     if value.is_finite() {
         return Ok(value);
     }
-    Err(Error::Domain {
-        name: "scores",
-        domain: "small enough for the squares of their differences to be finite",
-        value: format!("a loss of {value}"),
-    })
+    let domain = "small enough for the squares of their differences to be finite";
+    Err(Error::domain("scores", domain, format!("a loss of {value}")))
 }
 
 /// The samples of one class that a range reaches, by descending score.

@@ -108,11 +108,8 @@ pub(super) fn proximal(
         // Relative to the origin, like all levels of the block.
         let level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
         if !level.is_finite() {
-            return Err(Error::Domain {
-                name: "scores",
-                domain: "small enough for their sums to be finite",
-                value: format!("a mean of {level}"),
-            });
+            let domain = "small enough for their sums to be finite";
+            return Err(Error::domain("scores", domain, format!("a mean of {level}")));
         }
         // The best cut, with the negatives up to `n_neg` and the positives from `n_pos` on above it.
         let (mut best, mut cut) = (none, (a.0, b.1));

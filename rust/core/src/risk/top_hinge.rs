@@ -23,10 +23,7 @@ impl TopHinge {
     pub fn new(terms: Vec<Term>) -> Result<Self> {
         match terms.iter().find(|term| !(term.weight.is_finite() && term.margin.is_finite())) {
             None => Ok(Self(terms)),
-            Some(term) => {
-                let value = format!("{term:?}");
-                Err(Error::Domain { name: "terms", domain: "finite weights and margins", value })
-            }
+            Some(term) => Err(Error::domain("terms", "finite weights and margins", format!("{term:?}"))),
         }
     }
 }

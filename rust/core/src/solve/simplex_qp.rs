@@ -259,7 +259,7 @@ impl Factor {
 fn check_finite(value: f64) -> Result<()> {
     let name = "the inner products of the cuts";
     let domain = "finite: scale the features of X, or lower C (the highest of Cs)";
-    if value.is_finite() { Ok(()) } else { Err(Error::Domain { name, domain, value: value.to_string() }) }
+    if value.is_finite() { Ok(()) } else { Err(Error::domain(name, domain, value.to_string())) }
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {

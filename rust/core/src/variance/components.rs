@@ -77,11 +77,8 @@ impl Curve {
             }
             Measure::AveragePrecision(prevalence) => return Ok(self.precision_components(prevalence)),
             Measure::Ranked(_) | Measure::Screening(_) => {
-                return Err(Error::Domain {
-                    name: "measure",
-                    domain: "one with structural components (use the bootstrap)",
-                    value: format!("{measure:?}"),
-                });
+                let domain = "one with structural components (use the bootstrap)";
+                return Err(Error::domain("measure", domain, format!("{measure:?}")));
             }
         };
         Ok((self.measure(measure)?, values))

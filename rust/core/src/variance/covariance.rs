@@ -96,7 +96,7 @@ pub fn covariance(
         divisors[class] = match kind {
             WeightKind::Frequency if total > 1.0 + 1e-9 => total - 1.0,
             WeightKind::Sampling if size > 1.0 => (size - 1.0) / size,
-            _ => return Err(Error::Domain { name, domain: "above 1 for a variance", value: total.to_string() }),
+            _ => return Err(Error::domain(name, "above 1 for a variance", total.to_string())),
         };
     }
     let mean = |component: &Components| {

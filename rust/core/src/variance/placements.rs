@@ -63,8 +63,7 @@ impl Placements {
         let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
         for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
             if size < 2 {
-                let value = size.to_string();
-                return Err(Error::Domain { name, domain: "above 1 for a variance", value });
+                return Err(Error::domain(name, "above 1 for a variance", size.to_string()));
             }
         }
         let doubled = self.place(labels, models, ctx)?;
@@ -91,11 +90,7 @@ impl Placements {
         // Values of up to twice the number of samples have 32 bits.
         if labels.n_samples() >= 1 << 31 {
             let value = labels.n_samples().to_string();
-            return Err(Error::Domain {
-                name: "the number of samples",
-                domain: "below 2^31 for several models",
-                value,
-            });
+            return Err(Error::domain("the number of samples", "below 2^31 for several models", value));
         }
         let n_placers = models.len().clamp(1, ctx.n_threads());
         self.placers.resize_with(usize::max(n_placers, self.placers.len()), Default::default);

@@ -8,7 +8,7 @@ use crate::count::bucket::{Work, Worker, Workers};
 use crate::count::cells::sample;
 use crate::count::counting_sort::CHUNK;
 use crate::count::grown;
-use crate::count::keys::{Buckets, Chunk, DENSE, Rooms};
+use crate::count::keys::{Buckets, Chunk, DENSE, Rooms, below};
 use crate::count::monotone::{Classes, Monotone, sizes};
 use crate::data::float::{Key, Score};
 use crate::data::labels::Labels;
@@ -63,7 +63,8 @@ impl<S: Score> Placer<S> {
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
             return Err(Error::first_non_finite("scores", scores));
         };
-        let (shares, below) = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
+        let below = below(&chunks, len);
+        let shares = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
         let n_pos = labels.n_pos() as u64;
         let one = |placer: &mut BucketPlacer<S>, mut share: Share<'_>| {
             let (mut won, mut tie) = (0, buckets.shared > DENSE);
@@ -88,38 +89,26 @@ impl<S: Score> Placer<S> {
     }
 }
 
-/// The buckets in shares of `share`, with room for their values; and for each bucket the numbers of positives and of
-/// negatives in the buckets below.
+/// The buckets in shares of `share`, with room for their values.
 fn shares<'a, S: Score>(
     chunks: &[Chunk<'_, S>],
     found: &'a mut [u32],
     n_buckets: usize,
     share: usize,
-) -> (Vec<Share<'a>>, Vec<[u64; 2]>) {
+) -> Vec<Share<'a>> {
     let of = |from: usize| Share { buckets: from..usize::min(from + share, n_buckets), rooms: [vec![], vec![]] };
     let mut shares: Vec<Share<'_>> = (0..n_buckets).step_by(share).map(of).collect();
-    let mut below = vec![[0; 2]; n_buckets];
     for (chunk, mut found) in chunks.iter().zip(found.chunks_mut(CHUNK)) {
         for class in [0, 1] {
             for share in &mut shares {
-                let mut len = 0;
-                for (bucket, sizes) in share.buckets.clone().zip(&mut below[share.buckets.clone()]) {
-                    let size = chunk.keys(bucket, class).len();
-                    sizes[class] += size as u64;
-                    len += size;
-                }
+                let len = share.buckets.clone().map(|bucket| chunk.keys(bucket, class).len()).sum();
                 let (own, rest) = take(&mut found).split_at_mut(len);
                 share.rooms[class].push(own);
                 found = rest;
             }
         }
     }
-    let mut sum = [0; 2];
-    for sizes in &mut below {
-        let next = [sum[0] + sizes[0], sum[1] + sizes[1]];
-        *sizes = std::mem::replace(&mut sum, next);
-    }
-    (shares, below)
+    shares
 }
 
 /// Copies the values of a bucket to the front of the chunks' rooms.
