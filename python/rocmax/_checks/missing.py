@@ -118,6 +118,6 @@ def oriented(values: NDArray[Any], lower: Any) -> NDArray[Any]:
     return np.asarray(values * np.where(lower, -1.0, 1.0).astype(values.dtype))
 
 
-def of_caller(threshold: Any, lower: Any) -> Any:
+def in_caller_direction(threshold: Any, lower: Any) -> Any:
     """Return thresholds on the caller's scale; 0 is never negative."""
     return threshold if lower is False else np.where(lower, 0.0 - np.asarray(threshold), threshold)[()]

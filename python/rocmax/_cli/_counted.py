@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.missing import of_caller, oriented
+from rocmax._checks.missing import in_caller_direction, oriented
 from rocmax._cli import _labels as classes
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
@@ -79,7 +79,7 @@ class Counted(Scored):
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
         sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
         warn_below_chance(measure, [sample], found.confidence_interval)
-        cut = None if found.threshold is None else of_caller(found.threshold, low)
+        cut = None if found.threshold is None else in_caller_direction(found.threshold, low)
         return replace(found, higher_is_better=not low, threshold=cut, **self._rows())
 
     def _rows(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import of_caller
+from rocmax._checks.missing import in_caller_direction
 from rocmax._checks.samples import F64, require_weights
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
@@ -192,7 +192,7 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
     if not isinstance(measure, Rate):
         return None
-    found = [of_caller(measure.threshold_of(one.curve()), one.lower) for one in data.models()]
+    found = [in_caller_direction(measure.threshold_of(one.curve()), one.lower) for one in data.models()]
     return np.array(found) if data.many else found[0]
 
 

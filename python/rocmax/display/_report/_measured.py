@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._checks.missing import of_caller
+from rocmax._checks.missing import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.display._read import Model
@@ -129,7 +129,7 @@ def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: floa
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
     for model in models:
         fpr, tpr, cut = model.data.curve().points(False, False)
-        curve = Points(fpr, tpr, of_caller(cut, model.data.lower))
+        curve = Points(fpr, tpr, in_caller_direction(cut, model.data.lower))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
         found["details"].append(thinned(curve, *fpr_range, len(models)))
         found["at_stops"].append(best_at(curve, at))

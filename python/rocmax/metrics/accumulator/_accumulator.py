@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
-from rocmax._checks.missing import complete, of_caller, oriented
+from rocmax._checks.missing import complete, in_caller_direction, oriented
 from rocmax._checks.samples import (
     F64,
     choice,
@@ -299,7 +299,7 @@ class ROCAccumulator:
             several scores one half is placed at either end. Without `higher_is_better` thresholds ascend, from -inf.
         """
         score, pos, neg = self.middle().curve().steps()
-        return *vertices(pos, neg), of_caller(np.concatenate([[np.inf], score]), not self.higher_is_better)
+        return *vertices(pos, neg), in_caller_direction(np.concatenate([[np.inf], score]), not self.higher_is_better)
 
     def result(
         self,

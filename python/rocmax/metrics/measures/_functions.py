@@ -7,7 +7,7 @@ from typing import Any
 from rocmax._parameters import shown
 
 
-def way_of(function: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
+def call_convention(function: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
     """Return how a function is called with labels, scores and weights.
 
     Without weights it gets labels and scores, and None for the weights if it needs three arguments. Weights are passed

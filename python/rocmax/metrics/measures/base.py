@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics.measures._functions import way_of
+from rocmax.metrics.measures._functions import call_convention
 from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.samples._classes import class_estimates
 from rocmax.metrics.samples._reading import Labelled, read
@@ -387,11 +387,11 @@ class OwnMeasure(Measure):
     def __post_init__(self) -> None:
         if not callable(self.function) or isinstance(self.function, Measure):
             raise ValueError(f"Measure.of takes a function of labels and scores, got {shown(self.function)}")
-        way_of(self.function)
+        call_convention(self.function)
 
     def value(self, sample: Sample) -> Any:
         weight = None if sample.weight is None else sample.weight.copy()
-        return way_of(self.function)(sample.positive.copy(), sample.score.copy(), weight)
+        return call_convention(self.function)(sample.positive.copy(), sample.score.copy(), weight)
 
     def __repr__(self) -> str:
         return f"Measure.of({self!s})"

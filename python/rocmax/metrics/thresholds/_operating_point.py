@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import of_caller
+from rocmax._checks.missing import in_caller_direction
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
@@ -193,7 +193,7 @@ def operating_point(
     else:
         ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state, sizes)
     if data.lower and "threshold" in ends:
-        ends["threshold"] = tuple(of_caller(end, True) for end in ends["threshold"][::-1])
+        ends["threshold"] = tuple(in_caller_direction(end, True) for end in ends["threshold"][::-1])
     warn_unless_counts(samples.weight_kind, data.weight)
 
     def shaped(column: F64) -> Any:
@@ -201,7 +201,7 @@ def operating_point(
 
     given = np.array([rule.given for rule in rules])
     found = np.where(given, [rule.number for rule in rules], found)  # as the caller writes them
-    columns = {"threshold": of_caller(found, data.lower)} | shares | calls._asdict()
+    columns = {"threshold": in_caller_direction(found, data.lower)} | shares | calls._asdict()
     made: dict[str, Any] = {name: shaped(column) for name, column in columns.items()}
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]

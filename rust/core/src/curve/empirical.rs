@@ -183,7 +183,7 @@ impl Curve {
     }
 
     /// The weighted mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`
-    /// (Narasimhan and Agarwal, 2016, eq. 2); weights count as repetitions and must be whole.
+    /// (Narasimhan and Agarwal, 2016, eq. 2); weights are frequency weights and must be whole.
     pub(crate) fn ranked_partial_auc(&self, range: RateRange) -> f64 {
         let (from, to) = range.ranks(Negatives::Whole(self.neg));
         let [mut won, mut lost] = [Sum::default(); 2];

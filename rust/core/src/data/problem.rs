@@ -40,9 +40,9 @@ impl Problem {
 
     /// Labels with a weight for each sample: a pair weighs `w_i w_j`.
     ///
-    /// Whole weights are repetitions: a sample of weight w counts as w equal samples, and not at all if w is 0. With
-    /// other weights a range ends at exactly the shares `a` and `b` of the negatives' weight, since there are no ranks
-    /// to round to. Weights that are all 1 are dropped.
+    /// Whole weights are frequency weights: a sample of weight w counts as w equal samples, and is ignored if w is 0.
+    /// With other weights a range ends at exactly the shares `a` and `b` of the negatives' weight, since there are no
+    /// ranks to round to. Weights that are all 1 are dropped.
     ///
     /// # Errors
     /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `weights`;

@@ -48,8 +48,8 @@ impl PairRange {
 ///
 /// `p_i`, `q_j` are the weights inside the range, `M` is the sum of their products. A block of ties that an end of the
 /// range cuts counts in part, all its samples alike: nothing depends on the order of the samples, and whole weights are
-/// repetitions. The samples of the range are taken as fixed. At a cut tie the gradient is that of the mean over the
-/// orders of the tie; elsewhere it is the derivative.
+/// frequency weights. The samples of the range are taken as fixed. At a cut tie the gradient is that of the mean over
+/// the orders of the tie; elsewhere it is the derivative.
 ///
 /// The second derivative of the smoothed hinge, 0 below `u = 0`, is taken as 1 there, so that the diagonal is positive
 /// wherever the gradient is not 0. Since R depends on differences only, its Hessian is at most twice its diagonal, and
