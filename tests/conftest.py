@@ -21,16 +21,18 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import pytest
 from hypothesis import settings
 
-from profiles import SLOW
-
-# The same cases in every run, so that a commit is green or not.
-settings.register_profile("rocmax", derandomize=not SLOW)
-settings.load_profile("rocmax")
-
 # Shells start background jobs, and nohup its command, with SIGINT ignored. Processes inherit that, so that Ctrl-C would
 # reach neither this process nor any that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """Draw the same cases in every run, so that a commit is green or not."""
+    from profiles import SLOW
+
+    settings.register_profile("rocmax", derandomize=not SLOW)
+    settings.load_profile("rocmax")
 
 
 def pytest_collection_finish() -> None:
