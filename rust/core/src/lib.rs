@@ -40,7 +40,8 @@ pub mod risk;
 mod simd;
 pub mod solve;
 #[cfg(test)]
-mod testing;
+#[path = "../tests/properties/testing.rs"]
+pub mod testing;
 pub mod variance;
 
 pub use ctx::{CHUNK, Ctx};

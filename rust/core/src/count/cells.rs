@@ -95,3 +95,43 @@ fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
     let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
     even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::uniform;
+
+    #[test]
+    fn a_sample_is_one_in_so_many_within_limits_ascending_and_finite() {
+        for (n, n_sampled) in [(3, 3), (500, 32), (6400, 200), (1 << 20, 1024)] {
+            let scores: Vec<f64> = (0..n).map(|k| if k == 1 { f64::NAN } else { -f64::from(k) }).collect();
+            let found = sample(&scores);
+            assert!(found.is_sorted() && found.len() <= n_sampled && found.len() + 1 >= n_sampled, "{n}");
+        }
+    }
+
+    #[test]
+    fn evenly_spread_scores_have_a_line_with_margins_and_others_a_map() {
+        let mut next = uniform(3);
+        for (from, length) in [(0.0, 1.0), (-7.0, 1e-3), (1e6, 1e9)] {
+            let mut sorted: Vec<f64> = (0..1000).map(|_| from + length * next()).collect();
+            sorted.sort_by(f64::total_cmp);
+            let spread = Spread::fit(&sorted, 800);
+            assert!(matches!(spread, Spread::Line(..)));
+            for spread in [spread, Spread::fit(&sorted, 64).onto(800)] {
+                // The sample, and a sixth of its length at either side.
+                let mut cells = [0; 4];
+                spread.cells(&[sorted[0], sorted[999], from - length, from + 2.0 * length], &mut cells);
+                assert!(cells[0].abs_diff(100) < 2 && cells[1].abs_diff(700) < 2, "{cells:?}");
+                assert_eq!((cells[2], cells[3], spread.n_cells()), (0, 799, 800));
+            }
+            let mut crowded: Vec<f64> = (0..1000).map(|_| from + length * next().powi(20)).collect();
+            crowded.sort_by(f64::total_cmp);
+            assert!(matches!(Spread::fit(&crowded, 800), Spread::Map(_)));
+        }
+        for degenerate in [[1.0; 40], [f64::MAX; 40]] {
+            assert!(line(&degenerate, 9).is_none());
+        }
+        assert!(line(&[f64::MIN, f64::MAX], 9).is_none());
+    }
+}

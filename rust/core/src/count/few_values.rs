@@ -158,3 +158,36 @@ pub(crate) fn count<S: Score>(
     let few = taken.all(|value| all.add(f64::from_bits(value.bits), value.counts));
     Ok(if few { Found::Few(all.sum()) } else { Found::Tied })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::uniform;
+
+    #[test]
+    fn a_table_takes_so_many_values_and_no_more() {
+        let mut values = Values::default();
+        values.clear(3);
+        assert!([1.0, 0.0, 2.0, -0.0, 2.0].into_iter().all(|x| values.add(x, [1, 0])));
+        assert!(!values.add(3.0, [1, 0]));
+    }
+
+    #[test]
+    fn how_many_values_there_are_is_told_from_a_sample() {
+        let (n, mut next) = (20_000, uniform(4));
+        let labels: Vec<bool> = (0..n).map(|k| k % 2 == 0).collect();
+        let classes = Labels::new(&labels).unwrap();
+        for (n_values, tied) in [(500.0, Some(true)), (3000.0, Some(false)), (1e9, None)] {
+            let scores: Vec<f64> = (0..n).map(|_| (n_values * next()).floor()).collect();
+            let expected = Values::default().expect(&scores);
+            assert_eq!(expected.is_some(), tied.is_some());
+            assert!(expected.is_none_or(|expected| (0.5..2.0).contains(&(expected as f64 / n_values))));
+            let found = count(&classes, &scores, &mut vec![], 1 << 10, &Ctx::serial()).unwrap();
+            match tied {
+                Some(true) => assert!(matches!(found, Found::Few(_))),
+                Some(false) => assert!(matches!(found, Found::Tied)),
+                None => assert!(matches!(found, Found::Untied)),
+            }
+        }
+    }
+}

@@ -267,4 +267,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn buckets_are_a_power_of_two_within_limits_and_hold_about_as_many_as_intended() {
+        for n in [1, 1 << 10, 1 << 14, 100_000, 1 << 17, 3 << 18, 1 << 30] {
+            let (number, intended) = (Buckets::number(n, 1 << 11), n as f64 / (1 << 11) as f64);
+            assert!(number.is_power_of_two() && (N_BUCKETS.0..=N_BUCKETS.1).contains(&number));
+            let near = (0.5..=1.0).contains(&(intended / number as f64));
+            assert!(
+                near || number == N_BUCKETS.0 && intended < 4.0 || number == N_BUCKETS.1 && intended > 256.0,
+                "{n}"
+            );
+        }
+    }
 }

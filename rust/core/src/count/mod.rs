@@ -294,4 +294,30 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn limits_choose_the_way_of_counting() {
+        fn unused<T: Default + std::fmt::Debug>(memory: &T) -> bool {
+            format!("{memory:?}") == format!("{:?}", T::default())
+        }
+        let (n, none) = (300, limits()[1]);
+        let (labels, scores) = sample(n, 0.4, 0);
+        let classes = Labels::new(&labels).unwrap();
+        // Whether values were looked for, single precision found, one table and buckets used.
+        let ways = |limits: Limits, scores: &[f64]| {
+            let mut counting = Counting::with_limits(limits);
+            pair_counts(&classes, scores, Wanted::Pairs, &mut counting, &Ctx::serial()).unwrap();
+            let Counting { buckets, table, values, of_narrow, .. } = &counting;
+            [!unused(values), of_narrow.is_some(), !unused(table), !unused(buckets)]
+        };
+        let narrow: Vec<f64> = scores.iter().map(|&x| f64::from(x as f32)).collect();
+        for (beyond, found) in [(0, true), (1, false)] {
+            let (from, up_to) = (n + beyond, n - beyond);
+            assert_eq!(ways(Limits { few_values: from, ..none }, &scores), [found, false, false, true]);
+            assert_eq!(ways(Limits { narrow: from, ..none }, &narrow), [false, found, false, !found]);
+            assert_eq!(ways(Limits { few: up_to, one_table: n, ..none }, &scores), [false, false, !found, found]);
+            assert_eq!(ways(Limits { one_table: up_to, ..none }, &scores), [false, false, found, !found]);
+        }
+        assert!(!ways(Limits { narrow: n, ..none }, &scores)[1]);
+    }
 }

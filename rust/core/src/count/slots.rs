@@ -283,4 +283,15 @@ mod tests {
     fn cells_are_some_fewer_than_keys_within_limits() {
         assert_eq!([0, 1, 300, CACHED, 800, 1000, 5 << 20].map(n_cells), [1, 1, 300, 512, 512, 600, 1 << 20]);
     }
+
+    #[test]
+    fn a_cell_that_needs_more_than_the_most_slots_is_searched() {
+        for (n, crowds) in [(1, 0), (CHAIN * LAST, 0), (CHAIN * LAST + 1, 1), (900, 1)] {
+            let keys: Vec<i32> = (0..n as i32).collect();
+            let mut slots = Slots::default();
+            slots.fill(3, &vec![1; n], &keys);
+            let held = slots.crowds.first().map_or(0, |crowd| crowd.to - crowd.from);
+            assert_eq!((slots.crowds.len(), held), (crowds, crowds * n));
+        }
+    }
 }

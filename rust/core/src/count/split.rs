@@ -72,3 +72,38 @@ impl<K: Key> Split<K> {
         &self.keys[class][starts[bucket]..starts[bucket + 1]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::cells::Spread;
+    use crate::testing::uniform;
+
+    #[test]
+    fn smaller_buckets_ascend_and_share_the_keys_of_the_larger_class() {
+        let mut next = uniform(6);
+        let large: Vec<f64> = (0..3 * AIM).map(|_| next()).collect();
+        let small: Vec<f64> = (0..AIM / 2).map(|_| 1e-4 * next()).collect();
+        let mut split = Split::default();
+        for keys in [[&large, &small], [&small, &large]] {
+            let n = split.fill::<Spread>(&keys.map(|keys| keys.chunks(1000).collect()), keys.map(Vec::len));
+            assert_eq!(n, 3);
+            for (class, keys) in keys.into_iter().enumerate() {
+                let buckets: Vec<&[f64]> = (0..n).map(|bucket| split.keys(bucket, class)).collect();
+                let mut sorted = keys.clone();
+                sorted.sort_by(f64::total_cmp);
+                let mut rest = &sorted[..];
+                for own in &buckets {
+                    let mut own = own.to_vec();
+                    own.sort_by(f64::total_cmp);
+                    let (first, others) = rest.split_at(own.len());
+                    assert_eq!(own, first);
+                    rest = others;
+                }
+                assert!(rest.is_empty() && (keys.len() < AIM || buckets.iter().all(|own| own.len() < 2 * AIM)));
+            }
+        }
+        let few: Vec<&[f64]> = vec![&large[..9]];
+        assert_eq!(split.fill::<Spread>(&[few.clone(), few], [9, 9]), 2);
+    }
+}

@@ -246,7 +246,8 @@ mod tests {
     use super::*;
     use crate::curve::reach::SAMPLES;
     use crate::curve::{Curve, Measure, Normalize, Scratch, measure};
-    use crate::testing::{misleading, sample, uniform};
+    use crate::order::misleading;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn values_are_those_of_the_sorted_curve() {

@@ -348,3 +348,40 @@ impl Cells {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{sample, uniform};
+
+    #[test]
+    fn tasks_hold_every_score_once_and_are_no_larger_than_they_must_be() -> Result<()> {
+        let n = 5 * CHUNK + 100;
+        let (labels, scores) = sample(n, 0.01, 1e9, &mut uniform(3));
+        let problem = Problem::new(labels)?;
+        let (n_pos, n_neg) = (problem.n_pos(), problem.n_neg());
+        let tops = [0.25, 0.5, 0.75, 1.0].map(|share| (share * n_neg as f64).floor());
+        let (mut cells, mut found) = (Cells::default(), vec![0.0; n]);
+        cells.gather(&problem, scores[..].into(), &tops, &mut Map::default(), &Ctx::serial())?;
+        let classes = [(Class::Positives, n_pos), (Class::Negatives(0.0..tops[3]), n_neg)];
+        for (class, size) in classes {
+            let tasks = cells.tasks(&class, &mut found);
+            let sizes: Vec<Vec<usize>> =
+                tasks.iter().map(|task| task.iter().map(|part| part.scores.len()).collect()).collect();
+            assert_eq!(sizes.iter().flatten().sum::<usize>(), size);
+            for (k, parts) in sizes.iter().enumerate() {
+                let (last, all) = (parts[parts.len() - 1], parts.iter().sum::<usize>());
+                assert!(all - last < TASK && (all >= TASK || k + 1 == sizes.len()), "{k}: {parts:?}");
+            }
+            let mut samples: Vec<usize> = tasks
+                .iter()
+                .flatten()
+                .flat_map(|part| part.index.iter().map(|&i| part.from + usize::from(i)))
+                .collect();
+            samples.sort_unstable();
+            samples.dedup();
+            assert_eq!(samples.len(), size);
+        }
+        Ok(())
+    }
+}

@@ -89,6 +89,14 @@ pub(crate) fn spread(k: usize, n_samples: usize, n: usize) -> usize {
     low + hash as usize % (high - low).max(1)
 }
 
+/// Scores in [0, 1), but of an evenly spread sample of `n_sampled` as much higher as `shift`.
+#[cfg(test)]
+pub(crate) fn misleading(n: usize, n_sampled: usize, shift: f64, next: &mut impl FnMut() -> f64) -> Vec<f64> {
+    let mut scores: Vec<f64> = (0..n).map(|_| next()).collect();
+    (0..n_sampled).for_each(|k| scores[spread(k, n_sampled, n)] += shift);
+    scores
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

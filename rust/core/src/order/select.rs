@@ -138,7 +138,8 @@ pub(super) fn sampled<S: Copy>(parts: &[&[S]], n: usize, n_sampled: usize) -> im
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{misleading, uniform};
+    use crate::order::misleading;
+    use crate::testing::uniform;
 
     #[test]
     fn brackets_of_a_sample_hold_the_rank_and_little_more() {
@@ -199,5 +200,13 @@ mod tests {
             }
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_sample_is_one_in_so_many_within_limits() {
+        assert_eq!(
+            [1, 1 << 19, 1 << 20, 3 << 21, 1 << 24, 1 << 30].map(sample_len),
+            [2048, 2048, 4096, 24_576, 65_536, 65_536]
+        );
     }
 }

@@ -144,8 +144,9 @@ impl Oracle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::misleading;
     use crate::risk::{Naive, PairLoss, PairRange, Tight, pair_loss};
-    use crate::testing::{misleading, uniform};
+    use crate::testing::uniform;
     use crate::{RateRange, naive};
 
     #[test]

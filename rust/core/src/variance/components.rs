@@ -201,7 +201,8 @@ mod tests {
     use super::*;
     use crate::curve::Normalize;
     use crate::curve::reach::SAMPLES;
-    use crate::testing::{misleading, sample, uniform};
+    use crate::order::misleading;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn of_the_highest_scores_are_those_of_the_whole_curve() -> Result<()> {

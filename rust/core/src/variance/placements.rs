@@ -116,8 +116,7 @@ impl Placements {
 fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<Vec<[u128; 2]>> {
     let k = values.len();
     let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
-    let greatest = 2 * usize::max(labels.n_pos(), labels.n_neg()) as u64;
-    let few = usize::min((u64::MAX / greatest.pow(2)) as usize, TILE);
+    let few = few(usize::max(labels.n_pos(), labels.n_neg()));
     let parts = ctx.map((0..labels.n_samples()).step_by(CHUNK).collect(), |from| {
         let mut sums = vec![[0; 2]; pairs.len()];
         let mut positive = [false; TILE];
@@ -140,6 +139,11 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
         (matrix[a * k + b], matrix[b * k + a]) = (total, total);
     }
     Ok(matrix)
+}
+
+/// How many products of values, at most twice the `size` of a class, may be summed in 64 bits; at most a tile.
+fn few(size: usize) -> usize {
+    usize::min((u64::MAX / (2 * size as u64).pow(2)) as usize, TILE)
 }
 
 /// The sums of the products over positives and over negatives; sums over `few` samples fit 64 bits.
@@ -236,5 +240,13 @@ mod tests {
         let column = Column::F64(vec![0.0, 1.0, f64::NAN, 2.0].into());
         let found = Placements::default().covariance(&Labels::new(&labels).unwrap(), &[column], &Ctx::serial());
         assert!(matches!(found, Err(Error::NonFinite { name: "scores", index: 2, .. })));
+    }
+
+    #[test]
+    fn as_many_products_are_summed_as_fit() {
+        for size in [1, 1 << 20, 1 << 26, 1 << 28, (1 << 31) - 2] {
+            let (few, greatest) = (few(size) as u128, (2 * size as u128).pow(2));
+            assert!(few * greatest < 1 << 64 && (few == TILE as u128 || (few + 1) * greatest >= 1 << 64), "{size}");
+        }
     }
 }

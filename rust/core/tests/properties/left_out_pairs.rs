@@ -125,6 +125,27 @@ fn single_precision_never_decides_what_it_cannot_see() {
 }
 
 #[test]
+fn single_precision_decides_all_but_what_its_rounding_hides() {
+    // Coefficients 1 and -1 and diagonals 1 + x tie.
+    let x = 0.25;
+    for rank in [1, 20, 300] {
+        let outcome = |product: f64, coarse: f64| {
+            let class = |c, y| Class::new(rank, vec![1.0 + x], vec![c], vec![1.0], vec![y; rank]);
+            let (pos, neg) = (class(1.0, product / rank as f64), class(-1.0, 1.0));
+            let (coarse, rows, cols) = ([coarse as f32], &pos.factor, &neg.factor);
+            let cross = Cross { coarse: &coarse, unit: 1.0, base: 0.0, rows, cols, rank };
+            leave_pair_out(cross, pos.side(), neg.side(), 0.0, 0.0, &Ctx::serial()).unwrap().0[0]
+        };
+        let most = x * rank as f64 / f64::from(1 << 24);
+        for (sign, expected) in [(1.0, 0.0), (-1.0, 1.0)] {
+            assert_eq!(outcome(x + 1e-9 * sign, x + (1e-9 - most) * sign), expected);
+            // The tie itself is not looked at.
+            assert_eq!(outcome(x, x + 1e-3 * sign), expected);
+        }
+    }
+}
+
+#[test]
 fn same_bits_for_any_number_of_threads() {
     let (m, n, rank) = (701, 403, 3);
     let wave = |len: usize, by: f64, to: f64| (0..len).map(|k| to + (k as f64 * by).sin()).collect::<Vec<_>>();

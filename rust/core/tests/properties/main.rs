@@ -9,12 +9,16 @@ use rocmax_core::risk::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, T
 use rocmax_core::{Ctx, Labels, Problem, RateRange};
 
 mod curves;
+mod cuts;
 mod data;
 mod left_out_pairs;
 pub mod naive;
 mod pair_losses;
 mod papers;
 mod samples;
+mod screening;
+mod simplex;
+pub mod testing;
 mod variances;
 
 use pair_losses::pair_losses;

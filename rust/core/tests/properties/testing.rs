@@ -1,7 +1,7 @@
 //! Helpers of several unit tests.
 
 /// Numbers in [0, 1) from a seed: the upper bits of Knuth's linear congruential generator.
-pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
+pub fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -10,16 +10,9 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// Labels of both classes, with a share of positives, and scores with so many levels, higher for positives.
-pub(crate) fn sample(n: usize, share: f64, levels: f64, next: &mut impl FnMut() -> f64) -> (Vec<bool>, Vec<f64>) {
+pub fn sample(n: usize, share: f64, levels: f64, next: &mut impl FnMut() -> f64) -> (Vec<bool>, Vec<f64>) {
     let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < share }).collect();
     let score = |&positive: &bool| ((next() + 0.3 * f64::from(u8::from(positive))) * levels).floor() / levels;
     let scores = labels.iter().map(score).collect();
     (labels, scores)
-}
-
-/// Scores in [0, 1), but of an evenly spread sample of `n_sampled` as much higher as `shift`.
-pub(crate) fn misleading(n: usize, n_sampled: usize, shift: f64, next: &mut impl FnMut() -> f64) -> Vec<f64> {
-    let mut scores: Vec<f64> = (0..n).map(|_| next()).collect();
-    (0..n_sampled).for_each(|k| scores[crate::order::spread(k, n_sampled, n)] += shift);
-    scores
 }
