@@ -1,5 +1,7 @@
 """Legends of small figures: inside the figure, and not on what is drawn."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -77,3 +79,21 @@ def test_panels_have_their_own():
     figure.canvas.draw()
     first, second = (ax.get_legend().get_window_extent() for ax in axes)
     assert first.x1 <= second.x0 + 1
+
+
+@pytest.mark.parametrize("n_models", [12, 30, 300])
+def test_many_curves_leave_room_for_the_plot(n_models):
+    names = [f"model {k}" for k in range(n_models)]
+    figure, ax = pyplot.subplots(figsize=(5.2, 5.0), layout="constrained")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib warns of axes without a size
+        DETDisplay.from_predictions(Y, dict(zip(names, RNG.random((n_models, 200)), strict=True)), ax=ax)
+        figure.canvas.draw()
+    box, texts = ax.get_legend().get_window_extent(), [text.get_text() for text in ax.get_legend().get_texts()]
+    assert ax.get_window_extent().height > 0.4 * figure.bbox.height
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and figure.bbox.y0 <= box.y0
+    if n_models < 300:
+        assert [text.split("  ")[0] for text in texts] == names
+    else:
+        assert texts[-1] == f"and {n_models - len(texts) + 1} more"
+        assert texts[-2].startswith(f"model {len(texts) - 2} ")

@@ -6,6 +6,7 @@ from rocmax._typing import Axes
 
 _WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take
 _LEAST = 5.0  # points: smaller letters are not readable in print
+_ROUNDED = 0.9  # small letters are up to a tenth wider than in proportion
 _UNDER = 0.85  # size of letters under the axes, relative to those on them
 _PAD = 4.0  # points between the label of the axis and the legend
 _LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable where it lies on a curve
@@ -15,7 +16,8 @@ def add_legend(ax: Axes, loc: Any) -> None:
     """Add a legend at `loc`, or under the axes if it would cover too much of them.
 
     Under the axes, letters are as large as the width of the figure allows; if that is below five points, names get a
-    line of their own. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters.
+    line of their own. Many curves take several columns, and are not all listed if the legend would be higher than half
+    of the axes. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters.
     """
     legend = _legend(ax, loc=loc)
     if not legend.get_texts():
@@ -29,22 +31,34 @@ def add_legend(ax: Axes, loc: Any) -> None:
         _legend(ax, loc=loc, fontsize=max(letters * fit, _LEAST))
         return
     left, width = _slot(ax)
-    share = 0.97 * width * ax.figure.bbox.width / size.width
+    slot, tallest = 0.97 * width * ax.figure.bbox.width, _TALLEST * room.height
     handles, labels = ax.get_legend_handles_labels()
-    if letters * share < _LEAST:
+    if letters * slot < _LEAST * size.width:
         labels = [text.replace("  ", "\n", 1) for text in labels]
-        legend = _legend(ax, handles, labels)
-        share = 0.97 * width * ax.figure.bbox.width / legend.get_window_extent().width
-    where = _under(ax)
+        size = _legend(ax, handles, labels).get_window_extent()
+    most = max(1, int(letters * slot / (_LEAST * size.width)))  # columns
+    row = size.height / len(labels)
+    for n_columns in range(1, most + 1):
+        wide = slot / (n_columns * size.width) * (_ROUNDED if n_columns > 1 else 1.0)
+        share = max(min(wide, _UNDER), _LEAST / letters)
+        n_rows = max(1, int(tallest / (row * share)))
+        if n_columns * n_rows >= len(labels):
+            break
+    listed = n_columns * n_rows
+    if listed < len(labels):
+        handles, more = handles[:listed], len(labels) - listed + 1
+        labels = [*labels[: listed - 1], f"and {more:,} more"]
     _legend(
         ax,
         handles,
         labels,
         loc="upper center",
         bbox_to_anchor=(left + width / 2, 0.0),
-        bbox_transform=where,
+        bbox_transform=_under(ax),
         borderaxespad=0.0,
-        fontsize=max(letters * min(share, _UNDER), _LEAST),
+        fontsize=letters * share,
+        ncols=n_columns,
+        columnspacing=0.8,  # the border of a legend of one column
     )
 
 
