@@ -76,14 +76,15 @@ class Bootstrap(Method):
         variance = variance_of(values)
         moved = _accelerated(binary(sample), measure, estimate, values) if self.interval == "bca" else ()
         limits = _limits(estimate, variance, values, measure, *moved)
+        source: str | None = self.interval
         flat = no_width(values.min(axis=0), values.max(axis=0), measure.bounds)
         sizes = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
         certain = without_variance(estimate, (sizes[0], sizes[1:].sum()), measure)
         if flat.any() and certain is not None:
-            limits = either(flat, certain.limits, limits)
+            limits, source = either(flat, certain.limits, limits), certain.source if flat.all() else source
             fact = "all resamples have the same value: the interval is the one for a variance of 0 of 'logit-delong'"
             warn(CoverageWarning(fact))
-        return Interval(estimate, variance, limits, self.name, values, source=self.interval)
+        return Interval(estimate, variance, limits, self.name, values, source=source)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
@@ -113,7 +114,8 @@ def without_variance(estimate: F64, sizes: tuple[float, float], measure: Measure
         return None
     none = np.zeros_like(estimate)
     fewest, others = min(sizes), max(sizes)
-    return Interval(estimate, none, logit(estimate, (none, none), (fewest, others), measure)[0], "logit-delong")
+    limits, source = logit(estimate, (none, none), (fewest, others), measure)
+    return Interval(estimate, none, limits, "logit-delong", source=source)
 
 
 def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:
