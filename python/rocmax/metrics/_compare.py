@@ -24,7 +24,7 @@ from rocmax.metrics.methods import (
     warn_of_few,
     warn_of_few_compared,
 )
-from rocmax.metrics.methods.base import Asked, Covariance, Data, Interval, Method, variance_of
+from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
@@ -167,16 +167,16 @@ def compare(  # with samples first, the measure is second
         models = [every[0].classes(measure.labels, name) for name in names]
     else:
         models = [_of_models(every[0].two)]
-    asked = Asked(measure, chosen, question, Data.of(*models), random_state, adjust)
-    _check(asked)
+    query = Query(measure, chosen, question, Data.of(*models), random_state, adjust)
+    _check(query)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:
         warn_unless_counts(None, *of_unknown_kind)
-        return _in_subgroups(asked, models[0], by)
-    found = _of_independent(asked, models) if apart else _of_paired(asked, models)
-    warn_of_worse(asked, found, models)
+        return _in_subgroups(query, models[0], by)
+    found = _of_independent(query, models) if apart else _of_paired(query, models)
+    warn_of_worse(query, found, models)
     warn_unless_counts(None, *of_unknown_kind)
-    return result_of(asked, found, models)
+    return result_of(query, found, models)
 
 
 def _of_models(data: Sample) -> Sample:
@@ -190,12 +190,12 @@ def _require_models(count: int) -> None:
         raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
 
 
-def _check(asked: Asked) -> None:
+def _check(query: Query) -> None:
     """Check that the options go together."""
-    measure, method, known = asked.measure, asked.method, asked.known
+    measure, method, known = query.measure, query.method, query.known
     if isinstance(method, Venkatraman):
         plain = not (known.grouped or known.classes) and known.weight_kind == "frequency"
-        if Trait.AUC not in measure.traits or asked.question.hypothesis != Hypothesis() or not plain:
+        if Trait.AUC not in measure.traits or query.question.hypothesis != Hypothesis() or not plain:
             raise ValueError(_WHOLE_CURVES)
         return
     if method is not None and type(method).covariance is Method.covariance:
@@ -214,80 +214,80 @@ class Found(NamedTuple):
     curves: tuple[float, float] | None = None
 
 
-def _chosen(asked: Asked, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
+def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
     """Return the method that was requested or the default, and the least sizes of the classes."""
     if isinstance(samples[0], Classes):
-        return asked.method or default_comparison(asked.measure), samples[0].sizes
+        return query.method or default_comparison(query.measure), samples[0].sizes
     for one in samples:
         require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
-    return asked.method or default_comparison(asked.measure), (n_pos, n_neg)
+    return query.method or default_comparison(query.measure), (n_pos, n_neg)
 
 
-def _of_paired(asked: Asked, models: list[Any]) -> Found:
+def _of_paired(query: Query, models: list[Any]) -> Found:
     """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
-    method, sizes = _chosen(asked, models)
+    method, sizes = _chosen(query, models)
     binary = isinstance(models[0], Sample)
-    none = refused_of(asked, models) if method.resampling else None
+    none = refused_of(query, models) if method.resampling else None
     if none is not None:
         return Found(method, none)
     if isinstance(method, Venkatraman):
         explain(models[0])
-        return _of_curves(asked, method, list(models[0].models()), paired=True)
-    found = method.covariance(models[0] if binary else models, asked.measure, asked.seed)
+        return _of_curves(query, method, list(models[0].models()), paired=True)
+    found = method.covariance(models[0] if binary else models, query.measure, query.seed)
     check_variance(found.matrix)
-    if binary and (none := refused_of(asked, models, found.own)) is None:
-        warn_of(asked, method, found, models, sizes)
+    if binary and (none := refused_of(query, models, found.own)) is None:
+        warn_of(query, method, found, models, sizes)
     return Found(method, none or found)
 
 
-def refused_of(asked: Asked, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
+def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
     """Return the estimates alone, with the reason, where differences have no interval by default."""
-    reason = refusal(asked, samples, own)
+    reason = refusal(query, samples, own)
     if reason is None:
         return None
-    estimate = np.concatenate([asked.measure.estimates(one) for one in samples])
+    estimate = np.concatenate([query.measure.estimates(one) for one in samples])
     return Covariance(estimate, np.full((len(estimate),) * 2, np.nan), refused=reason)
 
 
-def warn_of(asked: Asked, method: Method, found: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
+def warn_of(query: Query, method: Method, found: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
     """Warn of estimates, and of tests that few samples decide."""
-    warn_of_estimates(asked.measure, samples, sizes)
+    warn_of_estimates(query.measure, samples, sizes)
     if isinstance(method, Profile) and found.own is not None:
         for one in samples:
-            warn_of_few(found.own.method, asked.measure, one, asked.known)
+            warn_of_few(found.own.method, query.measure, one, query.known)
     else:
-        warn_of_few_compared(method.name, asked.measure, sizes)
+        warn_of_few_compared(method.name, query.measure, sizes)
 
 
-def _in_subgroups(asked: Asked, data: Sample, by: Any) -> Comparison:
+def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     """Compare models in every subgroup, and their means over subgroups."""
-    seed = seed_of(asked.seed)
+    seed = seed_of(query.seed)
 
     def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
-        found = _of_paired(asked._replace(seed=(seed + k) % 2**64), [data])
-        return result_of(asked, found, [data]), found.covariance
+        found = _of_paired(query._replace(seed=(seed + k) % 2**64), [data])
+        return result_of(query, found, [data]), found.covariance
 
     def pooled(found: Covariance, data: Sample) -> Comparison:
         if found.own is None and found.replicates is not None:
-            found = found._replace(own=without_variance(found.estimate, data.effective, asked.measure))
-        return result_of(asked, Found(asked.method or default_comparison(asked.measure), found), [data])
+            found = found._replace(own=without_variance(found.estimate, data.effective, query.measure))
+        return result_of(query, Found(query.method or default_comparison(query.measure), found), [data])
 
-    return compare_subgroups(data, by, asked, estimate, pooled)
+    return compare_subgroups(data, by, query, estimate, pooled)
 
 
-def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
+def _of_independent(query: Query, samples: list[Sample]) -> Found:
     """Compare models of independent samples."""
-    method, sizes = _chosen(asked, samples)
+    method, sizes = _chosen(query, samples)
     if isinstance(method, Venkatraman):
-        return _of_curves(asked, method, samples, paired=False)
+        return _of_curves(query, method, samples, paired=False)
     if method.name == "obuchowski":
         raise ValueError("method='obuchowski' needs paired models: one y_true for all of them")
-    measure, freedom = asked.measure, None
+    measure, freedom = query.measure, None
     if isinstance(method, Profile):
         found = method.independent(samples, measure)
     elif isinstance(method, Bootstrap):
-        seed = seed_of(asked.seed)
+        seed = seed_of(query.seed)
         each = [method.estimate(data, measure, (seed + k) % 2**64) for k, data in enumerate(samples)]
         replicates = np.column_stack([one.replicates for one in each if one.replicates is not None])
         variance = variance_of(replicates)
@@ -301,42 +301,42 @@ def _of_independent(asked: Asked, samples: list[Sample]) -> Found:
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
-    if (none := refused_of(asked, samples, found.own)) is None:
-        warn_of(asked, method, found, samples, sizes)
+    if (none := refused_of(query, samples, found.own)) is None:
+        warn_of(query, method, found, samples, sizes)
     return Found(method, none or found, freedom)
 
 
-def _of_curves(asked: Asked, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
+def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
     """Test by permutations whether two ROC curves are the same."""
     if any(one.weight is not None for one in models):
         raise ValueError(_WHOLE_CURVES)
     if len(models) != 2:
         raise ValueError(f"method='venkatraman' compares two models, got {len(models)}")
-    curves = method.distance(*models, paired=paired, seed=seed_of(asked.seed))
-    estimate = np.concatenate([asked.measure.estimates(one) for one in models])
+    curves = method.distance(*models, paired=paired, seed=seed_of(query.seed))
+    estimate = np.concatenate([query.measure.estimates(one) for one in models])
     return Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def warn_of_worse(asked: Asked, found: Found, samples: list[Any]) -> None:
+def warn_of_worse(query: Query, found: Found, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
     if np.isnan(found.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
     estimate, matrix = found.covariance[:2]
     if isinstance(found.method, Profile) and found.covariance.own is not None:
-        low, high = found.covariance.own.limits.at(asked.question.level)
+        low, high = found.covariance.own.limits.at(query.question.level)
     else:
-        reach = critical(asked.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-        low, high = (np.clip(estimate + sign * reach, *asked.measure.bounds) for sign in (-1, 1))
-    warn_below_chance(asked.measure, samples, (low, high))
+        reach = critical(query.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+        low, high = (np.clip(estimate + sign * reach, *query.measure.bounds) for sign in (-1, 1))
+    warn_below_chance(query.measure, samples, (low, high))
 
 
 def _names(samples: list[Any]) -> tuple[str, ...]:
     return tuple(name for one in samples for name in one.model_names)
 
 
-def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
+def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
-    (level, hypothesis), (estimate, matrix) = asked.question, found.covariance[:2]
+    (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
     refused = found.covariance.refused
     assert hypothesis is not None
     names, joint = _names(samples), None
@@ -351,10 +351,10 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
             for (j, one), (k, other) in combinations(enumerate(names), 2)
         )
     else:
-        how = hypothesis, level, asked.measure.bounds, asked.adjust
+        how = hypothesis, level, query.measure.bounds, query.adjust
         pairs = pair_tests(found.covariance, found.freedom, names, *how)
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
-        told = not np.isfinite(asked.measure.bounds).all()
+        told = not np.isfinite(query.measure.bounds).all()
         if np.isinf(joint.statistic) and not (told and any(p.difference and not p.standard_error for p in pairs)):
             warn_of_no_variance()
     first, made = samples[0], of_samples(samples[0])
@@ -376,12 +376,12 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
         alternative=hypothesis.alternative,
         null_difference=hypothesis.null,
         equivalence_margin=hypothesis.margin,
-        adjust=asked.adjust,
+        adjust=query.adjust,
         confidence_level=level,
         n_pos=n_pos,
         n_neg=n_neg,
         pos_label=None if several else first.pos_label,
-        measure=asked.measure,
+        measure=query.measure,
         resampling=found.method.resampling,
         no_interval=refused,
         **made,

@@ -18,7 +18,7 @@ from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
-from rocmax.metrics.methods.base import Asked, Interval, without_limits
+from rocmax.metrics.methods.base import Interval, Query, without_limits
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._reading import Clustered, read
@@ -97,7 +97,7 @@ def cross_validated_auc(  # with samples first, the measure is second
     else:
         of_fold = {"by": fold, "by_name": "fold"}
     measure = as_measure(measure)
-    asked = Asked(measure, None, Question(check_level(confidence_level)))
+    query = Query(measure, None, Question(check_level(confidence_level)))
     if Trait.COMPONENTS not in measure.traits:
         raise ValueError(f"cross_validated_auc needs a measure with components, got measure={measure!r}")
     samples = read(cross_validated_auc, y_true, y_score, reading, Clustered, **of_fold)
@@ -126,11 +126,11 @@ def cross_validated_auc(  # with samples first, the measure is second
     interval = Interval(
         estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
     )
-    if (refused := refusal(asked, parts, instead="use fewer folds, or infer of all scores")) is not None:
+    if (refused := refusal(query, parts, instead="use fewer folds, or infer of all scores")) is not None:
         interval = without_limits(estimate, interval.method, f"a fold has {refused}")
     if data.group is None:
         _warn_of_repeats(label, place)
-    inference = result(interval, asked, data, n_folds=len(folds))
+    inference = result(interval, query, data, n_folds=len(folds))
     if isinstance(data, Sample):
         warn_below_chance(measure, [data], inference.confidence_interval)
     return inference

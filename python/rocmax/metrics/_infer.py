@@ -20,7 +20,7 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods import as_method, checked, refusal, warn_of_estimates, warn_of_few
-from rocmax.metrics.methods.base import Asked, Data, Interval, Method, without_limits
+from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_limits
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
@@ -146,39 +146,39 @@ def infer(  # with samples first, the measure is second
     data = samples.of(measure)
     known = Data.of(data)
     checked(chosen or default_method(measure, known), measure, known)
-    asked = Asked(measure, chosen, question, known, random_state)
+    query = Query(measure, chosen, question, known, random_state)
     if samples.by is None or isinstance(data, Classes):
-        found = inferred(data, asked)
+        found = inferred(data, query)
     else:
-        found = in_subgroups(data, samples.by, asked, inferred, result)
+        found = in_subgroups(data, samples.by, query, inferred, result)
     if isinstance(data, Sample):
         warn_below_chance(measure, [data], found.confidence_interval)
     warn_unless_counts(samples.weight_kind, data.weight)
     return found
 
 
-def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] | None = None) -> Inference:
+def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] | None = None) -> Inference:
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
-    measure = asked.measure
-    method = asked.method or default_method(measure, asked.known, _sizes(data))
-    refused = refusal(asked, [data]) if method.resampling else None
+    measure = query.measure
+    method = query.method or default_method(measure, query.known, _sizes(data))
+    refused = refusal(query, [data]) if method.resampling else None
     if refused is None:
-        found = method.estimate(data, measure, asked.seed)
+        found = method.estimate(data, measure, query.seed)
         if isinstance(data, Classes):
-            return result(found, asked, data)
-        refused = refusal(asked, [data], found)
+            return result(found, query, data)
+        refused = refusal(query, [data], found)
     assert isinstance(data, Sample)
     if refused is not None:
         found = without_limits(measure.estimates(data), method.name, refused)
-        return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
+        return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
     if bounds is not None:
         estimate = float(found.estimate[0])
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
         limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
         found, bounds = found._replace(limits=limits), (low, high)
-    warn_of_estimates(measure, [data], data.totals if asked.known.grouped else data.effective)
-    warn_of_few(found.method, measure, data, asked.known)
-    return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
+    warn_of_estimates(measure, [data], data.totals if query.known.grouped else data.effective)
+    warn_of_few(found.method, measure, data, query.known)
+    return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 
 def _sizes(data: Sample | Classes) -> tuple[float, float] | None:
@@ -226,23 +226,23 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     warn(BelowChanceWarning(message, named + fact))
 
 
-def _warn_of_no_width(method: str, asked: Asked, sizes: tuple[float, float] | None) -> None:
+def _warn_of_no_width(method: str, query: Query, sizes: tuple[float, float] | None) -> None:
     """Warn of an interval that is a point, and name the method that gives it a width, if one does."""
     fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
-    better = default_method(asked.measure, asked.known, sizes).name
-    wider = better != method and np.isfinite(asked.measure.bounds).all()
+    better = default_method(query.measure, query.known, sizes).name
+    wider = better != method and np.isfinite(query.measure.bounds).all()
     advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
     warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
 
 
-def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -> Inference:
+def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
     if found.refused is None:
         check_variance(found.variance)
-    measure, question, resampling = asked.measure, asked.question, None
+    measure, question, resampling = query.measure, query.question, None
     low, high = (np.clip(ends, *measure.bounds) for ends in found.limits.at(question.level))  # but for rounding
     if no_width(low, high, measure.bounds).any():
-        _warn_of_no_width(found.method, asked, _sizes(data))
+        _warn_of_no_width(found.method, query, _sizes(data))
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes
@@ -261,7 +261,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
         made["equivalence_margin"] = hypothesis.margin
     if found.replicates is not None:
         made["replicates"] = found.replicates if many else found.replicates[:, 0]
-        resampling = (asked.method or default_method(measure, asked.known)).resampling
+        resampling = (query.method or default_method(measure, query.known)).resampling
     return Inference(
         estimate=shaped(found.estimate),
         variance=shaped(found.variance),

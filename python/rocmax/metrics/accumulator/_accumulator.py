@@ -33,7 +33,7 @@ from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import AUC, as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import as_method, checked
-from rocmax.metrics.methods.base import Asked, Data, Method
+from rocmax.metrics.methods.base import Data, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
@@ -351,7 +351,7 @@ class ROCAccumulator:
             ends = (self._sample(state, *up) for up in _CURVES[::2])
             least, most = sorted(float(measure.estimates(end)[0]) for end in ends)
             bounds = least, most
-        found = inferred(middle, Asked(measure, chosen, question, known), bounds)
+        found = inferred(middle, Query(measure, chosen, question, known), bounds)
         kind = warn_of_parts(weight_kind, state.bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 

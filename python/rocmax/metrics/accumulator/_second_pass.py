@@ -13,7 +13,7 @@ from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked
-from rocmax.metrics.methods.base import Asked, Covariance, Data
+from rocmax.metrics.methods.base import Covariance, Data, Query
 from rocmax.metrics.methods.profile import Profile, of_parts, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import check_variance, require_two
@@ -91,19 +91,19 @@ def compare_counted(
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
     known = Data(counts=True)
-    asked = Asked(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
+    query = Query(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
     checked(Profile(), measure, known)
     turned = np.broadcast_to(lower, len(passed.samples)).tolist()
     each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
-    none = refused_of(asked, each)
+    none = refused_of(query, each)
     found = Found(Profile(), none or passed.covariance(number))
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals, measure.of_one)
     if none is None:
         check_variance(found.covariance.matrix)
-        warn_of(asked, found.method, found.covariance, each, data.totals)
-    warn_of_worse(asked, found, each)
-    made = result_of(asked, found, [data])
+        warn_of(query, found.method, found.covariance, each, data.totals)
+    warn_of_worse(query, found, each)
+    made = result_of(query, found, [data])
     if passed.weighted:
         warn_of_parts(None, np.concatenate([counted.masses.ravel() for counted in passed.counted.values()]))
     return replace(made, n_samples=None, weight_kind="frequency" if passed.weighted else None)

@@ -85,7 +85,7 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
         pi = prevalence if self.prevalence is None else self.prevalence
         return lambda tpr, fpr: pi * tpr / (pi * tpr + (1.0 - pi) * fpr)
 
-    def caution(self, sizes: tuple[float, float]) -> str | None:
+    def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         if sizes[0] >= _FEW:
             return None
         return f"average precision is biased upwards with few positives, of which there are {sizes[0]:.3g}"

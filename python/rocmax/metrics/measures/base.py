@@ -350,7 +350,7 @@ class Measure:
         """Return the kernel, with values of dtype `kind`, if the measure is a mean over pairs; it is 0 at NaN."""
         return None
 
-    def beyond(self, sizes: tuple[float, float]) -> str | None:
+    def extrapolates(self, sizes: tuple[float, float]) -> str | None:
         """Return a warning if the estimate extrapolates beyond the samples."""
         return None
 
@@ -358,7 +358,7 @@ class Measure:
         """Return why these numbers of positives and negatives, or effective numbers, have no interval by default."""
         return None
 
-    def caution(self, sizes: tuple[float, float]) -> str | None:
+    def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         """Return a warning if estimates from these numbers of positives and negatives are biased or undercover."""
         return None
 

@@ -106,7 +106,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return too_few(sizes[1] * self.low, f"negatives below FPR {self.low:.3g}", _LEAST)
 
-    def caution(self, sizes: tuple[float, float]) -> str | None:
+    def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         if sizes[1] * self.low >= 1.0 - 1e-9:
             return None
         text = f"low={self.low:.3g} lies below 1 / n_neg = {1 / sizes[1]:.3g}"

@@ -176,7 +176,7 @@ class PartialAUC(CurveMeasure):
         width = self.high - self.low
         return own, (other * width, f"{name} in the range") if width < 1.0 else (other, name)
 
-    def beyond(self, sizes: tuple[float, float]) -> str | None:
+    def extrapolates(self, sizes: tuple[float, float]) -> str | None:
         count, held = self.deciding(sizes)[1]
         if count >= 1:
             return None

@@ -76,7 +76,7 @@ class Rate(CurveMeasure):
         own, (other, name) = super().deciding(sizes)
         return own, (other * min(self.low, 1.0 - self.low), f"{name} beyond the threshold")
 
-    def beyond(self, sizes: tuple[float, float]) -> str | None:
+    def extrapolates(self, sizes: tuple[float, float]) -> str | None:
         if self.deciding(sizes)[1][0] >= 1:
             return None
         size = "n_pos" if self.mirrored else "n_neg"

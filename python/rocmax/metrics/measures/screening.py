@@ -121,7 +121,7 @@ class RIE(MeanMeasure, _Early):
     def __str__(self) -> str:
         return f"{self.name.upper()} (alpha {self.alpha:g})"
 
-    def caution(self, sizes: tuple[float, float]) -> str | None:
+    def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         rate = self.alpha * sizes[0] / sum(sizes)
         if rate < _SATURATED:
             return None

@@ -97,7 +97,7 @@ class SmoothedAUC(Measure):
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return _BIASED.get(self.smooth)
 
-    def caution(self, sizes: tuple[float, float]) -> str | None:
+    def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         return f"{_BIASED[self.smooth]}, so that its interval undercovers" if self.smooth in _BIASED else None
 
     def value(self, sample: Sample) -> Any:

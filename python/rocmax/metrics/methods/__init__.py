@@ -9,7 +9,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Asked, Data, Interval, Method
+from rocmax.metrics.methods.base import Data, Interval, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method, of_part
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
@@ -68,22 +68,22 @@ def default_comparison(measure: Measure) -> Method:
 
 
 def refusal(
-    asked: Asked, samples: Sequence[Sample | Classes], own: Interval | None = None, *, instead: str | None = None
+    query: Query, samples: Sequence[Sample | Classes], own: Interval | None = None, *, instead: str | None = None
 ) -> str | None:
     """Return why samples have no interval by default, and warn; a method that is named gives one, or what is `instead`.
 
     `own` are the intervals of their models, if they are known.
     """
-    measure = asked.measure
-    if asked.method is not None or type(measure).refusal is Measure.refusal:
+    measure = query.measure
+    if query.method is not None or type(measure).refusal is Measure.refusal:
         return None
     for sample in samples:
         for sizes in () if isinstance(sample, Classes) else (own and own.sizes) or _sizes(sample, measure):
             if (found := measure.refusal(sizes)) is not None:
                 assert isinstance(sample, Sample)
-                name = default_method(measure, asked.known).name
-                counted = sample.totals if asked.known.grouped else sample.effective
-                bias = measure.beyond(counted) or measure.caution(counted)
+                name = default_method(measure, query.known).name
+                counted = sample.totals if query.known.grouped else sample.effective
+                bias = measure.extrapolates(counted) or measure.bias_warning(counted)
                 known = bias is None or found in bias
                 found += "" if sizes == counted else " (effective numbers)"
                 fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
@@ -100,7 +100,7 @@ def _sizes(sample: Sample, measure: Measure) -> Iterator[tuple[float, float]]:
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:
     """Warn if estimates are biased or mean little, whatever is done with them; `sizes` are those of the classes."""
-    caution = measure.caution(sizes)
+    caution = measure.bias_warning(sizes)
     if caution is not None:
         warn(CoverageWarning(f"{caution}; {measure.remedy}", caution, estimate=caution))
     if type(measure).caution_of is Measure.caution_of:
@@ -119,7 +119,7 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
 def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:
     """Warn if too few samples, or clusters, decide an interval for its method."""
     sizes = sample.totals if data.grouped else sample.effective
-    beyond = measure.beyond(sizes)
+    beyond = measure.extrapolates(sizes)
     if method == "score" and beyond is not None:
         fact = f"{beyond}, and the interval extrapolates with a binormal curve"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
@@ -152,7 +152,7 @@ def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, floa
             f" {_counted(count, held)}{instead}"
         )
         fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
-        warn(CoverageWarning(message, fact, "profile" if better else None, measure.beyond(sizes)))
+        warn(CoverageWarning(message, fact, "profile" if better else None, measure.extrapolates(sizes)))
 
 
 def _counted(count: float, held: str) -> str:

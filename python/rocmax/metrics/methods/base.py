@@ -150,7 +150,7 @@ def variance_of(replicates: F64) -> F64:
         return np.asarray((replicates - replicates[0]).var(axis=0, ddof=1))
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """The arguments of :func:`infer` and :func:`compare` that do not describe samples, checked."""
 
     measure: Measure

@@ -14,7 +14,7 @@ from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hyp
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
-from rocmax.metrics.methods.base import Asked
+from rocmax.metrics.methods.base import Query
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
@@ -223,7 +223,7 @@ def mrmc_analysis(
 
 def _refused(study: Readings, measure: Measure) -> str | None:
     """Return why too few cases of a test decide its estimate for an interval, and warn, or None."""
-    asked = Asked(measure, None, Question(0.95))
+    asked = Query(measure, None, Question(0.95))
     return refusal(asked, [data for _, data in study.tests()], instead="covariance='jackknife' gives one")
 
 

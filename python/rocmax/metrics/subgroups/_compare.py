@@ -12,14 +12,22 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Asked, Covariance
+from rocmax.metrics.methods.base import Covariance, Query
 from rocmax.metrics.methods.profile import joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, freedom_of_parts, held_by, pooled_refusal, split
+from rocmax.metrics.subgroups._split import (
+    Parts,
+    covariance_between_subgroups,
+    each,
+    freedom_of_parts,
+    held_by,
+    pooled_refusal,
+    split,
+)
 from rocmax.metrics.subgroups._tests import welch
 from rocmax.metrics.variances._components import Shared, freedom_of
 
@@ -108,18 +116,18 @@ class SubgroupComparison(BySubgroup, Comparison):
 def compare_subgroups(
     data: Sample,
     by: Any,
-    asked: Asked,
+    query: Query,
     estimate: Callable[[Sample, int], tuple[Comparison, Covariance]],
     result: Callable[[Covariance, Sample], Comparison],
 ) -> SubgroupComparison:
     """Compare models in every subgroup by `estimate`, and pool them; `result` tests pooled estimates."""
-    parts, measure = split(data, by), asked.measure
+    parts, measure = split(data, by), query.measure
     found, lacking = each(parts, estimate)
     comparisons = {name: one for name, (one, _) in found.items()}
     totals = totals_of(comparisons)
     share = shares_of(totals, "pairs")
     values, blocks = (np.array([one[k] for _, one in found.values()]) for k in (0, 1))
-    sums, n_clusters = between(parts, found, measure)
+    sums, n_clusters = covariance_between_subgroups(parts, found, measure)
     matrix = np.tensordot(share**2, blocks, 1)
     if sums is not None:
         matrix += _between(sums, np.repeat(share, data.n_models), data.n_models)
@@ -128,7 +136,7 @@ def compare_subgroups(
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     whole = Covariance(share @ values, matrix, drawn)
-    whole = whole._replace(refused=pooled_refusal(parts, comparisons, asked))
+    whole = whole._replace(refused=pooled_refusal(parts, comparisons, query))
     freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
     if len(freedoms) == len(found):
         sizes = np.array([parts.samples[name].effective for name in found], dtype=np.float64)

@@ -19,7 +19,7 @@ from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
-from rocmax.metrics.methods.base import Asked, Interval, variance_of, without_limits
+from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
@@ -136,45 +136,45 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
 def in_subgroups(
     data: Sample,
     by: Any,
-    asked: Asked,
-    inferred: Callable[[Sample, Asked], Inference],
-    result: Callable[[Interval, Asked, Sample], Inference],
+    query: Query,
+    inferred: Callable[[Sample, Query], Inference],
+    result: Callable[[Interval, Query, Sample], Inference],
 ) -> SubgroupInference:
     """Measure every subgroup by `inferred` and pool them; `result` makes an :class:`Inference` of an interval."""
     if data.n_models > 1:
         raise ValueError(
             f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
         )
-    data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
+    data, measure, seed = next(data.models()), query.measure, seed_of(query.seed)
     parts = split(data, by)
-    found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
+    found, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
     share = shares_of(totals_of(found), "pairs")
     interval = _pooled(moments, share, found, measure)
     kept = [parts.samples[name] for name in found]
-    methods = [asked.method or default_method(measure, asked.known, one.effective) for one in kept]
+    methods = [query.method or default_method(measure, query.known, one.effective) for one in kept]
     # Sums of score intervals of AUCs undercover where positives vary more than negatives.
-    summed = any(isinstance(method, Score) for method in methods) and (asked.method or not measure.counts_pairs)
+    summed = any(isinstance(method, Score) for method in methods) and (query.method or not measure.counts_pairs)
     if moments.sums is None and summed:
         limits = [method.estimate(one, measure).limits for method, one in zip(methods, kept, strict=True)]
         interval = of_scores(interval, limits, share)
-        levels = [[one.ends(z) for one in limits] for z in (0.0, critical(asked.question.level))]
+        levels = [[one.ends(z) for one in limits] for z in (0.0, critical(query.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
-    reason = pooled_refusal(parts, found, asked)
+    reason = pooled_refusal(parts, found, query)
     if reason is not None:
         interval = without_limits(interval.estimate, interval.method, reason)
     return SubgroupInference(
-        **held_by(lambda: result(interval, asked, data), found, lacking),
+        **held_by(lambda: result(interval, query, data), found, lacking),
         by=parts.by,
         subgroups=found,
         equality=equality(moments, measure),
-        differences=from_the_rest(moments, found, measure, asked.question.level),
+        differences=from_the_rest(moments, found, measure, query.question.level),
         not_estimable=lacking,
         moments=moments,
     )
 
 
-def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], asked: Asked) -> str | None:
+def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], query: Query) -> str | None:
     """Return why the pooled measure has no interval by default, or None.
 
     One negative sets a threshold whose true FPR is higher by one half or more; pooling does not average that.
@@ -182,8 +182,8 @@ def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], asked: Asked) ->
     none = next((name for name, one in found.items() if one.no_interval is not None), None)
     if none is not None:
         return f"{parts.by} {words.label_text(none)} has none"
-    for name in found if isinstance(asked.measure, Rate) and asked.method is None else ():
-        count, held = asked.measure.deciding(parts.samples[name].effective)[1]
+    for name in found if isinstance(query.measure, Rate) and query.method is None else ():
+        count, held = query.measure.deciding(parts.samples[name].effective)[1]
         if count < _POOLED:
             return f"{parts.by} {words.label_text(name)} has only {count:.2g} {held}, a pooled rate needs {_POOLED}"
     return None
@@ -220,7 +220,7 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
     freedom, of_class = (list(column) for column in zip(*(_freedom(one, measure) for one in samples), strict=True))
-    sums, n_clusters = between(parts, found, measure)
+    sums, n_clusters = covariance_between_subgroups(parts, found, measure)
     independent = Trait.COMPONENTS in measure.traits and all(one.group is None for one in samples)
     own = np.array(of_class) if independent else None
     of_prevalence = None
@@ -275,7 +275,7 @@ def freedom_of_parts(parts: Sequence[float], sizes: Sequence[float]) -> float:
     return float(satterthwaite(parts, [size - 1.0 for size in sizes], max(min(sizes) - 1, 1.0)))
 
 
-def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[Any, float | None]:
+def covariance_between_subgroups(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[Any, float | None]:
     """Return the shares of clusters that cross subgroups in the deviations of the models, and the number of clusters.
 
     The covariance of subgroups g and h is ``I / (I - 1) sum_c (A_cg / m_g + B_cg / n_g) (A_ch / m_h + B_ch / n_h)``
