@@ -83,7 +83,7 @@ class Measure:
     least_variance: ClassVar[float] = 0.0
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
-    #: What helps against a :meth:`caution`.
+    #: What helps against a :meth:`bias_warning`.
     remedy: ClassVar[str] = "collect more samples"
     #: How several classes are averaged; "raise" for measures of two classes.
     multi_class: ClassVar[Any] = "raise"
