@@ -15,10 +15,10 @@ class DisagreementError(AssertionError):
 
 
 def same(what, found, expected, relative=2.0**-46, absolute=1e-20):
-    """Compare a number with an exact one."""
+    """Compare a number, `what` in words or a measure, with an exact one."""
     found, exact = float(found), float(expected)
     if not abs(found - exact) <= relative * abs(exact) + absolute:
-        raise DisagreementError(f"{what}: rocmax {found!r}, referee {exact!r}")
+        raise DisagreementError(f"{what if isinstance(what, str) else repr(what)}: rocmax {found!r}, referee {exact!r}")
 
 
 def holds(what, truth):
@@ -60,7 +60,7 @@ class Given:
         self.y = np.array(case.labels)
         self.scores = np.array(case.scores, dtype=np.float64)
         self.w = None if case.weights is None else np.array(case.weights)
-        self.models = [Samples(case.labels, s, case.weights) for s in case.scores]
+        self.models = [Samples(case.labels, s, case.weights) for s in case.scores[:2]]
         self.first = self.models[0]
 
     @property
@@ -73,11 +73,11 @@ class Given:
         return all(x.weight.denominator == 1 for x in self.first.all) and total < 2**50
 
     @cached_property
-    def measures(self):
-        """What is measured of the first two models."""
-        return [measures(self, of) for of in self.models[:2]]
+    def plan(self):
+        """What is measured of the first model."""
+        return measures(self, self.first)
 
     @cached_property
     def read(self):
         """The samples of the first model, as the package reads them once."""
-        return metrics.Samples(self.y, self.scores[0], sample_weight=self.w, n_jobs=1)
+        return metrics.Samples(self.y, self.scores[0], sample_weight=self.w, weight_kind=self.case.kind, n_jobs=1)

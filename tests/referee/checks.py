@@ -1,6 +1,7 @@
 """All checks of a case."""
 
 import warnings
+from collections import Counter
 
 from tests.referee import of_training, of_values, of_variances
 from tests.referee.agreement import Given
@@ -16,12 +17,17 @@ CHECKS = {
 SLOW = ("variances", "clusters", "parts")  # a case has one of these
 
 
-def complaint(case, only=None):
-    """Return the name of the first check that fails, the kind of its error and the message, or None."""
+def complaint(case, only=None, done=None):
+    """Return the name of the first check that fails, the kind of its error and the message, or None.
+
+    Checks are counted in `done`: those that had something to compare, and "unusable" for weights that must be refused.
+    """
+    done = Counter() if done is None else done
     given = Given(case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not given.usable:
+            done["unusable"] += 1
             try:
                 metrics.PartialAUC((0.0, 0.5))(given.read)
             except ValueError as error:
@@ -30,7 +36,7 @@ def complaint(case, only=None):
         for name, check in CHECKS.items():
             if name == only or (only is None and (name not in SLOW or name == SLOW[case.which // 64 % len(SLOW)])):
                 try:
-                    check(given)
+                    done[name] += check(given) is not False
                 except Exception as error:
                     return name, type(error).__name__, str(error)
     return None

@@ -6,12 +6,13 @@ that have it. What needs logarithms or exponentials is computed with 50 decimal 
 
 from decimal import Decimal, localcontext
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
+from operator import mul
 from typing import NamedTuple
 
 from tests.referee.exact import Fraction
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 # Rates that differ by a smaller share are one.
 SAME_RATE = Fraction(1 + 1e-10)
 # An end of a range that is nearer to a corner of the curve, by its share of the end, is that corner.
@@ -29,6 +30,28 @@ class Sample(NamedTuple):
     score: float
     weight: Fraction
     row: int
+
+
+class Steps(list):
+    """The steps of a curve, pairs of shares, and its corners."""
+
+    @cached_property
+    def corners(self):
+        """The corners (FPR, TPR) from (0, 0) to (1, 1)."""
+        found = [(ZERO, ZERO)]
+        for a, b in self:
+            x, y = found[-1]
+            found.append((x + b, y + a))
+        return found
+
+    @cached_property
+    def segments(self):
+        return list(pairwise(self.corners))
+
+    @cached_property
+    def mirrored(self):
+        """The curve of 1 - FPR over 1 - TPR: classes and direction are exchanged."""
+        return Steps((b, a) for a, b in reversed(self))
 
 
 class Samples:
@@ -50,7 +73,7 @@ class Samples:
         held = {c: [Fraction(0), Fraction(0)] for c in self.levels}
         for x in self.all:
             held[x.score][1 - x.label] += x.weight / (self.m if x.label else self.n)
-        return [tuple(held[c]) for c in self.levels]
+        return Steps(tuple(held[c]) for c in self.levels)
 
     @property
     def prevalence(self):
@@ -68,22 +91,24 @@ class Samples:
 
     def derivatives(self, functional, step):
         """Return by row the derivative of a functional of the steps by the share of the sample's score in its class."""
-        by_level = {}
-        for which in (0, 1):
-            for level in {x.score for x in (self.pos, self.neg)[which]}:
-                k = self.levels.index(level)
-                ends = []
-                for e in (step, -step):
-                    moved = [[*step] for step in self.steps]
-                    for place, share in enumerate(moved):
-                        share[which] = (1 - e) * share[which] + e * (place == k)
-                    ends.append(functional(moved))
-                by_level[1 - which, level] = (Fraction(ends[0]) - Fraction(ends[1])) / (2 * step)
+        shares = [list(of) for of in zip(*self.steps, strict=True)]
+
+        def moved(which, level, e):
+            found = [(1 - e) * share for share in shares[which]]
+            found[self.levels.index(level)] += e
+            both = (shares[0], found) if which else (found, shares[1])
+            return Fraction(functional(Steps(zip(*both, strict=True))))
+
+        by_level = {
+            (1 - which, level): (moved(which, level, step) - moved(which, level, -step)) / (2 * step)
+            for which, of in enumerate((self.pos, self.neg))
+            for level in {x.score for x in of}
+        }
         return {x.row: by_level[x.label, x.score] for x in self.all}
 
 
 def auc_kernel(s, t):
-    return Fraction(int(s > t) * 2 + int(s == t), 2)
+    return 1 if s > t else HALF if s == t else 0
 
 
 def scored_kernel(s, t):
@@ -94,34 +119,16 @@ def margin_kernel(margin):
     return lambda s, t: int(s - t > margin)
 
 
-def points(steps):
-    """Return the corners (FPR, TPR) of the curve from (0, 0) to (1, 1)."""
-    found = [(Fraction(0), Fraction(0))]
-    for a, b in steps:
-        found.append((found[-1][0] + b, found[-1][1] + a))
-    return found
-
-
-def segments(steps):
-    corners = points(steps)
-    return list(pairwise(corners))
-
-
-def mirrored(steps):
-    """Exchange the classes and the direction: the curve of 1 - FPR over 1 - TPR."""
-    return [(b, a) for a, b in reversed(steps)]
-
-
 def area(steps, low, high, floor_=ZERO, roof=ONE):
     """Return the area over [low, high] between two heights and below the curve."""
     total = Fraction(0)
-    for (x0, y0), (x1, y1) in segments(steps):
+    for (x0, y0), (x1, y1) in steps.segments:
         left, right = max(x0, low), min(x1, high)
         if left >= right:
             continue
         slope = (y1 - y0) / (x1 - x0)
         cuts = {left, right}
-        if slope:
+        if slope and (y0 < floor_ or roof < y1):
             cuts |= {x for x in (x0 + (c - y0) / slope for c in (floor_, roof)) if left < x < right}
         cuts = sorted(cuts)
         for one, two in pairwise(cuts):
@@ -141,7 +148,7 @@ def choices(steps, low, high, inside, which=0, *, turned=False):
             held.append([end])
             continue
         size = 1 - end if turned else end
-        near = sorted((abs(p[which] - end), p[which]) for p in points(steps) if abs(p[which] - end) <= SNAP * size)
+        near = sorted((abs(p[which] - end), p[which]) for p in steps.corners if abs(p[which] - end) <= SNAP * size)
         corners = dict.fromkeys(x for away, x in near if away <= near[0][0] + ROUNDED * size)
         held.append([x + move for x in corners] or [end])
     return [pair for pair in product(*held) if pair[0] < pair[1]] or [(Fraction(low), Fraction(high))]
@@ -155,7 +162,7 @@ def partial(fpr_range=None, tpr_range=None, normalize="width"):
             return scaled(area(steps, *fpr_range), *fpr_range, normalize)
         c, d = tpr_range
         if fpr_range is None:
-            return scaled(area(mirrored(steps), 1 - d, 1 - c), 1 - d, 1 - c, normalize)
+            return scaled(area(steps.mirrored, 1 - d, 1 - c), 1 - d, 1 - c, normalize)
         a, b = fpr_range
         return area(steps, a, b, c, d) / ((b - a) * (d - c) if normalize else 1)
 
@@ -171,17 +178,17 @@ def scaled(found, a, b, normalize):
 
 
 def tpr_at_fpr(steps, fpr):
-    return max(y for x, y in points(steps) if x <= Fraction(fpr) * SAME_RATE)
+    return max(y for x, y in steps.corners if x <= Fraction(fpr) * SAME_RATE)
 
 
 def fpr_at_tpr(steps, tpr):
-    return min(x for x, y in points(steps) if 1 - y <= (1 - Fraction(tpr)) * SAME_RATE)
+    return min(x for x, y in steps.corners if 1 - y <= (1 - Fraction(tpr)) * SAME_RATE)
 
 
 def average_precision(prevalence):
     def functional(steps):
         total = Fraction(0)
-        for (a, _), (x, y) in zip(steps, points(steps)[1:], strict=True):
+        for (a, _), (x, y) in zip(steps, steps.corners[1:], strict=True):
             total += a * prevalence * y / (prevalence * y + (1 - prevalence) * x) if a else 0
         return total
 
@@ -213,7 +220,7 @@ def recall_at(steps, share, prevalence):
 
 
 def equal_error_rate(steps):
-    for (x0, y0), (x1, y1) in segments(steps):
+    for (x0, y0), (x1, y1) in steps.segments:
         if x1 + y1 >= 1:
             return x0 + (x1 - x0) * (1 - x0 - y0) / (x1 + y1 - x0 - y0)
     raise AssertionError("the curve ends at (1, 1)")
@@ -259,7 +266,8 @@ def rie_by_ranks(samples, alpha):
     with localcontext() as context:
         context.prec = DIGITS
         size = int(samples.m + samples.n)
-        terms = [(-decimal(Fraction(alpha)) * k / size).exp() for k in range(1, size + 1)]
+        share = (-decimal(Fraction(alpha)) / size).exp()
+        terms = list(accumulate([share] * size, mul))
         total, rank = Decimal(0), 0
         for level in samples.levels:
             tied = [x for x in samples.all if x.score == level]
@@ -270,17 +278,16 @@ def rie_by_ranks(samples, alpha):
         return (total / decimal(samples.m)) / (sum(terms) / size)
 
 
+@digits
+def rie_ends(alpha, prevalence):
+    """Return the least and the greatest RIE."""
+    a, p = decimal(Fraction(alpha)), decimal(prevalence)
+    return (1 - (a * p).exp()) / (p * (1 - a.exp())), (1 - (-a * p).exp()) / (p * (1 - (-a).exp()))
+
+
 def bedroc(alpha, prevalence):
-    value = rie(alpha, prevalence)
-
-    @digits
-    def functional(steps):
-        a, p = decimal(Fraction(alpha)), decimal(prevalence)
-        most = (1 - (-a * p).exp()) / (p * (1 - (-a).exp()))
-        least = (1 - (a * p).exp()) / (p * (1 - a.exp()))
-        return (value(steps) - least) / (most - least)
-
-    return functional
+    value, (least, most) = rie(alpha, prevalence), rie_ends(alpha, prevalence)
+    return digits(lambda steps: (value(steps) - least) / (most - least))
 
 
 def log_auc(a, b):
@@ -289,7 +296,7 @@ def log_auc(a, b):
     @digits
     def functional(steps):
         total = Decimal(0)
-        for (x0, y0), (x1, y1) in segments(steps):
+        for (x0, y0), (x1, y1) in steps.segments:
             left, right = max(x0, a), min(x1, b)
             if left < right:
                 slope = (y1 - y0) / (x1 - x0)

@@ -12,7 +12,7 @@ def check_risks(given):
     """Surrogates on a range: values, and cuts, which touch the risk at the scores and lie below it elsewhere."""
     case, y, s, w = given.case, given.y, given.scores[0], given.w
     if not case.plain:
-        return
+        return False
     here, problem = defined.Ranking(y, s, w, case.fpr_range), _core.Problem(y == 1, w)
     if any(
         abs(found - exact) > 1e-12 * exact
@@ -61,7 +61,7 @@ def check_least_squares(given):
     """The exact minimisers of least squares over pairs and over samples."""
     case, w = given.case, given.w
     if not case.plain:
-        return
+        return False
     X = np.array(case.features)
     for model, pairs in ((AUCRLS, True), (RLS, False)):
         fitted = model(alpha=case.alpha).fit(X, given.y, sample_weight=w)
@@ -74,7 +74,7 @@ def check_fit(given):
     """The objective of a fitted model, and its lower bound: no other model is below it."""
     case, y, w = given.case, given.y, given.w
     if not case.plain or case.which % 8:
-        return
+        return False
     X = np.array(case.features)
     surrogate = ("tight", "naive", "hinge", "ramp")[case.which // 8 % 4]
     model = PartialAUCSVC(case.fpr_range, surrogate=surrogate, C=case.alpha, n_jobs=1).fit(X, y, sample_weight=w)

@@ -1,12 +1,14 @@
 """Checks of values: measures, curves, smoothed curves and several classes."""
 
 import math
+from collections import defaultdict
+from itertools import product
 
 import numpy as np
 from tests.referee import curves, smoothing
 from tests.referee import risks as defined
 from tests.referee.agreement import holds, refused, same
-from tests.referee.curves import Samples, auc_kernel, margin_kernel, scored_kernel
+from tests.referee.curves import Samples, auc_kernel, scored_kernel
 from tests.referee.exact import Fraction
 from tests.referee.measured import rounding_of_areas
 
@@ -23,7 +25,7 @@ def check_values(given):
     found = metrics.roc_auc_score(y, s, sample_weight=w)
     if w is None:
         holds(f"AUC: rocmax {found!r}, exactly {float(auc)!r}", found == float(auc))
-    for measure, value, _ in given.measures[0]:
+    for measure, value, _ in given.plan:
         expected = value()
         partial = isinstance(measure, metrics.PartialAUC)
         ends = [end for pair in (measure.fpr_range, measure.tpr_range) if pair for end in pair] if partial else []
@@ -36,8 +38,9 @@ def check_values(given):
             slack = rounding_of_areas(measure)
         elif not isinstance(measure, metrics.AUC | metrics.MarginAUC):
             slack = 1e-13 * max(1.0, case.alpha, *(abs(x) for x in case.scores[0]))
-        same(repr(measure), got, expected, absolute=slack)
-    for rate in (low, high, case.share, 0.0, 1.0):
+        same(measure, got, expected, absolute=slack)
+    # The measures have the share and the other end.
+    for rate in (case.fpr_range[case.which % 2 - 1], 0.0, 1.0):
         same(
             f"TPR at FPR {rate!r}",
             metrics.tpr_at_fpr_score(y, s, rate, sample_weight=w),
@@ -71,7 +74,7 @@ def check_ranks(given):
     """RIE by ranks."""
     case, of = given.case, given.first
     if not case.plain:
-        return
+        return False
     by_ranks = curves.rie_by_ranks(of, case.alpha)
     if by_ranks is not None:
         same("RIE by ranks", metrics.RIE(case.alpha)(given.read), by_ranks, absolute=1e-12)
@@ -81,7 +84,7 @@ def check_curves(given):
     """The points of all curves."""
     y, s, w, of = given.y, given.scores[0], given.w, given.first
     fpr, tpr, thresholds = metrics.roc_curve(y, s, sample_weight=w, drop_intermediate=False)
-    corners = curves.points(of.steps)
+    corners = of.steps.corners
     holds("the number of points of the ROC curve", len(fpr) == len(corners))
     for k, (x, t) in enumerate(corners):
         same(f"FPR of point {k}", fpr[k], x)
@@ -92,24 +95,28 @@ def check_curves(given):
         hit, called = t * of.m, t * of.m + x * of.n
         same(f"precision of point {k}", precision[k], hit / called if called else 1)
         same(f"recall of point {k}", recall[k], t)
-    differences = {float(i.score - j.score) for i in of.pos for j in of.neg}
-    if all(math.isfinite(u) for u in (s.max() - s.min(), *differences)):
+    gaps = defaultdict(Fraction)  # the weight of the pairs of every difference
+    for i, j in product(of.pos, of.neg):
+        gaps[i.score - j.score] += i.weight * j.weight
+    if all(math.isfinite(u) for u in (s.max() - s.min(), *gaps)):
         margins, theta = metrics.sroc_curve(y, s, sample_weight=w)
-        holds("the margins of the sROC curve", list(margins) == sorted({0.0, *(u for u in differences if u > 0)}))
+        holds("the margins of the sROC curve", list(margins) == sorted({0.0, *(u for u in gaps if u > 0)}))
         for margin, value in zip(margins, theta, strict=True):
-            same(f"theta({margin!r})", value, of.mean(margin_kernel(margin)))
+            larger = sum(mass for u, mass in gaps.items() if u > margin)
+            same(f"theta({margin!r})", value, larger / (of.m * of.n))
 
 
 def check_smoothed(given):
     """Areas below smoothed curves."""
     case, of = given.case, given.first
     if not case.plain or not given.whole:
-        return
+        return False
     low, high = (Fraction(end) for end in case.fpr_range)
     for kind, slack in (("hull", 1e-12), ("binormal", 1e-7), ("density", 2e-3)):
         exact = smoothing.smoothed(of, kind, low, high) if kind != "density" or len(of.all) > 3 else None
         if exact is not None:
-            got = metrics.SmoothedAUC(kind, case.fpr_range, normalize=None)(given.read)
+            measure = metrics.SmoothedAUC(kind, case.fpr_range, normalize=None)
+            got = measure(given.y, given.scores[0], given.w, n_jobs=1)
             same(f"{kind} area on {case.fpr_range}", got, exact, 1e-12, slack)
 
 
@@ -118,7 +125,7 @@ def check_classes(given):
     case = given.case
     labels = np.array([k % 3 for k in range(len(given.y))])[np.argsort(case.scores[2], kind="stable")]
     if len(labels) < 3 or not case.plain:
-        return
+        return False
     columns = given.scores.T
 
     def auc(positive, negative, column):

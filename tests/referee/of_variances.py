@@ -9,7 +9,7 @@ from tests.referee import slopes, variances
 from tests.referee.agreement import Given, deviation, fits, holds, refused, same
 from tests.referee.curves import auc_kernel
 from tests.referee.exact import Fraction
-from tests.referee.measured import rounding_of_areas
+from tests.referee.measured import measures, rounding_of_areas
 
 from rocmax import metrics
 
@@ -36,17 +36,15 @@ def check_variances(given):
     """DeLong's variances and covariances, with frequency or sampling weights."""
     case, y, w = given.case, given.y, given.w
     kind = case.kind if w is not None else "frequency"
-    plans = given.measures
-    names = [[repr(measure) for measure, *_ in plan] for plan in plans]
-    shared = [name for name in names[0] if name in names[1]]
-    name = shared[case.which % len(shared)]
-    (measure, _, first), (_, _, second) = (plan[of.index(name)] for plan, of in zip(plans, names, strict=True))
+    of_second = {measure: make for measure, _, make in measures(given, given.models[1])}
+    shared = [(measure, make) for measure, _, make in given.plan if measure in of_second]
+    measure, first = shared[case.which % len(shared)]
+    name, second = repr(measure), of_second[measure]
     if isinstance(measure, metrics.NetBenefit) and not all(0 <= x <= 1 for x in case.scores[1]):
-        return
-    parts = [make(slopes.effective(of, kind)) for make, of in zip((first, second), given.models, strict=False)]
+        return False
+    parts = [make(slopes.effective(of, kind)) for make, of in zip((first, second), given.models, strict=True)]
     size = sizes(given, parts[0] + parts[1], kind)
-    options = {"measure": measure, "method": "delong", "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
-    alone = refused(lambda: metrics.infer(y, given.scores[0], **options), *KNOWN_REFUSALS)
+    alone = refused(lambda: metrics.infer(given.read, measure, method="delong"), *KNOWN_REFUSALS)
     holds(f"{name}: there is {'no' if alone is None else 'a'} variance", (alone is None) == (size is None))
     if alone is None:
         return
@@ -57,7 +55,8 @@ def check_variances(given):
         return math.sqrt(exact) + 1e-14 * size
 
     fits(partial(variance, float(alone.variance)), parts[0])
-    both = metrics.compare(y, {"a": given.scores[0], "b": given.scores[1]}, **options)
+    options = {"method": "delong", "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
+    both = metrics.compare(y, {"a": given.scores[0], "b": given.scores[1]}, measure, **options)
     one, two = (fits(partial(variance, both.covariance[k, k]), parts[k]) for k in range(2))
     noise = 1e-12 * one * two + 3e-14 * size * (one + two)
 
@@ -72,9 +71,9 @@ def check_clusters(given):
     """Variances with clusters, and of pairs of subjects."""
     case, y = given.case, given.y
     if not case.plain:
-        return
+        return False
     given = given if case.weights is None else Given(replace(case, weights=None))
-    plan = given.measures[0]
+    plan = given.plan
     measure, _, make = plan[case.which % len(plan)]
     for groups, exactly in ((case.clusters, variances.of_clusters), (case.subjects, variances.of_subjects)):
         call = {"measure": measure, "method": "delong", "groups": np.array(groups), "n_jobs": 1}
@@ -105,7 +104,7 @@ def check_parts(given):
         "merged": held[0].merge(held[1]),
         "counted": metrics.ROCAccumulator.from_counts(s, n_pos=weights * (y == 1), n_neg=weights * (y == 0)),
     }
-    plan = [x for x in given.measures[0] if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
+    plan = [x for x in given.plan if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
     measure, value, make = plan[case.which % len(plan)]
     auc = given.first.mean(auc_kernel)
     for name, stream in streams.items():
@@ -130,10 +129,8 @@ def check_parts(given):
 def check_intervals(given):
     """Intervals of all methods hold the estimate, within what the measure can be; the order of samples is nothing."""
     case, y, s, w = given.case, given.y, given.scores[0], given.w
-    plan = given.measures[0]
-    measure = plan[case.which % len(plan)][0]
+    measure = given.plan[case.which % len(given.plan)][0]
     method = METHODS[case.which // 8 % len(METHODS)]
-    options = {"method": method, "weight_kind": case.kind, "random_state": 1, "n_jobs": 1}
     if given.whole or w is None:
         turned = [a[::-1] if a is not None else None for a in (y, s, w)]
         holds(f"{measure!r} depends on the order", measure(given.read) == measure(*turned))
@@ -147,7 +144,7 @@ def check_intervals(given):
         "must be scaled",  # a resample may hold extreme weights alone
         "more than the samples",  # and may weigh less than k
     )
-    found = refused(partial(metrics.infer, y, s, measure, sample_weight=w, **options), *KNOWN_REFUSALS, *known)
+    found = refused(partial(metrics.infer, given.read, measure, method=method, random_state=1), *KNOWN_REFUSALS, *known)
     if found is None:
         return
     (low, high), (least, most) = found.confidence_interval, measure.bounds

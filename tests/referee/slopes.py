@@ -55,11 +55,11 @@ def of_rate(of, rate, sizes, *, turned):
     """Return by row the components of the TPR at an FPR or, if `turned`, of the FPR at a TPR."""
     if turned:  # 1 less the rate of the curve with the classes exchanged
         m, n = sizes[::-1]
-        factor = slope(curves.mirrored(of.steps), 1.0 - rate, m, n)
+        factor = slope(of.steps.mirrored, 1.0 - rate, m, n)
     else:
         factor = slope(of.steps, rate, *sizes)
     above = set()
-    for level, ((_, before), (x, _)) in zip(of.levels, pairwise(curves.points(of.steps)), strict=True):
+    for level, ((_, before), (x, _)) in zip(of.levels, pairwise(of.steps.corners), strict=True):
         reached = 1 - before <= (1 - Fraction(rate)) * curves.SAME_RATE
         if not reached if turned else x <= Fraction(rate) * curves.SAME_RATE:
             above.add(level)

@@ -25,18 +25,18 @@ def smoothed(samples, kind, low, high):
 def hull(steps):
     """Return the steps of the least concave curve above the points."""
     kept = []
-    for x, y in curves.points(steps):
+    for x, y in steps.corners:
         while len(kept) > 1 and (kept[-1][1] - kept[-2][1]) * (x - kept[-2][0]) <= (y - kept[-2][1]) * (
             kept[-1][0] - kept[-2][0]
         ):
             kept.pop()
         kept.append((x, y))
-    return [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in pairwise(kept)]
+    return curves.Steps((y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in pairwise(kept))
 
 
 def binormal(steps):
     """Return a and b of the least-squares line Phi^-1(1 - FPR) = a + b Phi^-1(TPR), None if no line fits."""
-    inner = [(x, y) for x, y in curves.points(steps) if 0 < x < 1 and 0 < y < 1]
+    inner = [(x, y) for x, y in steps.corners if 0 < x < 1 and 0 < y < 1]
     if len({y for _, y in inner}) < 2:
         return None
     specificity, sensitivity = (

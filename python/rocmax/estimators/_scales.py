@@ -67,6 +67,9 @@ def _deviations(X: Any) -> F64:
         import dask
 
         mean, deviation = dask.compute(X.mean(axis=0), X.std(axis=0))
+    elif isinstance(X, np.ndarray) and len(X) <= _BLOCK:
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
     else:
         scaler = StandardScaler(with_mean=not is_sparse(X))
         with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
