@@ -110,6 +110,7 @@ def test_frames_of_all_libraries_are_read_alike(library: str, table: Any) -> Non
     for other in (
         pd.DataFrame(columns),
         pd.DataFrame(columns).astype({'k"': object}),
+        pd.DataFrame(columns).astype({'k"': "string[pyarrow]", "n": pd.ArrowDtype(pa.int64())}),
         frame,
         frame.with_columns(pl.col('k"').cast(pl.Categorical)),
         pa.table(columns),
@@ -119,3 +120,43 @@ def test_frames_of_all_libraries_are_read_alike(library: str, table: Any) -> Non
         np.testing.assert_array_equal(model.decision_function(other), expected)
     with pytest.warns(UserWarning, match=r"'t' not seen in training \(1 row\)"):
         model.decision_function(pa.table({name: values[:1] for name, values in columns.items()} | {'k"': ["t"]}))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_categories_of_intervals_are_texts(library: str, table: Any) -> None:
+    X, y = table
+    binned = X.assign(x=pd.cut(X["x"], 4))
+    of_texts = X.assign(x=pd.Categorical(binned["x"].astype(str)))
+    models = [fitted(library, frame, y) for frame in (binned, of_texts)]
+    np.testing.assert_array_equal(models[0].decision_function(binned), models[1].decision_function(of_texts))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([f"2024-05-{1 + k % 28:02d}" for k in range(500)], "a date"),
+        ([f"{k / 7:.1f} mmol/L" for k in range(500)], "a number with a unit"),
+        ([f"{k},5" for k in range(500)], "a decimal comma"),
+        (["pending" if k % 50 == 0 else str(k) for k in range(500)], "not a number"),
+        (1j * np.arange(500), "has type complex"),
+    ],
+)
+def test_columns_that_are_refused_as_by_the_ensemble(column: Any, said: str, table: Any) -> None:
+    X, y = table
+    with pytest.raises((TypeError, ValueError), match=f"column 'z' .*{said}"):
+        fitted("lightgbm", X.assign(z=column), y)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "said"),
+    [
+        ("index", np.random.default_rng(0).permutation(500), "should be dropped: it looks like an index"),
+        ("z", [f"P{k:04d}" for k in range(500)], "500 distinct values in 500 rows: drop it if it is an id"),
+        ("z", ["m ", "m", "f", "F"] * 125, "differ only by case, blanks"),
+        ("z", np.where(np.arange(500) % 9 == 0, -999, np.arange(500) % 40 / 7), "-999 .* is far from all other"),
+    ],
+)
+def test_doubtful_columns_are_told(name: str, column: Any, said: str, table: Any) -> None:
+    X, y = table
+    with pytest.warns(UserWarning, match=f"column '{name}'.*{said}"):
+        fitted("lightgbm", X.assign(**{name: column}), y)

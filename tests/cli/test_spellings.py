@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from command_line import Run, one_line
 
-pytest.importorskip("polars")
+pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
@@ -94,3 +94,59 @@ def test_the_page_repeats_no_warning_in_words_of_python(ask: Ask, tmp_path: Path
     pytest.importorskip("bokeh")
     code, _, err = ask({"y": Y, "a": -A}, "--report", tmp_path / "r.html")
     assert code == 0 and err.count("check --lower") == 1 and "higher_is_better" not in err
+
+
+@pytest.mark.parametrize("option", ["--groups", "--by"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_that_look_alike_are_told(option: str, ending: str, tmp_path: Path, run: Run) -> None:
+    frame = pl.DataFrame({"y": Y, "a": A, "g": [("m", "f", "M", "f ")[k % 4] for k in range(N)]})
+    path = tmp_path / f"d.{ending}"
+    frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "a", option, "g")
+    assert code == 0 and "column 'g': 'f' and 'f ' (and 1 more) differ only by case" in err
+
+
+def test_a_code_among_scores_is_told(ask: Ask) -> None:
+    code, _, err = ask({"y": Y, "a": np.where(np.arange(N) % 9 == 0, -999, A)})
+    assert code == 0 and "column 'a': -999 (14 rows) is far from all other values" in err
+
+
+def test_classes_are_named_by_their_number(ask: Ask) -> None:
+    for text in ("1", "1.0", "01", "true"):
+        assert ask({"y": Y, "a": A}, "--positive", text)[1]["positive"] == "1"
+    assert ask({"y": Y == 1, "a": A}, "--positive", "TRUE")[0] == 0
+
+
+@pytest.mark.parametrize(("mark", "said"), [(" ", "--sep ' '"), (":", "--sep :")])
+def test_blanks_and_colons_between_columns_are_named(mark: str, said: str, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "d.csv").write_text("".join(f"{u}{mark}{v}\n" for u, v in [("y", "a"), *zip(Y, A, strict=True)]))
+    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")
+    assert code == 1 and one_line(err) and said in err
+
+
+def test_numbers_of_patients_are_told_whatever_else_is_there(ask: Ask) -> None:
+    patient = np.arange(N) // 3
+    code, _, err = ask({"y": patient % 2, "a": A, "p": 1000 + 7 * patient})
+    assert code == 0 and "give --groups p" in err
+
+
+def test_empty_texts_are_missing_in_every_kind_of_file(ask: Ask, tmp_path: Path, run: Run) -> None:
+    held = [("hi", "lo", "")[k % 3] for k in range(N)]
+    assert ask({"y": Y, "g": held, "a": A}, fit=True)[0] == 0
+    frame = pl.DataFrame({"g": held, "a": A})
+    found = []
+    for name, table in (("e", frame), ("n", frame.with_columns(pl.col("g").replace("", None)))):
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        code, out, err = run("score", tmp_path / "m", tmp_path / f"{name}.parquet", "--json")
+        assert code == 0 and "not seen" not in err
+        found.append(json.loads(out)["score"])
+    assert found[0] == found[1]
+
+
+def test_blanks_around_numbers_of_categories(ask: Ask, tmp_path: Path, run: Run) -> None:
+    held = [str(k % 4) for k in range(N)]
+    assert ask({"y": Y, "g": held, "a": A}, "--categorical", "g", fit=True)[0] == 0
+    for column in (held, [f" {text}.0" for text in held]):
+        pl.DataFrame({"g": column, "a": A}).write_csv(tmp_path / "s.csv")
+        code, _, err = run("score", tmp_path / "m", tmp_path / "s.csv", "--json")
+        assert code == 0 and "not seen" not in err

@@ -5,7 +5,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from rocmax._tables._decide import COMMAND, decide  # noqa: E402
+from rocmax._tables._decide import COMMAND, PYTHON, decide  # noqa: E402
 from rocmax._tables._forms import forms_of, same_label  # noqa: E402
 
 N = 120
@@ -73,3 +73,49 @@ def test_numbers_that_begin_with_zero_have_no_thousands():
 )
 def test_labels_that_differ_only_to_a_computer(one, other, same):
     assert same_label(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Jan-24", "a date"),
+        ("Mar 2024", "a date"),
+        ("2024Q1", "a date"),
+        ("2024-W05", "a date"),
+        ("5. 1. 2024", "a date"),
+        ("$1.2k", "currency"),
+        ("10 000 kr", "a unit"),
+        ("10 000 ₽", "currency"),
+        ("1.5 ± 0.2", "two numbers"),
+        ("1.5 (0.3)", "two numbers"),
+        ("(10, 20]", "a range"),
+        ("0x1F", "hexadecimal"),
+        ("2019-20", "a range"),
+        ("E11.9", "a text"),
+        ("1:160", "a text"),
+        ("A+", "a text"),
+    ],
+)
+def test_what_a_text_is(text, what):
+    assert what in forms_of([text])[text].what
+
+
+def test_names_that_look_alike_are_told():
+    frame = pd.DataFrame({"g": ["male", "Male", "female", "female "] * N, "a": range(4 * N)})
+    for words in (PYTHON, COMMAND):
+        note = next(note for note in decide(frame, words=words)[1] if note.kind == "alike")
+        assert note.column == "g" and "'female' and 'female ' (and 1 more) differ only by case" in note.text
+    assert not decide(frame.replace({"Male": "male", "female ": "female"}))[1][1:]
+
+
+def test_days_as_numbers_are_told():
+    days = [20240101 + 100 * (k % 12) + k % 28 for k in range(N)]
+    (note,) = decide(pd.DataFrame({"day": days}))[1]
+    assert note.kind == "dates" and "such as 20240101" in note.text
+    assert not decide(pd.DataFrame({"code": [*days[1:], 20241301]}))[1]
+
+
+def test_texts_that_are_numbers_are_told_in_python():
+    frame = pd.DataFrame({"a": [f"{k % 5}.5" for k in range(N)], "code": [f"{k % 5:02d}" for k in range(N)]})
+    (note,) = decide(frame)[1]
+    assert "column 'a' is treated as a category: it is text, though numbers such as '0.5'" in note.text

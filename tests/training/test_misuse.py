@@ -302,3 +302,12 @@ def test_two_columns_of_one_name_and_labels_of_two_types(model):
         fitted.predict(double)
     with pytest.raises(ValueError, match="y mixes labels of types bool, str: convert them to one type"):
         model.fit(X, np.array(["1" if label else True for label in Y], dtype=object))
+
+
+@pytest.mark.parametrize("model", [PartialAUCSVC(), AUCRLS(), PartialAUCSVCCV(Cs=[1.0])])
+def test_labels_and_weights_in_another_order_than_the_rows(model):
+    frame, weight = pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(np.arange(N) + 1.0)
+    with pytest.warns(UserWarning, match="y has the index labels of X in another order"):
+        model.fit(frame.sort_values("a"), pd.Series(Y))
+    with pytest.warns(UserWarning, match="sample_weight has the index labels of X in another order"):
+        model.fit(frame, pd.Series(Y), sample_weight=weight[::-1])

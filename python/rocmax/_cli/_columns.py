@@ -37,10 +37,10 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
 
 
 def _without_codes(series: pl.Series, form: Form) -> pl.Series:
-    """Return a column of parquet without the codes that are named as missing."""
+    """Return a column of parquet without empty texts and the codes that are named as missing."""
     kind = series.dtype
-    if kind == pl.String and form.missing:
-        return series.set(series.str.strip_chars().is_in(form.missing).fill_null(False), None)
+    if kind == pl.String:
+        return numbers.names(series, form)
     if kind.is_numeric() and form.missing_numbers:
         return series.set(series.cast(pl.Float64).is_in(form.missing_numbers).fill_null(False), None)
     return series

@@ -4,6 +4,7 @@ import unicodedata
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from shlex import quote
 from typing import Any
 
@@ -150,6 +151,9 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
 
     def named(option: str, text: str) -> Any:
         if text not in known:
+            same = [value for value in values if not isinstance(value, str) and same_label(text, value)]
+            if len(same) == 1:  # such as 1.0 for 1
+                return same[0]
             raise unknown(f"{option}: in column {name!r}, value", text, map(str, values))
         return known[text]
 
@@ -183,7 +187,7 @@ def _values(found: Counts, *, comma: bool) -> dict[Any, list[Any]]:
     """Return the labels of a file by what they stand for: texts that are all numbers, or all booleans, are such."""
     texts = [text for text in found if isinstance(text, str)]
     if len(texts) < len(found):
-        return {value: [value] for value in found}
+        return {float(value) if isinstance(value, Decimal) else value: [value] for value in found}
     stripped = {text: text.strip() for text in texts}
     plain = {text: one.replace(",", ".") if comma and "." not in one else one for text, one in stripped.items()}
     values: dict[str, Any] = dict(zip(texts, texts, strict=True))

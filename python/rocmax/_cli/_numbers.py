@@ -13,7 +13,7 @@ from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._failure import Failure
 from rocmax._cli._text import log
-from rocmax._tables._decide import name_note
+from rocmax._tables._decide import alike_note, name_note
 from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short
 
@@ -96,11 +96,15 @@ def names(series: pl.Series, form: Form) -> pl.Series:
 
 
 def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
-    """Report the names in a column that mean "missing" elsewhere."""
+    """Report the names in a column that mean "missing" elsewhere, and those that look alike."""
     held = series.alias("c")
+    if held.dtype != pl.String:
+        return
     counts = held.filter(held.str.strip_chars().is_in([*MISSING])).value_counts(sort=True)
     if len(counts):
         form.notes.add(name_note(name, *counts.row(0)))
+    if note := alike_note(name, held.drop_nulls().unique().to_list()):
+        form.notes.add(note)
 
 
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:

@@ -22,6 +22,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, Misuse
 from rocmax._cli._text import log
 from rocmax._cli._trained import suspects
+from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._notes import Note
 from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
 from rocmax.metrics.samples._arguments import Arguments
@@ -187,8 +188,7 @@ def read(arguments: Namespace) -> Whole:
     numeric = [] if weight is None else [weight]
     wanted = source.wanted(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
-    frame, is_text = source.read(arguments.data, wanted)
-    frame = classes.clean(frame, label, arguments, form)
+    frame = classes.clean(source.read(arguments.data, wanted).frame, label, arguments, form)
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, needed)
@@ -207,8 +207,10 @@ def read(arguments: Namespace) -> Whole:
         groups=table.cluster_numbers(frame, groups) if groups else None,
         n_periods=1 if per is None else int(table.cluster_numbers(frame, [per], "value").max(initial=1)),
     )
-    for name in named if is_text else ():
+    for name in named:
         numbers.tell_of_names(name, table.column(frame, name), form)
+    for name, scores in found.columns.items():
+        tell_of_code(name, scores, COMMAND, form.notes.add)
     found.tell_of_equal()
     if not groups and weight is None:
         _tell_of_groups(found, needed, form)
@@ -228,8 +230,10 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
             return  # rows were left out
         others = [series for series in frame if series.name not in needed]
         others = [*numbers.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
-        for note in suspects(pl.DataFrame(others), found.positive[: len(frame)]):
-            if note.rows:
+        # Rows are copies only if their scores are equal too.
+        scores = [pl.Series(name, values[: len(frame)]) for name, values in found.columns.items()]
+        for note in suspects(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):
+            if note.rows and note.column not in found.columns:
                 found.notes.add(note)
 
 

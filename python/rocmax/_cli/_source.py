@@ -22,7 +22,7 @@ from rocmax._cli._numbers import Form
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax._tables._schema import Schema
 
-_SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
+_SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma", " ": "a blank", ":": "a colon"}
 ROWS = 200_000  # in a batch
 _HEAD = 2**16  # bytes that tell how a file is written
 _OTHERS = {
@@ -239,7 +239,7 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted, skip: in
     """
     names = _names(source, separator, skip)
     if len(names) == 1:
-        _doubt_separator(path, names[0], separator)
+        _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
 
@@ -286,12 +286,15 @@ def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
     return [f"column {k + 1}" if k in nameless else name for k, name in enumerate(names)]
 
 
-def _doubt_separator(path: str, names: str, separator: str) -> None:
-    """Fail, with the option to give, if the line of column names has another separator."""
+def _doubt_separator(path: str, names: str, separator: str, needed: Collection[str]) -> None:
+    """Fail, with the option to give, if the line of column names has another separator.
+
+    Blanks and colons are separators if `needed` names are between them.
+    """
     if separator in names:
         return
     for other, said in _SEPARATORS.items():
-        if other in names:
+        if other in names and (other not in " :" or not {*names.split(other)}.isdisjoint(needed)):
             how = "tab" if other == "\t" else quote(other)
             raise Failure(f"{path}: one column, {short(names)!r}: if {said} separates columns, give --sep {how}")
 

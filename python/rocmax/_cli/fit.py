@@ -6,6 +6,7 @@ from typing import Any
 from rocmax._cli import _columns as coding
 from rocmax._cli import _labels as classes
 from rocmax._cli import _model
+from rocmax._cli import _numbers as numbers
 from rocmax._cli import _report as report
 from rocmax._cli import _select as select
 from rocmax._cli import _source as source
@@ -48,6 +49,8 @@ def run(arguments: Namespace) -> None:
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
         )
+        if groups is not None:
+            numbers.tell_of_names(groups, frame[groups], form)
         for note in trained.suspects(data.X, positive, data.groups, in_time=data.in_time):
             form.notes.add(note)
     form.tell()

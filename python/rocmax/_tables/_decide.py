@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, remedy_of_marks
+from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, look_alikes, remedy_of_marks
 from rocmax._tables._frame import columns_of, dtype_of, numbers, texts, type_of
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Column, Schema
@@ -38,10 +38,12 @@ class Words(NamedTuple):
     drop: str
     category: str
     missing: str
-    texts: bool  # whether types are read off texts
+    texts: bool = False  # whether types are read off texts
+    leaves_out: bool = True  # whether an id is left out
 
 
-PYTHON = Words("drop it", "convert it to a category", "replace {value} by None", texts=False)
+PYTHON = Words("drop it", "convert it to a category", "replace {value} by None")
+BOOSTING = PYTHON._replace(leaves_out=False)
 COMMAND = Words("--drop it", "--categorical {name} treats it as a category", "--missing-values {value}", texts=True)
 
 
@@ -82,9 +84,9 @@ def decide(
             kind = "category" if name in categorical else kind
             found.append(_of_texts(name, texts(series), kind, words, comma, notes.append))
     left_out = [column.name for column in found if column.kind == "left out"]
-    if len(left_out) == len(found):
+    if len(left_out) == len(found) and words.leaves_out:
         raise ValueError(f"X has no column to learn from: {some(left_out, 12) or 'it has no columns'}")
-    if empty := [column.name for column in found if column.reason == _EMPTY]:
+    if words.leaves_out and (empty := [column.name for column in found if column.reason == _EMPTY]):
         text = f"columns without any value are not used: {some(empty, 12)}"
         notes.append(Note("left out", text, values=tuple(map(str, empty))))
     return Schema(tuple(found)), notes
@@ -108,12 +110,16 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         kind = "flag"
     n_distinct, is_index = _distinct(held), isinstance(name, str) and re.fullmatch(_INDEX, name, re.IGNORECASE)
     if is_index and n_distinct > max(_DISTINCT * len(held), 2):
-        tell(Note("left out", f"column {name!r} is left out: it is an index, whole numbers of which most differ", name))
+        what = "is left out: it is" if words.leaves_out else "should be dropped: it looks like"
+        tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))
         return Column(name, "left out", "an index")
-    if n_distinct == len(values) >= FEW:
+    if n_distinct == len(held) >= FEW:
         text = f"warning: column {name!r} has a different value in every row; if it is an id, {words.drop}"
         tell(Note("id", text, name))
-    _tell_of_code(name, held, low, high, words, tell)
+    if n_distinct and _are_days(held):
+        text = f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}, whose steps are no times"
+        tell(Note("dates", f"{text}: write the days since a fixed day", name))
+    tell_of_code(name, held, words, tell)
     return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
 
 
@@ -123,9 +129,19 @@ def _distinct(values: F64) -> int:
     return len(np.unique(values)) if whole else 0
 
 
-def _tell_of_code(name: Any, held: F64, low: float, high: float, words: Words, tell: Tell) -> None:
+def _are_days(values: F64) -> bool:
+    """Whether whole numbers are days as in 20241231."""
+    day, month = values % 100, values // 100 % 100
+    return bool(
+        values.min() > 1900_00_00
+        and values.max() < 2100_00_00
+        and ((day > 0) & (day < 32) & (month > 0) & (month < 13)).all()
+    )
+
+
+def tell_of_code(name: Any, held: F64, words: Words, tell: Tell) -> None:
     """Tell of a number such as -999 that is far from all others and in more than one row."""
-    for value in {low, high} & CODES:
+    for value in {float(held.min()), float(held.max())} & CODES:
         others = held[held != value]
         n = len(held) - len(others)
         if n > 1 and len(others) and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2):
@@ -149,21 +165,33 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
             return Column(name, "left out", "an id or free text", missing=missing)
         if words.texts and codes:
             tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
+    if note := alike_note(name, counts):
+        tell(note)
     return Column(name, "category", categories=tuple(sorted(counts)), missing=missing)
 
 
 def _not_a_category(name: Any, n_distinct: int, n: int, words: Words) -> str:
-    what = f"column {name!r} has {n_distinct} distinct values in {n} rows and is "
+    what = f"column {name!r} has {n_distinct} distinct values in {n} rows"
     if words.texts:
-        return f"{what}left out, as an id or free text; {words.category.format(name=name)}"
+        return f"{what} and is left out, as an id or free text; {words.category.format(name=name)}"
     how = "otherwise convert it to numbers (for example by TfidfVectorizer) or to a category"
-    return f"{what}ignored: drop it if it is an id; {how}"
+    return f"{what}{' and is ignored' if words.leaves_out else ''}: drop it if it is an id; {how}"
 
 
 def name_note(name: Any, text: str, n: int) -> Note:
     """Return the news that a code for missing values is read as a name."""
     what = f"column {name!r}: {text!r} ({of_rows(n)}) is read as a name"
     return Note("name", f"{what}; {COMMAND.missing.format(value=text)} reads it as missing", name, (text,), n)
+
+
+def alike_note(name: Any, values: Collection[str]) -> Note | None:
+    """Return the news of names that differ only to a computer, if there are any."""
+    pairs = look_alikes([*islice(sorted(values), _READ)])
+    if not pairs:
+        return None
+    more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
+    what = f"{short(pairs[0][0])!r} and {short(pairs[0][1])!r}{more} differ only by case, blanks or the form of letters"
+    return Note("alike", f"warning: column {name!r}: {what}, and are read as different names", name, pairs[0])
 
 
 def _check_form(
@@ -193,6 +221,9 @@ def _check_form(
             other = next((text for text, form in forms.items() if form is not PLAIN), None)
             but = "" if other is None else f", but {short(other)!r} in row {values.index(other) + 1}"
             tell(Note("category", f"column {name!r} is treated as a category: it is text{but}", name))
+        elif of["plain"] == n and any("." in text for text in forms):
+            what = f"is treated as a category: it is text, though numbers such as {short(next(iter(forms)))!r}"
+            tell(Note("category", f"column {name!r} {what}; convert it to numbers if it is none", name))
         return
     text = strange[0]
     form, said, row = forms[text], short(text), values.index(text) + 1

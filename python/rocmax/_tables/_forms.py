@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from decimal import Decimal
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -19,9 +20,9 @@ _NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not avail
 #: Numbers that stand for missing values in many files.
 CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1)) - {9.0}
 
-_NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"
+_NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _MARKS = SPACES + "'\u2019_.,"
 _CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|Fr\.?)"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
@@ -29,8 +30,9 @@ _ZONE = r"\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY, _IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _DATE = (
-    rf"(?:\d{{4}}[-/.]{_IN_YEAR}(?:[-/.]{_DAY})?|(?:{_DAY}[-/.]{_IN_YEAR}|{_IN_YEAR}[-/.]{_DAY})[-/.](?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-\s.]+{_MONTH}[-\s.,]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}})"
+    rf"(?:\d{{4}}[-/.]{_IN_YEAR}(?:[-/.]{_DAY})?|(?:{_DAY}[-/.]\s?{_IN_YEAR}|{_IN_YEAR}[-/.]\s?{_DAY})[-/.]\s?(?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}[-\s.]+{_MONTH}[-\s.,]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}}"
+    rf"|{_MONTH}[-\s'\u2019]+(?:\d{{4}}|\d{{2}})|\d{{4}}[-\s]?(?:Q[1-4]|W[0-5]\d)|Q[1-4][-\s/]?\d{{4}})"
 )
 _UNITS = 5  # different units in a column, at most
 
@@ -65,7 +67,7 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
         (
             *("number", "an amount with a currency", "write it without the currency"),
-            rf"[+-]?\s*{_CURRENCY}\s*{_NUMBER}|{_NUMBER}\s*{_CURRENCY}",
+            rf"[+-]?\s*{_CURRENCY}\s*{_NUMBER}\s?[kmb]?|{_NUMBER}\s*{_CURRENCY}",
         ),
         (
             *("band", "a bound", "write a number, such as the limit of detection"),
@@ -73,9 +75,14 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ),
         (
             *("band", "a range", "write its middle, or its ends in two columns"),
-            rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}",
+            rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}|[\[(]\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*[\])]",
         ),
         ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
+        (
+            *("band", "two numbers", "write them in two columns"),
+            rf"{_NUMBER}\s*(?:(?:±|\+/-)\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))",
+        ),
+        ("number", "a hexadecimal number", "write it in decimals", r"0x[0-9a-f]+"),
     )
 ]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)
@@ -137,8 +144,14 @@ def alike(text: str) -> str:
 def same_label(one: Any, other: Any) -> bool:
     """Whether two labels differ only to a computer: by case, blanks, form of letters or type, or as 1 and 1.0 do."""
     texts = [alike(str(label)) for label in (one, other)]
-    values = [{"true": 1.0, "false": 0.0}.get(text, float(text) if is_number(text) else text) for text in texts]
+    values = [{"true": 1, "false": 0}.get(text, Decimal(text) if is_number(text) else text) for text in texts]
     return bool(values[0] == values[1])
+
+
+def look_alikes(texts: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of texts that differ only by case, blanks or the form of letters."""
+    first: dict[str, str] = {}
+    return [(known, text) for text in texts if (known := first.setdefault(alike(text), text)) != text]
 
 
 def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:

@@ -59,7 +59,7 @@ def type_of(series: nw.Series[Any]) -> str:
         if all(isinstance(value, _NUMBERS) for value in values):
             return "number"
         return "text" if all(isinstance(value, _NAMES) for value in values) else "other"
-    return "number" if native.startswith(("sparse[float", "sparse[int", "sparse[bool", "decimal")) else "other"
+    return "number" if native.startswith(("sparse[float", "sparse[int", "sparse[bool", "decimal", "float")) else "other"
 
 
 def dtype_of(series: nw.Series[Any]) -> str:

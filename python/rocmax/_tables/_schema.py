@@ -32,13 +32,13 @@ class Column:
         """
         known = {text: k for k, text in enumerate(self.categories)}
         same: dict[float, int] = {}
-        if all(map(is_number, self.categories)):
+        if all(is_number(text.strip()) for text in self.categories):
             for k, text in enumerate(self.categories):
                 same[float(text)] = -1 if float(text) in same else k  # 1.10 and 1.1 are two categories
         found: dict[str | None, int] = {None: len(self.categories)}
         for value in {*values}:
             if value is not None:
-                found[value] = known.get(value, same.get(float(value), -1) if same and is_number(value) else -1)
+                found[value] = known.get(value, same.get(float(value), -1) if same and is_number(value.strip()) else -1)
         return np.fromiter(map(found.__getitem__, values), dtype=np.intp, count=len(values))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
+from rocmax._tables._decide import BOOSTING, decide
 from rocmax._tables._frame import columns_of, dtype_of, is_frame, numbers, texts, type_of
 
 #: The categories of each categorical column, in the order of their codes.
@@ -15,12 +16,7 @@ Categories = dict[Any, list[Any]]
 def as_features(X: Any) -> Any:
     """Return a frame as the libraries take it: numbers, or one of pandas with texts as categories; else X as it is."""
     of_pandas = hasattr(X, "iloc")
-    # Numbers and categories of pandas are taken as they are, and may be many.
-    others = (
-        [k for k, one in enumerate(X.dtypes) if one.kind in "OMm" and not hasattr(one, "categories")]
-        if of_pandas
-        else []
-    )
+    others = [k for k, one in enumerate(X.dtypes) if not _is_taken(one)] if of_pandas else []
     if not is_frame(X) or (of_pandas and not others):
         return X
     columns = columns_of(X.iloc[:, others] if of_pandas else X)
@@ -43,6 +39,20 @@ def as_features(X: Any) -> Any:
     for name, values in made.items():
         X[name] = values
     return X
+
+
+def _is_taken(dtype: Any) -> bool:
+    """Whether the libraries take a type of pandas as it is: numbers, and categories of numbers or texts."""
+    if hasattr(dtype, "categories"):
+        return all(isinstance(one, str | bool | int | float | np.generic) for one in dtype.categories)
+    return dtype.kind in "biuf" and getattr(dtype, "itemsize", 8) <= 8 and not str(dtype).endswith("[pyarrow]")
+
+
+def tell_of_columns(X: Any) -> None:
+    """Warn of what is doubtful about the columns of a training frame; raise ValueError for texts that are numbers."""
+    if is_frame(X):
+        for note in decide(X, words=BOOSTING)[1]:
+            warn(note.text.removeprefix("warning: "), UserWarning)
 
 
 def categories_of(X: Any) -> Categories:

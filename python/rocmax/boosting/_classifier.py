@@ -24,7 +24,7 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
 from rocmax._tables._leaks import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import aligned, as_features, categories_of
+from rocmax.boosting._categories import aligned, as_features, categories_of, tell_of_columns
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -298,8 +298,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             warn_if_constant(raw_scores(self.booster_, held.X, library.n_threads), _NO_SPLIT)
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
-        X, labels = super()._checked_training(X, y)
-        X = as_features(X)
+        given, labels = super()._checked_training(X, y)
+        X = as_features(given)
+        tell_of_columns(given)
         self._categories = categories_of(X)
         return X, labels
 

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._checks.arrays import unmasked
+from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import (
     check_features,
@@ -157,6 +158,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
         """Check the training data and set ``classes_``."""
+        warn_of_order(X=X, y=y, sample_weight=sample_weight)
         X, labels = self._checked_training(X, y)
         weight = check_sample_weight(sample_weight, X)
         positive = self._two_classes(labels, weight)
