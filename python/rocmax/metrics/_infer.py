@@ -78,8 +78,9 @@ def infer(  # with samples first, the measure is second
         (``benches/python/coverage_metrics.py``): "score" for areas, rates and measures judged by a budget, the
         bootstrap for measures without components, and "logit-delong" for all others. "logit-delong" is also the default
         for several classes, for an AUC pooled over subgroups, for pairs of subjects (not for partial areas and rates),
-        and with many samples: for :class:`AUC`, :class:`AveragePrecision`, :class:`RIE` and :class:`BEDROC` from 10,000
-        (effective) samples of each class on, for :class:`LogAUC` from 10,000 negatives below its middle on.
+        and with many samples: for :class:`AUC` from 1,000 (effective) samples of each class on, for
+        :class:`AveragePrecision`, :class:`RIE` and :class:`BEDROC` from 10,000 on, for :class:`LogAUC` from 10,000
+        negatives below its middle on.
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
         None, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
         (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed

@@ -115,6 +115,7 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
     found = []
     for values, weight in zip(parts, weights, strict=True):
         centred = centre(values.copy(), weight)
-        found.append([weight @ centred**2, weight @ centred**3])
+        square = weight * centred**2
+        found.append([square.sum(), square @ centred])
     squares, cubes = np.array(found).T
     return squares, cubes

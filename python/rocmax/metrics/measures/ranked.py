@@ -75,14 +75,14 @@ class MeanMeasure(Measure):
         """Return the value at a mean of 0, and how it grows with the mean."""
         return 0.0, 1.0
 
-    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
-        """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
+    def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:
+        """Return the confidence distribution of one model, by its value, its curve's fitted slope, and class sizes."""
         from rocmax.metrics.intervals import _inversion as inversion  # scipy takes a while to import
 
         m, n = sample.totals
         prevalence = m / (m + n)
         shift, scale = self.line(prevalence)
-        share = min(max((float(self.estimates(sample)[0]) - shift) / scale, 0.0), 1.0)
+        share = min(max((value - shift) / scale, 0.0), 1.0)
         of_one = prevalence / inversion.whole_sizes(sizes)[0]
         of_sample, of_curve = (self.gain(prevalence, width) for width in (of_one, 0.0))
         curves = inversion.at_mean(of_sample, share, slope, sizes)

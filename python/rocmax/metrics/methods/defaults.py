@@ -9,6 +9,7 @@ from rocmax.metrics.methods.score import Score
 
 _PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
 MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
+_MANY_OF_AUC = 1_000  # the same for the AUC, which is never far from normal
 
 
 def of_part(measure: Measure) -> bool:
@@ -21,7 +22,8 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
     whole = Trait.AUC in measure.traits
-    many = sizes is not None and (whole or isinstance(measure, MeanMeasure)) and min(measure.deciding(sizes))[0] >= MANY
+    known = sizes is not None and (whole or isinstance(measure, MeanMeasure))
+    many = known and min(measure.deciding(sizes))[0] >= (_MANY_OF_AUC if whole else MANY)
     ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
     if measure.traits & _PART and not (many or ranked or data.classes):
         return Score()

@@ -113,7 +113,8 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
     rows = []
     for one in data.models():
         curve = one.curve()
-        value, squares, _ = curve.moments(measure.key)
+        plain = Trait.AUC in measure.traits and one.weight is None
+        value, squares = curve.auc_moments() if plain else curve.moments(measure.key)[:2]
         of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
         rows.append((value, *parts_of(of_one, sizes), _slope(one, sizes, measure.mirrored)))
     estimate, pos, neg, slopes = np.array(rows).T
@@ -124,12 +125,14 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
 
 def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float, float]) -> Inverse:
     """Return the confidence distribution of one model; means take the variance of their components into account."""
-    found = measure.inverse(one, _slope(one, sizes), sizes)
-    if isinstance(measure, CutMeasure) or min(sizes) < 2:
-        return found
-    squares = measure.moments(one)[1]
+    fit = _slope(one, sizes)
+    if isinstance(measure, CutMeasure):
+        return measure.inverse(one, fit, sizes)
+    if min(sizes) < 2:
+        return measure.inverse(one, measure.value(one), fit, sizes)
+    value, squares, _ = measure.moments(one)
     of_one = [square * (size / total) for square, total, size in zip(squares, one.totals, sizes, strict=True)]
-    return found.widened(float(sum(parts_of(of_one, sizes))), min(sizes))
+    return measure.inverse(one, value, fit, sizes).widened(float(sum(parts_of(of_one, sizes))), min(sizes))
 
 
 def _slope(one: Sample, sizes: tuple[float, float], mirrored: bool = False) -> float:
