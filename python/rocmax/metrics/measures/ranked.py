@@ -71,6 +71,10 @@ class MeanMeasure(Measure):
         """Return the gain, a share; `width` is the share of the samples that a positive stands for, 0 on curves."""
         raise NotImplementedError
 
+    def near(self, sizes: Counts) -> float:
+        """Return how many samples of a class show the slope of the curve where the measure reads it."""
+        return min(sizes)
+
     def line(self, prevalence: float) -> tuple[float, float]:
         """Return the value at a mean of 0, and how it grows with the mean."""
         return 0.0, 1.0

@@ -150,6 +150,10 @@ class RIE(MeanMeasure, _Early):
         scale = -np.expm1(-alpha)
         return (mean + pi * moved) / scale, (1.0 - pi) * moved / scale
 
+    def near(self, sizes: Counts) -> float:
+        # Positives that rank among negatives flatten the whole curve, not its top.
+        return min(*sizes, sum(sizes) / self.alpha)
+
     def line(self, prevalence: float) -> tuple[float, float]:
         least, most = self._ends(prevalence)
         return least, most - least

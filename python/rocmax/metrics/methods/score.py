@@ -46,10 +46,11 @@ class Score(Method):
     negatives b_j W_k, of standard normal Z and W, 2,000 times. With a_j the height a at which draw j reaches the
     estimate, the true values on the curves ``Phi(a_j + b_j Phi^-1(x))`` are a confidence distribution: its quantiles
     are the limits, its shares the p-values. If the estimate has few possible values, the lower limit takes the first
-    such a, the upper one the last. b_j is the fitted slope times ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal
-    and ``h = min(10, m n / (m + n))``. Of the last four, means over the positives, quantiles are those of Student's t
-    with ``min(m, n) + 5`` degrees of freedom, and intervals are wider where DeLong's variance is greater than that of
-    the distribution, because the curve is then not binormal. The draws are the same for all samples of these sizes;
+    such a, the upper one the last. b_j is the fitted slope, moved towards 1 as if ``min(m, n)`` samples showed it (for
+    RIE and BEDROC at most ``(m + n) / alpha``), times ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and
+    ``h = min(10, m n / (m + n))``. Of the last four, means over the positives, quantiles are those of Student's t with
+    ``min(m, n) + 5`` degrees of freedom, and intervals are wider where DeLong's variance is greater than that of the
+    distribution, because the curve is then not binormal. The draws are the same for all samples of these sizes;
     5 to 25 ms a model beyond the sorted curve, up to 10,000 samples. :class:`NetBenefit` describes its own.
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
@@ -116,7 +117,7 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         plain = Trait.AUC in measure.traits and one.weight is None
         value, squares = curve.auc_moments() if plain else curve.moments(measure.key)[:2]
         of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
-        rows.append((value, *parts_of(of_one, sizes), _slope(one, sizes, measure.mirrored)))
+        rows.append((value, *parts_of(of_one, sizes), _slope(one, min(sizes), measure.mirrored)))
     estimate, pos, neg, slopes = np.array(rows).T
     area = Area(measure.low, measure.high, measure.mirrored, measure.bounds)
     variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
@@ -125,9 +126,9 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
 
 def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float, float]) -> Inverse:
     """Return the confidence distribution of one model; means take the variance of their components into account."""
-    fit = _slope(one, sizes)
     if isinstance(measure, CutMeasure):
-        return measure.inverse(one, fit, sizes)
+        return measure.inverse(one, _slope(one, min(sizes)), sizes)
+    fit = _slope(one, measure.near(sizes))
     if min(sizes) < 2:
         return measure.inverse(one, measure.value(one), fit, sizes)
     value, squares, _ = measure.moments(one)
@@ -135,7 +136,7 @@ def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float,
     return measure.inverse(one, value, fit, sizes).widened(float(sum(parts_of(of_one, sizes))), min(sizes))
 
 
-def _slope(one: Sample, sizes: tuple[float, float], mirrored: bool = False) -> float:
-    """Return the slope of one model's curve, moved towards 1."""
+def _slope(one: Sample, count: float, mirrored: bool = False) -> float:
+    """Return the slope of one model's curve, moved towards 1; `count` samples show it."""
     fit = one.once(("slope", mirrored), lambda: fitted(one.curve(), mirrored))
-    return slope(fit, min(sizes))
+    return slope(fit, count)
