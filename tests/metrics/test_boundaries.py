@@ -114,7 +114,7 @@ def test_perfect_rankings_are_not_known_to_be_equivalent(measure):
             assert found is by and "a pooled rate needs 2" in found.no_interval
             continue
         (pair,) = found.pairs
-        assert pair.pvalue > 0.05, found
+        assert pair.pvalue > 0.099, found  # 2,000 draws know 0.1 to about 0.001
         assert pair.confidence_interval.high > 0.05
         assert pair.confidence_interval.low == pytest.approx(-pair.confidence_interval.high)
 

@@ -115,7 +115,9 @@ def test_standard_errors_are_those_of_the_bootstrap(measure):
     assert found.standard_error == pytest.approx(drawn.standard_error, rel=0.2)
     default = infer(y, s, measure)
     assert default.method == "score"
-    assert default.standard_error == pytest.approx(found.standard_error, rel=0.15)
+    # A precision at a prevalence of 3 % is skewed: the deviation of its distribution is not that of its components.
+    skewed = getattr(measure, "prevalence", None) == 0.03
+    assert default.standard_error == pytest.approx(found.standard_error, rel=0.15 if skewed else 0.1)
     width = np.diff(default.confidence_interval)[0]
     assert width == pytest.approx(np.diff(drawn.confidence_interval)[0], rel=0.2)
 

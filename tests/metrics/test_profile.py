@@ -60,8 +60,9 @@ def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
     matrix = sum(part.matrix for part in parts)
     correlation = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]) / (1 + (4 / freedom) ** 2)
     distance = naive_distance(y, s, measure, 0.0, correlation)
-    # Intervals by inversion have kinks, which the table of limits rounds off.
-    assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.01 if isinstance(measure, AUC) else 0.06)
+    # The limits of average precision are read from a table of levels, which rounds off their kinks: 4 % with 5 + 45.
+    rounded = isinstance(measure, AveragePrecision) and m == 5
+    assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.05 if rounded else 0.01)
 
 
 def _samples(y, s):
