@@ -22,8 +22,8 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
     whole = Trait.AUC in measure.traits
-    known = sizes is not None and (whole or isinstance(measure, MeanMeasure))
-    many = known and min(measure.deciding(sizes))[0] >= (_MANY_OF_AUC if whole else MANY)
+    least = _MANY_OF_AUC if whole else MANY if isinstance(measure, MeanMeasure) else float("inf")
+    many = sizes is not None and min(measure.deciding(sizes))[0] >= least
     ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
     if measure.traits & _PART and not (many or ranked or data.classes):
         return Score()
