@@ -127,7 +127,8 @@ def test_subgroups_of_two_columns_say_how_to_join_them():
 
 
 @pytest.mark.parametrize(
-    ("strange", "why"), [("sick ", "but for case"), ("SICK", "but for case"), ("unknown", "reads as missing")]
+    ("strange", "why"),
+    [("sick ", "but for type, case"), ("SICK", "but for type, case"), ("unknown", "reads as missing")],
 )
 def test_a_negative_label_that_may_be_none_is_refused(strange, why):
     y = ["sick", "well", strange, "well", "sick", strange]
