@@ -22,8 +22,11 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
     whole = Trait.AUC in measure.traits
-    least = _MANY_OF_AUC if whole else MANY if isinstance(measure, MeanMeasure) else float("inf")
-    many = sizes is not None and min(measure.deciding(sizes))[0] >= least
+    many = False
+    if sizes is not None and isinstance(measure, MeanMeasure):
+        many = min(measure.near(sizes), min(measure.deciding(sizes))[0]) >= MANY
+    elif sizes is not None and whole:
+        many = min(sizes) >= _MANY_OF_AUC
     ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
     if measure.traits & _PART and not (many or ranked or data.classes):
         return Score()
