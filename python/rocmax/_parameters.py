@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def shown(value: Any) -> str:
@@ -80,8 +82,13 @@ def check_callback(value: Any, given: str) -> None:
         raise TypeError(f"callback must be a function, called with the {given}, got {shown(value)}")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return one of the choices."""
-    if not isinstance(value, str) or value not in choices:
+def is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
+    """Whether `value` is one of strings and None. An array would be compared element by element."""
+    return value in options if isinstance(value, str) else any(value is option for option in options)
+
+
+def check_choice(name: str, value: Any, choices: tuple[T, ...]) -> T:
+    """Return one of the choices, strings or None."""
+    if not is_one_of(value, choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
-    return value
+    return cast(T, value)

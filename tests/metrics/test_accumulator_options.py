@@ -104,7 +104,7 @@ def test_dask_partitions_take_the_options():
 def test_options_are_checked():
     with pytest.raises(ValueError, match="higher_is_better must be True or False, got 'no'"):
         ROCAccumulator(higher_is_better="no")
-    with pytest.raises(ValueError, match=r"missing must be one of \('raise', 'drop'\), got 'omit'"):
+    with pytest.raises(ValueError, match=r"missing must be one of 'raise', 'drop', got 'omit'"):
         ROCAccumulator(missing="omit")
     with pytest.raises(ValueError, match="higher_is_better must agree, got True and False"):
         ROCAccumulator().merge(ROCAccumulator(higher_is_better=False))

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.arrays import in_numpy
 from rocmax._checks.frames import warn_of_order
-from rocmax._checks.samples import choice, marked_missing, require_finite, require_weights
-from rocmax._parameters import shown
+from rocmax._checks.samples import marked_missing, require_finite, require_weights
+from rocmax._parameters import check_choice, shown
 
 Bool = NDArray[np.bool_]
 
@@ -20,7 +20,7 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
     NaN, NaT, None, pandas' NA, polars' null and masked values are missing; a sample needs the scores of all models.
     With missing="raise" the arguments are returned unchanged: later checks refuse missing values. O(n).
     """
-    choice(missing, ("raise", "drop"), "missing")
+    check_choice("missing", missing, ("raise", "drop"))
     columns = {
         name if key is None else f"{name}[{key!r}]": column
         for name, values in given.items()

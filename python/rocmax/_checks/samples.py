@@ -256,17 +256,6 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     return low, high
 
 
-def is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
-    """Whether `value` is one of strings and None. An array would be compared element by element."""
-    return value in options if isinstance(value, str) else any(value is option for option in options)
-
-
-def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
-    """Check that `value` is one of `options`."""
-    if not is_one_of(value, options):
-        raise ValueError(f"{name} must be one of {options}, got {shown(value)}")
-
-
 def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:
     """Check that `value` is a number for which `holds` is true; `domain` describes these numbers."""
     found = as_float(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import choice
-from rocmax._parameters import check_flag, shown
+from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import Axes
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
@@ -319,7 +318,7 @@ class CurveDisplay(Display):
         check_flag("legend", options.get("legend", True))
         for name in ("xscale", "yscale"):
             if name in options:
-                choice(options[name], cls._scales, name)
+                check_choice(name, options[name], cls._scales)
 
     def _begin(self, ax: Any, curve_kwargs: Any) -> tuple[Axes, list[dict[str, Any]], View]:
         """Return the axes to draw on, label and style of each curve, and what the axes showed before."""

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import F64, check_level, choice
-from rocmax._parameters import check_count
+from rocmax._checks.samples import F64, check_level
+from rocmax._parameters import check_choice, check_count
 from rocmax.display._base import ProbabilityDisplay, reference
 from rocmax.display._read import models_of
 from rocmax.metrics import Samples
@@ -69,7 +69,7 @@ class ReliabilityDisplay(ProbabilityDisplay):
         display : ReliabilityDisplay
         """
         n_bins = check_count("n_bins", n_bins, 1000)
-        choice(strategy, ("quantile", "uniform"), "strategy")
+        check_choice("strategy", strategy, ("quantile", "uniform"))
         level = check_level(confidence_level)
         cls._check(options)
         two = cls._checked(samples)

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import choice, is_one_of, rate_range
-from rocmax._parameters import check_flag, shown
+from rocmax._checks.samples import rate_range
+from rocmax._parameters import check_choice, check_flag, is_one_of, shown
 from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import Curve, points_from, resamples_of
@@ -114,7 +114,7 @@ class ROCDisplay(CurveDisplay):
         display : ROCDisplay
         """
         cls._check(options)
-        choice(band, ("pointwise", "simultaneous"), "band")
+        check_choice("band", band, ("pointwise", "simultaneous"))
         if isinstance(thresholds, (str, bytes, Mapping)) or not np.iterable(thresholds):
             raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
         rules, simultaneous = list(thresholds), band == "simultaneous"
@@ -291,7 +291,7 @@ class ROCDisplay(CurveDisplay):
         super()._check(options, maker)
         axes, xscale = options.get("axes", "rates"), options.get("xscale", "linear")
         check_flag("zoom", options.get("zoom", False))
-        choice(axes, tuple(_AXES), "axes")
+        check_choice("axes", axes, tuple(_AXES))
         if xscale == "log" and axes != "rates":
             raise ValueError(f"xscale='log' is for the false positive rate: it needs axes='rates', got axes={axes!r}")
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
-from rocmax._checks.samples import is_one_of
-from rocmax._parameters import shown
+from rocmax._parameters import is_one_of, shown
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._selection import are_best

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocmax._checks.samples import F64, check_level, choice
+from rocmax._checks.samples import F64, check_level
+from rocmax._parameters import check_choice
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import METHODS
@@ -166,7 +167,7 @@ def roc_band(
     >>> band.low([0.1, 0.5, 0.9]).round(3), band.high([0.1, 0.5, 0.9]).round(3)
     (array([0.   , 0.55 , 0.825]), array([0.85, 1.  , 1.  ]))
     """
-    choice(method, _METHODS, "method")
+    check_choice("method", method, _METHODS)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
     data = one_model(read(roc_band, y_true, y_score, reading, Labelled).two)

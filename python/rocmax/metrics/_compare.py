@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from rocmax._checks.samples import F64, check_level, choice, require_weights
+from rocmax._checks.samples import F64, check_level, require_weights
+from rocmax._parameters import check_choice
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
@@ -146,7 +147,7 @@ def compare(  # with samples first, the measure is second
     measure, chosen = as_measure(measure), as_method(method)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     question = Question(check_level(confidence_level), hypothesis)
-    choice(adjust, ADJUSTED, "adjust")
+    check_choice("adjust", adjust, ADJUSTED)
     check_seed(random_state)
     several, apart = measure.multi_class != "raise", isinstance(y_true, Mapping)
     every = (

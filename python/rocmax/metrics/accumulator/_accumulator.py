@@ -15,7 +15,6 @@ from rocmax._checks.dask import accumulated
 from rocmax._checks.missing import complete, in_caller_direction, oriented
 from rocmax._checks.samples import (
     F64,
-    choice,
     marked,
     number,
     require_finite,
@@ -24,7 +23,7 @@ from rocmax._checks.samples import (
     scores,
     weights,
 )
-from rocmax._parameters import check_flag, shown
+from rocmax._parameters import check_choice, check_flag, shown
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
@@ -121,7 +120,7 @@ class ROCAccumulator:
         if max_error is not None:
             max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
         self.max_error = max_error
-        choice(missing, ("raise", "drop"), "missing")
+        check_choice("missing", missing, ("raise", "drop"))
         self.pos_label = pos_label
         self.higher_is_better = check_flag("higher_is_better", higher_is_better)
         self.missing = missing

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._checks.samples import F64, check_level, choice, number
-from rocmax._parameters import shown
+from rocmax._checks.samples import F64, check_level, number
+from rocmax._parameters import check_choice, shown
 from rocmax.metrics.intervals._interval import Tails
 
 ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
@@ -52,7 +52,7 @@ def difference_in_range(value: Any, name: str) -> float:
 
 def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin: Any) -> Hypothesis:
     """Check the options of a test of a difference."""
-    choice(alternative, ALTERNATIVES, "alternative")
+    check_choice("alternative", alternative, ALTERNATIVES)
     null = difference_in_range(null_difference, "null_difference")
     if (alternative == "equivalence") != (equivalence_margin is not None):
         raise ValueError(

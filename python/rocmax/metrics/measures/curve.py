@@ -7,8 +7,8 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
-from rocmax._checks.samples import F64, choice
-from rocmax._parameters import shown
+from rocmax._checks.samples import F64
+from rocmax._parameters import check_choice, shown
 from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
@@ -60,8 +60,8 @@ class CurveMeasure(CoreMeasure):
     labels: Any = field(default=None, kw_only=True)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        choice(self.multi_class, MULTI_CLASS, "multi_class")
-        choice(self.average, _AVERAGES, "average")
+        check_choice("multi_class", self.multi_class, MULTI_CLASS)
+        check_choice("average", self.average, _AVERAGES)
         if self.multi_class == "ovo" and self.average is None:
             raise ValueError("average=None goes with multi_class='ovr': a pair of classes has no class of its own")
         if self.labels is not None:

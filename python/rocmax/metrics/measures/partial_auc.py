@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, choice, rate_range
-from rocmax._parameters import shown
+from rocmax._checks.samples import F64, rate_range
+from rocmax._parameters import check_choice, shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.measures._ranking import centred_sums
@@ -185,7 +185,7 @@ class PartialAUC(CurveMeasure):
 
 def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[bool, float, float]:
     """Return whether a partial area is over 1 - TPR, not FPR, and its range there; checks the options."""
-    choice(normalize, tuple(_NORMALIZE), "normalize")
+    check_choice("normalize", normalize, tuple(_NORMALIZE))
     low, high = rate_range(fpr_range, "fpr_range")
     if tpr_range is None:
         _check_apart(low, high, "fpr_range", fpr_range)
@@ -206,7 +206,7 @@ def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None
     region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
     if _WHOLE in region:
         return None
-    choice(normalize, tuple(_NORMALIZE), "normalize")
+    check_choice("normalize", normalize, tuple(_NORMALIZE))
     if normalize == "mcclish":
         raise ValueError("normalize='mcclish' needs a single range: with fpr_range and tpr_range take 'width' or None")
     for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):

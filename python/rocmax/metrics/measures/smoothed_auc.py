@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rocmax._checks.samples import choice
+from rocmax._parameters import check_choice
 from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.samples._sample import Sample
@@ -72,7 +72,7 @@ class SmoothedAUC(Measure):
     normalize: str | None = "width"
 
     def __post_init__(self) -> None:
-        choice(self.smooth, SMOOTH, "smooth")
+        check_choice("smooth", self.smooth, SMOOTH)
         object.__setattr__(self, "fpr_range", self._part.fpr_range)
 
     @property

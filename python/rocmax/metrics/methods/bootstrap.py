@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, choice
-from rocmax._parameters import check_flag
+from rocmax._checks.samples import F64
+from rocmax._parameters import check_choice, check_flag
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald, within
@@ -57,7 +57,7 @@ class Bootstrap(Method):
     def __post_init__(self) -> None:
         check_flag("stratified", self.stratified)
         check_resamples(self.n_resamples)
-        choice(self.interval, ("percentile", "bca"), "interval")
+        check_choice("interval", self.interval, ("percentile", "bca"))
 
     @property
     def resampling(self) -> str:

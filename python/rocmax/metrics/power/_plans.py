@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocmax._checks.samples import choice, number
+from rocmax._checks.samples import number
+from rocmax._parameters import check_choice
 from rocmax.metrics.intervals._hypothesis import ALTERNATIVES, Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures import as_measure
@@ -82,7 +83,7 @@ class StudyPlan(NamedTuple):
     def plan(self, ratio: float) -> Plan:
         """Check the options, and plan for `ratio` negatives per positive."""
         level = number(self.significance_level, "significance_level", "in (0, 1)", _is_inside)
-        choice(self.alternative, (*ALTERNATIVES, "one-sided"), "alternative")
+        check_choice("alternative", self.alternative, (*ALTERNATIVES, "one-sided"))
         plain = "two-sided" if self.alternative == "one-sided" else self.alternative
         hypothesis = parse_hypothesis(plain, self.null_difference, self.margin)
         z = float(Law().quantile(1 - (level / 2 if self.alternative == "two-sided" else level)))

@@ -6,8 +6,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rocmax._checks.samples import choice, number
-from rocmax._parameters import as_float
+from rocmax._checks.samples import number
+from rocmax._parameters import as_float, check_choice
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
@@ -327,7 +327,7 @@ def detectable_auc(
     0.872
     """
     power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    choice(alternative, ("two-sided", "greater"), "alternative")
+    check_choice("alternative", alternative, ("two-sided", "greater"))
     test = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation, "null_value": null_value}
 
     def reached(auc: float) -> bool:

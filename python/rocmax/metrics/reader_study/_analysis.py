@@ -7,8 +7,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import F64, check_level, choice, number
-from rocmax._parameters import shown
+from rocmax._checks.samples import F64, check_level, number
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.measures import as_measure
@@ -247,7 +247,7 @@ def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
 def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     """Return whether readers and whether cases are random."""
     for name, value in (("readers", readers), ("cases", cases)):
-        choice(value, _KINDS, name)
+        check_choice(name, value, _KINDS)
     if readers == cases == "fixed":
         raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
     return readers == "random", cases == "random"
@@ -255,7 +255,7 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
 
 def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
     """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
-    choice(covariance, tuple(_COVARIANCES), "covariance")
+    check_choice("covariance", covariance, tuple(_COVARIANCES))
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
     needed, for_clusters = _COVARIANCES[covariance]

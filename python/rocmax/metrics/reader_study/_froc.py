@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import unmasked
-from rocmax._checks.samples import F64, choice, names_of, require_finite, scores
-from rocmax._parameters import shown
+from rocmax._checks.samples import F64, names_of, require_finite, scores
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics.reader_study._result import FIGURES
 
@@ -91,7 +91,7 @@ def froc_readings(
     >>> mrmc_analysis(**readings).estimates.round(3)
     array([[0.75 , 0.562]])
     """
-    choice(figure_of_merit, FIGURES, "figure_of_merit")
+    check_choice("figure_of_merit", figure_of_merit, FIGURES)
     cases, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
     n_normal = np.count_nonzero(n_held == 0)
     n_negative = len(cases) if figure_of_merit in ("wAFROC1", "AFROC1") else n_normal

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.missing import complete
-from rocmax._checks.samples import DROP, F64, choice, labels, names_of, weights
+from rocmax._checks.samples import DROP, F64, labels, names_of, weights
+from rocmax._parameters import check_choice
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
@@ -153,9 +154,9 @@ class Readings(Value):
         figure_of_merit: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        choice(missing, ("raise", "drop"), "missing")
+        check_choice("missing", missing, ("raise", "drop"))
         if figure_of_merit is not None:
-            choice(figure_of_merit, FIGURES, "figure_of_merit")
+            check_choice("figure_of_merit", figure_of_merit, FIGURES)
         threads = n_threads(n_jobs)
         per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
         if reader is None and modality is None:

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import choice
-from rocmax._parameters import shown
+from rocmax._parameters import check_choice, shown
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
@@ -64,8 +63,8 @@ class Result:
         ImportError
             If the library is not installed.
         """
-        choice(library, ("pandas", "polars"), "library")
-        choice(style, ("numbers", "journal"), "style")
+        check_choice("library", library, ("pandas", "polars"))
+        check_choice("style", style, ("numbers", "journal"))
         try:
             if library == "pandas":
                 import pandas as frames

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._checks.samples import F64, choice
+from rocmax._checks.samples import F64
+from rocmax._parameters import check_choice
 from rocmax._runtime.warn import warn
 
 KINDS = ("frequency", "sampling")
@@ -16,7 +17,7 @@ def kind_of(weight_kind: Any) -> str:
     """Return what weights stand for; None is "frequency"."""
     if weight_kind is None:
         return "frequency"
-    choice(weight_kind, (*KINDS, None), "weight_kind")
+    check_choice("weight_kind", weight_kind, (*KINDS, None))
     return str(weight_kind)
 
 
@@ -44,7 +45,7 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
 
     For data in parts only the sums in bins are known, not the number of rows.
     """
-    choice(weight_kind, ("frequency", None), "weight_kind")
+    check_choice("weight_kind", weight_kind, ("frequency", None))
     found = not_whole(masses)
     if found and weight_kind is None:
         warn(

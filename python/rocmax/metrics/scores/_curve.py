@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax._checks.arrays import in_numpy
 from rocmax._checks.dask import in_memory
-from rocmax._checks.samples import F64, choice, naming_missing, scikit_learn
-from rocmax._parameters import check_flag
+from rocmax._checks.samples import F64, naming_missing, scikit_learn
+from rocmax._parameters import check_choice, check_flag
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, call, one_model
@@ -67,7 +67,7 @@ def roc_curve(
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
     if smooth is not None:
-        choice(smooth, (None, *SMOOTH), "smooth")
+        check_choice("smooth", smooth, (None, *SMOOTH))
         from rocmax.metrics.curves._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax._checks.samples import choice, number
-from rocmax._parameters import shown
+from rocmax._checks.samples import number
+from rocmax._parameters import check_choice, shown
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 from rocmax.metrics.samples._reading import Order, read
 from rocmax.metrics.samples._sample import call, explain
@@ -73,7 +73,7 @@ def partial_auc_score(
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
     0.5
     """
-    choice(method, ("curve", "ranked"), "method")
+    check_choice("method", method, ("curve", "ranked"))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     if method == "curve":
         measure = PartialAUC(fpr_range, tpr_range, normalize)

@@ -16,7 +16,6 @@ from rocmax._checks.samples import (
     LABELS,
     SCORES,
     WHOLE,
-    is_one_of,
     naming_missing,
     number,
     require_weights,
@@ -24,7 +23,7 @@ from rocmax._checks.samples import (
     scores,
     texts,
 )
-from rocmax._parameters import as_float, shown
+from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.samples._classes import Classes, class_estimates

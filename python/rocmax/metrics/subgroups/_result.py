@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._checks.samples import F64, choice
+from rocmax._checks.samples import F64
+from rocmax._parameters import check_choice
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
@@ -151,7 +152,7 @@ class SubgroupInference(BySubgroup, Inference):
            covariate-adjusted receiver operating characteristic curve", Biometrika 96, 2009.
            :doi:`10.1093/biomet/asp002`
         """
-        choice(weights, SHARES, "weights")
+        check_choice("weights", weights, SHARES)
         if self.no_interval:
             share = shares_of(totals_of(self.subgroups), weights)
             return PooledEstimate(float(share @ self.moments.estimate), np.nan, ConfidenceInterval(np.nan, np.nan))
@@ -175,7 +176,7 @@ class SubgroupInference(BySubgroup, Inference):
         tuple of SubgroupDifference
             The first of every pair minus the second, of subgroups with two samples of either class.
         """
-        choice(adjust, ADJUSTED, "adjust")
+        check_choice("adjust", adjust, ADJUSTED)
         kept = [k for k in range(len(self.subgroups)) if self.moments.known[k]]
         names, pairs = list(self.subgroups), list(combinations(kept, 2))
 
