@@ -4,6 +4,7 @@ Runs with seeds that do not overlap are parts of one, side by side.
 """
 
 import argparse
+import gc
 import sys
 import time
 from collections import Counter
@@ -31,6 +32,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed of the first; the next have the next seeds")
     parser.add_argument("--progress", action="store_true", help=f"a line to stderr every {EVERY} cases")
     asked = parser.parse_args(arguments)
+    gc.freeze()  # what is imported stays
     done, failures, start = Counter(), 0, time.monotonic()
     for k in range(asked.count):
         if (found := report(asked.seed + k, done)) is not None:

@@ -60,8 +60,7 @@ class Given:
         self.y = np.array(case.labels)
         self.scores = np.array(case.scores, dtype=np.float64)
         self.w = None if case.weights is None else np.array(case.weights)
-        self.models = [Samples(case.labels, s, case.weights) for s in case.scores[:2]]
-        self.first = self.models[0]
+        self.first = Samples(case.labels, case.scores[0], case.weights)
 
     @property
     def usable(self):
@@ -71,6 +70,10 @@ class Given:
     def whole(self):
         total = self.first.m + self.first.n
         return all(x.weight.denominator == 1 for x in self.first.all) and total < 2**50
+
+    @cached_property
+    def second(self):
+        return Samples(self.case.labels, self.case.scores[1], self.case.weights)
 
     @cached_property
     def plan(self):

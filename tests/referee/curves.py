@@ -1,16 +1,15 @@
 """The ROC curve of weighted samples and what is read from it, in fractions and by the definitions alone.
 
 A curve is a list of steps, one a distinct score from the highest down: the shares of the positives and of the negatives
-that have it. What needs logarithms or exponentials is computed with 50 decimal digits.
+that have it. What needs logarithms or exponentials is computed with many digits.
 """
 
-from decimal import Decimal, localcontext
 from functools import cached_property
 from itertools import accumulate, pairwise, product
 from operator import mul
 from typing import NamedTuple
 
-from tests.referee.exact import Fraction
+from tests.referee.exact import Fraction, digits, exp, log, real
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 # Rates that differ by a smaller share are one.
@@ -22,7 +21,6 @@ ROUNDED = Fraction(1, 2**50)
 FINE = Fraction(1, 2**1500), Fraction(1, 2**3000)  # less than the weights of all cases differ
 PLAIN = Fraction(1, 2**80), Fraction(1, 2**160)
 DECIMAL = Fraction(1, 10**16), Fraction(1, 10**24)
-DIGITS = 50
 
 
 class Sample(NamedTuple):
@@ -62,6 +60,7 @@ class Samples:
         rows = zip(labels, scores, weights, strict=True)
         self.all = [Sample(int(y), float(s), Fraction(w), row) for row, (y, s, w) in enumerate(rows) if w > 0]
         self.pos, self.neg = ([x for x in self.all if x.label == label] for label in (1, 0))
+        self.known = {}  # means over pairs
         self.m, self.n = (sum(x.weight for x in of) for of in (self.pos, self.neg))
 
     @cached_property
@@ -81,8 +80,10 @@ class Samples:
 
     def mean(self, kernel):
         """Return the mean of a kernel over the pairs."""
-        total = sum(i.weight * j.weight * kernel(i.score, j.score) for i in self.pos for j in self.neg)
-        return Fraction(total) / (self.m * self.n)
+        if kernel not in self.known:
+            total = sum(i.weight * j.weight * kernel(i.score, j.score) for i in self.pos for j in self.neg)
+            self.known[kernel] = Fraction(total) / (self.m * self.n)
+        return self.known[kernel]
 
     def means(self, kernel):
         """Return by row the mean of a kernel over the pairs of that sample."""
@@ -178,11 +179,13 @@ def scaled(found, a, b, normalize):
 
 
 def tpr_at_fpr(steps, fpr):
-    return max(y for x, y in steps.corners if x <= Fraction(fpr) * SAME_RATE)
+    reached = Fraction(fpr) * SAME_RATE
+    return max(y for x, y in steps.corners if x <= reached)
 
 
 def fpr_at_tpr(steps, tpr):
-    return min(x for x, y in steps.corners if 1 - y <= (1 - Fraction(tpr)) * SAME_RATE)
+    missed = (1 - Fraction(tpr)) * SAME_RATE
+    return min(x for x, y in steps.corners if 1 - y <= missed)
 
 
 def average_precision(prevalence):
@@ -226,63 +229,46 @@ def equal_error_rate(steps):
     raise AssertionError("the curve ends at (1, 1)")
 
 
-def decimal(x):
-    return Decimal(int(x.numerator)) / Decimal(int(x.denominator))
-
-
-def digits(function):
-    """Compute with many digits."""
-
-    def inner(*args):
-        with localcontext() as context:
-            context.prec = DIGITS
-            return function(*args)
-
-    return inner
-
-
 def rie(alpha, prevalence):
     """Return the functional: the ratio of the means of exp(-alpha x), x uniform on the places of the ties."""
-    alpha = decimal(Fraction(alpha))
 
     @digits
     def functional(steps):
-        total, place, before = Decimal(0), Fraction(0), Decimal(1)
+        total, place, before, rate = real(ZERO), ZERO, real(ONE), -real(Fraction(alpha))
         for a, b in steps:
             mass = prevalence * a + (1 - prevalence) * b
             place += mass
-            after = (-alpha * decimal(place)).exp()
-            total += decimal(a) * (before - after) / decimal(mass)
+            after = exp(rate * real(place))
+            total += real(a) * (before - after) / real(mass)
             before = after
-        return total / (1 - (-alpha).exp())
+        return total / (1 - exp(rate))
 
     return functional
 
 
+@digits
 def rie_by_ranks(samples, alpha):
     """Return RIE by the ranks of whole samples, or None."""
     if any(x.weight.denominator != 1 for x in samples.all):
         return None
-    with localcontext() as context:
-        context.prec = DIGITS
-        size = int(samples.m + samples.n)
-        share = (-decimal(Fraction(alpha)) / size).exp()
-        terms = list(accumulate([share] * size, mul))
-        total, rank = Decimal(0), 0
-        for level in samples.levels:
-            tied = [x for x in samples.all if x.score == level]
-            here = int(sum(x.weight for x in tied))
-            of_pos = sum(x.weight for x in tied if x.label)
-            total += decimal(of_pos) * sum(terms[rank : rank + here]) / here
-            rank += here
-        return (total / decimal(samples.m)) / (sum(terms) / size)
+    size = int(samples.m + samples.n)
+    share = exp(-real(Fraction(alpha)) / size)
+    terms = list(accumulate([share] * size, mul))
+    total, rank = real(ZERO), 0
+    for level in samples.levels:
+        tied = [x for x in samples.all if x.score == level]
+        here = int(sum(x.weight for x in tied))
+        of_pos = sum(x.weight for x in tied if x.label)
+        total += real(of_pos) * sum(terms[rank : rank + here]) / here
+        rank += here
+    return (total / real(samples.m)) / (sum(terms) / size)
 
 
 @digits
 def rie_ends(alpha, prevalence):
     """Return the least and the greatest RIE."""
-    a, p = decimal(Fraction(alpha)), decimal(prevalence)
-    return (1 - (a * p).exp()) / (p * (1 - a.exp())), (1 - (-a * p).exp()) / (p * (1 - (-a).exp()))
+    a, p = real(Fraction(alpha)), real(prevalence)
+    return (1 - exp(a * p)) / (p * (1 - exp(a))), (1 - exp(-a * p)) / (p * (1 - exp(-a)))
 
 
 def bedroc(alpha, prevalence):
@@ -295,13 +281,13 @@ def log_auc(a, b):
 
     @digits
     def functional(steps):
-        total = Decimal(0)
+        total = real(ZERO)
         for (x0, y0), (x1, y1) in steps.segments:
             left, right = max(x0, a), min(x1, b)
             if left < right:
                 slope = (y1 - y0) / (x1 - x0)
-                total += decimal(y0 - slope * x0) * (decimal(right) / decimal(left)).ln()
-                total += decimal(slope * (right - left))
-        return total / (decimal(b) / decimal(a)).ln()
+                total += real(y0 - slope * x0) * log(real(right) / real(left))
+                total += real(slope * (right - left))
+        return total / log(real(b) / real(a))
 
     return functional

@@ -21,7 +21,7 @@ def check_risks(given):
         raise DisagreementError(f"ranks: rocmax {problem.ranks(*case.fpr_range)}, referee {here.low, here.high}")
     elsewhere = defined.Ranking(y, case.scores[1], w, case.fpr_range)
     scale = max(1.0, *(abs(x) for x in s)) * float(max(1, here.high) / (here.high - here.low))
-    found = {}
+    found, exact = {}, [[Fraction(x) for x in scores] for scores in case.scores[:2]]
     for name in ("tight", "naive", "hinge", "ramp"):
         oracle = getattr(risks, name.capitalize())(case.fpr_range).bind(problem, 1)
         oracle = getattr(oracle, "whole", oracle)
@@ -33,13 +33,11 @@ def check_risks(given):
         cut = oracle(s)
         same(name, cut.value, expected, absolute=1e-12 * scale)
         same(f"{name}: partial AUC", cut.partial_auc, here.share_won(), absolute=1e-14)
-        touches = Fraction(cut.offset) + sum(Fraction(c) * Fraction(x) for c, x in zip(cut.coef, s, strict=True))
+        touches = Fraction(cut.offset) + sum(Fraction(c) * x for c, x in zip(cut.coef, exact[0], strict=True))
         same(f"{name}: the cut at the scores", touches, expected, absolute=1e-12 * scale)
         same(f"{name}: the sum of the cut", sum(Fraction(c) for c in cut.coef), 0, absolute=1e-13 * scale)
         if name in ("tight", "naive") or (name == "hinge" and case.fpr_range[0] == 0):
-            there = Fraction(cut.offset) + sum(
-                Fraction(c) * Fraction(x) for c, x in zip(cut.coef, case.scores[1], strict=True)
-            )
+            there = Fraction(cut.offset) + sum(Fraction(c) * x for c, x in zip(cut.coef, exact[1], strict=True))
             reach = 1e-12 * scale * max(1.0, *(abs(x) for x in case.scores[1]))
             holds(f"{name}: a cut above the risk", float(there - elsewhere.risk(name)) <= reach)
     risk = 1 - here.share_won()

@@ -40,7 +40,7 @@ def check_values(given):
             slack = 1e-13 * max(1.0, case.alpha, *(abs(x) for x in case.scores[0]))
         same(measure, got, expected, absolute=slack)
     # The measures have the share and the other end.
-    for rate in (case.fpr_range[case.which % 2 - 1], 0.0, 1.0):
+    for rate in (case.fpr_range[case.which % 2 - 1], float(case.which % 3 > 0)):
         same(
             f"TPR at FPR {rate!r}",
             metrics.tpr_at_fpr_score(y, s, rate, sample_weight=w),

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from tests.referee import slopes, variances
 from tests.referee.agreement import Given, deviation, fits, holds, refused, same
-from tests.referee.curves import auc_kernel
 from tests.referee.exact import Fraction
 from tests.referee.measured import measures, rounding_of_areas
 
@@ -36,13 +35,13 @@ def check_variances(given):
     """DeLong's variances and covariances, with frequency or sampling weights."""
     case, y, w = given.case, given.y, given.w
     kind = case.kind if w is not None else "frequency"
-    of_second = {measure: make for measure, _, make in measures(given, given.models[1])}
+    of_second = {measure: make for measure, _, make in measures(given, given.second)}
     shared = [(measure, make) for measure, _, make in given.plan if measure in of_second]
     measure, first = shared[case.which % len(shared)]
     name, second = repr(measure), of_second[measure]
     if isinstance(measure, metrics.NetBenefit) and not all(0 <= x <= 1 for x in case.scores[1]):
         return False
-    parts = [make(slopes.effective(of, kind)) for make, of in zip((first, second), given.models, strict=True)]
+    parts = [make(slopes.effective(of, kind)) for make, of in ((first, given.first), (second, given.second))]
     size = sizes(given, parts[0] + parts[1], kind)
     alone = refused(lambda: metrics.infer(given.read, measure, method="delong"), *KNOWN_REFUSALS)
     holds(f"{name}: there is {'no' if alone is None else 'a'} variance", (alone is None) == (size is None))
@@ -92,7 +91,7 @@ def check_clusters(given):
 
 
 def check_parts(given):
-    """Samples that come in parts, or counted, have the same measures and variances."""
+    """Samples that come in parts, or counted, have the same curve, measures and variances."""
     case, y, s, w = given.case, given.y, given.scores[0], given.w
     cut = case.which % (len(y) + 1)
     held = [metrics.ROCAccumulator() for _ in range(2)]
@@ -106,19 +105,23 @@ def check_parts(given):
     }
     plan = [x for x in given.plan if not isinstance(x[0], metrics.ScoredAUC | metrics.MarginAUC)]
     measure, value, make = plan[case.which % len(plan)]
-    auc = given.first.mean(auc_kernel)
     for name, stream in streams.items():
-        same(f"{name} AUC", stream.result(method="newcombe", weight_kind="frequency").estimate, auc)
-        if not case.plain:
-            continue
-        candidates = make(slopes.effective(given.first, "frequency"))
-        size = sizes(given, candidates, "frequency")
+        fpr, tpr, thresholds = stream.curve()
+        holds(f"{name}: the thresholds", list(thresholds[1:]) == given.first.levels)
+        for k, (x, t) in enumerate(given.first.steps.corners):
+            same(f"{name}: FPR of point {k}", fpr[k], x)
+            same(f"{name}: TPR of point {k}", tpr[k], t)
+    if not case.plain:
+        return
+    expected, candidates = value(), make(slopes.effective(given.first, "frequency"))
+    size = sizes(given, candidates, "frequency")
+    for name, stream in streams.items():
         found = refused(partial(stream.result, measure, method="delong", weight_kind="frequency"), *KNOWN_REFUSALS)
         if found is None:
             continue
-        same(f"{name} {measure!r}", found.estimate, value(), absolute=1e-11)
+        same(f"{name} {measure!r}", found.estimate, expected, absolute=1e-11)
 
-        def variance(components, found=found, name=name, size=size):
+        def variance(components, found=found, name=name):
             exact = variances.covariance(given.first, components, components)
             ends = rounding_of_areas(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
             deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size + ends)

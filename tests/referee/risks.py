@@ -1,5 +1,6 @@
 """What training minimises: surrogates, losses of pairs and least squares, in fractions and by the definitions alone."""
 
+from functools import cached_property
 from math import ceil, floor
 
 from tests.referee.exact import Fraction
@@ -32,8 +33,9 @@ class Ranking:
         self.low, self.high = ranks([w for _, w, _ in rows], n, fpr_range)
         self.pairs = m * (self.high - self.low)
 
+    @cached_property
     def inside(self):
-        """Return the negatives ranked in the range, with the weight that is inside."""
+        """The negatives ranked in the range, with the weight that is inside."""
         above, found = ZERO, []
         for t, w in self.neg:
             part = min(above + w, self.high) - max(above, self.low)
@@ -44,27 +46,18 @@ class Ranking:
 
     def mean(self, loss):
         """Return the mean of a loss of s - t over the pairs of the range."""
-        total = sum(v * u * loss(s - t) for s, v in self.pos for t, u in self.inside())
+        total = sum(v * u * loss(s - t) for s, v in self.pos for t, u in self.inside)
         return total / self.pairs
 
     def worst(self, gain, end):
         """Return the mean over positives of the greatest sum of t - s over the highest r negatives, plus gain(r)."""
-        ranks, above = {ZERO, self.low, self.high}, ZERO
-        for _, w in self.neg:
-            above += w
-            ranks.add(above)
-        ranks = sorted(r for r in ranks if r <= end)
-        total = ZERO
-        for s, v in self.pos:
-            values = []
-            for r in ranks:
-                left, lead = r, gain(r)
-                for t, w in self.neg:
-                    lead += min(w, left) * (t - s)
-                    left -= min(w, left)
-                values.append(lead)
-            total += v * max(values)
-        return total / self.pairs
+        sums, above, summed = {ZERO: ZERO}, ZERO, ZERO  # of the highest r scores; it is linear between these r
+        for t, w in self.neg:
+            sums |= {r: summed + (r - above) * t for r in (self.low, self.high) if above < r < above + w}
+            above, summed = above + w, summed + w * t
+            sums[above] = summed
+        leads = [(r, found + gain(r)) for r, found in sums.items() if r <= end]
+        return sum(v * max(lead - r * s for r, lead in leads) for s, v in self.pos) / self.pairs
 
     def risk(self, name):
         if name == "tight":
