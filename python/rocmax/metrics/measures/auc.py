@@ -17,6 +17,9 @@ from rocmax.metrics.samples._sample import Sample, call
 class AUC(CurveMeasure):
     """Area under the ROC curve, ``mean_ij (1[s_i > t_j] + 1/2 1[s_i = t_j])`` over positives i and negatives j.
 
+    A pair has the product of its two weights; the AUC of a constant score is 0.5. O(n log n). Its components are the
+    means over the pairs of a sample (DeLong et al., 1988).
+
     Parameters
     ----------
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
@@ -79,6 +82,8 @@ class AUC(CurveMeasure):
 class MarginAUC(CurveMeasure):
     """Share of pairs whose scores differ by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
 
+    Pairs whose difference equals the margin do not count, and a pair has the product of its two weights. O(n log n).
+
     Parameters
     ----------
     margin : float
@@ -119,7 +124,8 @@ class MarginAUC(CurveMeasure):
 class ScoredAUC(CurveMeasure):
     """Scored AUC, ``mean_ij max(0, s_i - t_j)``: the area under the sROC curve (Wu et al., 2007).
 
-    Use predicted probabilities: on their common scale models can be compared.
+    Use predicted probabilities: on their common scale models can be compared. Ties add nothing, and a pair has the
+    product of its two weights. O(n log n).
 
     Parameters
     ----------

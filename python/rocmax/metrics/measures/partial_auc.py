@@ -27,7 +27,8 @@ class PartialAUC(CurveMeasure):
 
     ``A = int_a^b TPR(u) du`` of the piecewise linear curve; :func:`partial_auc_score` has the other definitions. If
     neither range is given, the whole curve is used; if both are, the two-way partial area
-    ``int_a^b min(d - c, max(0, TPR(u) - c)) du`` (Yang et al., 2019).
+    ``int_a^b min(d - c, max(0, TPR(u) - c)) du`` (Yang et al., 2019). Tied scores are a slanted line of the curve, and
+    weighted rates shares of the weight. O(n log n).
 
     Parameters
     ----------

@@ -117,6 +117,10 @@ class Rate(CurveMeasure):
 class TPRAtFPR(Rate):
     """True positive rate of the best threshold with a false positive rate of at most `fpr`.
 
+    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c. A sample is called positive if its score is at least c, so that
+    tied scores are called alike; weighted rates are shares of the weight. O(n) expected, with weights O(n log n).
+    :func:`infer` describes the components (Linnet, 1987) and takes the threshold as estimated.
+
     Parameters
     ----------
     fpr : float in (0, 1)
@@ -145,6 +149,9 @@ class TPRAtFPR(Rate):
 @dataclass(frozen=True, repr=False)
 class FPRAtTPR(Rate):
     """False positive rate of the best threshold with a true positive rate of at least `tpr`.
+
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c: 1 - :class:`TPRAtFPR` at ``1 - tpr`` if the classes are
+    exchanged. Ties, weights, cost and components are as there.
 
     Parameters
     ----------

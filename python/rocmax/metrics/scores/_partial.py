@@ -158,7 +158,7 @@ def fpr_at_tpr_score(
     Returns
     -------
     float or ndarray of shape (n_models,)
-        The false positive rate.
+        The false positive rate. O(n) expected, with weights O(n log n).
 
     Examples
     --------

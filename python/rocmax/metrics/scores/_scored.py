@@ -126,7 +126,7 @@ def sroc_curve(
     """SROC curve: the margin AUC against the margin.
 
     ``theta(tau)`` of :func:`margin_auc_score` for tau >= 0: a step function that falls to 0 at the largest difference.
-    Its area is the scored AUC.
+    Its area is the scored AUC (Wu et al., 2007). A pair has the product of its two weights; ties count at no margin.
 
     Parameters
     ----------
