@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
+from rocmax.metrics import BEDROC, FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 SITE = np.repeat(["A", "B", "C"], 110)
@@ -64,3 +64,14 @@ def test_clusters_with_less_than_two_samples_that_decide_are_not_compared():
     rng = np.random.default_rng(0)
     found = infer(Y, rng.normal(size=330) + Y, FPRAtTPR(0.95), by=SITE, groups=np.arange(330) // 2)
     assert found.differences == found.pairwise() == () and np.isnan(found.equality.pvalue)
+
+
+def test_differences_of_saturated_measures_are_not_anything():
+    y, by = np.tile(np.repeat([1, 0], 40), 2), np.repeat(["a", "b"], 80)
+    s = np.random.default_rng(0).normal(size=160) + 2.5 * y
+    found = infer(y, s, BEDROC(), by=by)
+    one = found.differences[0]
+    of_a, of_b = (part.confidence_interval for part in found.subgroups.values())
+    assert abs(one.difference) < 0.001
+    assert -0.1 < one.confidence_interval.low < of_a.low - of_b.high < 0 < one.confidence_interval.high < 0.05
+    assert one.pvalue > 0.5

@@ -215,7 +215,8 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     """Return estimates of a measure with two bounds, each with a variance above 0.
 
     In a subgroup at a bound, or without variance, half a pair (half a sample of the smaller class for measures other
-    than shares of pairs) is added as lost and half as won.
+    than shares of pairs) is added as lost and half as won. Other estimates of those measures are put at least an error
+    from a bound.
     """
     least, most = measure.bounds
     if not np.isfinite([least, most]).all():
@@ -229,6 +230,9 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
         share = ((estimate[k] - least) / span * n + HALF) / (n + 1)
         own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
         estimate[k], variance[k], freedom[k] = least + span * share, own * span**2, max(size.min() - 1, 1.0)
+    if not measure.counts_pairs:  # the log-odds of an estimate that is nearer to a bound than its error are all but any
+        error = np.minimum(np.sqrt(variance), span / 2)
+        estimate = np.where(moved, estimate, np.clip(estimate, least + error, most - error))
     found = found._replace(estimate=estimate, variance=variance, freedom=freedom)
     return found if found.sums is None else found._replace(sums=(found.sums * ~moved[:, None]).tocsr())
 
