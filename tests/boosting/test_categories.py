@@ -160,3 +160,21 @@ def test_doubtful_columns_are_told(name: str, column: Any, said: str, table: Any
     X, y = table
     with pytest.warns(UserWarning, match=f"column '{name}'.*{said}"):
         fitted("lightgbm", X.assign(**{name: column}), y)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_texts_where_training_had_numbers(library: str, table: Any) -> None:
+    X, y = table
+    for frame in (X, X[["x"]]):
+        with pytest.raises(ValueError, match="column 'x' was numeric in training, got categories, such as "):
+            fitted(library, frame, y).decision_function(frame.assign(x=["much"] * len(y)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_column_without_a_name_and_validation_rows_in_another_order(library: str, table: Any) -> None:
+    X, y = table
+    nameless = X.rename(columns={"x": ""})
+    model = fitted(library, nameless, y)
+    np.testing.assert_array_equal(model.decision_function(nameless), fitted(library, X, y).decision_function(X))
+    with pytest.warns(UserWarning, match="y_val has the index labels of X_val in another order"):
+        model.fit(X, y, X_val=X.sort_values("x"), y_val=pd.Series(y))

@@ -150,3 +150,35 @@ def test_blanks_around_numbers_of_categories(ask: Ask, tmp_path: Path, run: Run)
         pl.DataFrame({"g": column, "a": A}).write_csv(tmp_path / "s.csv")
         code, _, err = run("score", tmp_path / "m", tmp_path / "s.csv", "--json")
         assert code == 0 and "not seen" not in err
+
+
+def test_names_that_are_patterns_are_names(tmp_path: Path, run: Run) -> None:
+    # polars reads ^...$ and * as patterns of names.
+    held = {
+        "^a$": A,
+        "*": ["hi", "lo", "mid", "top"] * (N // 4),
+        "^f$": Y[::-1] == 1,
+        "^g$": [f"p{k % 30}" for k in range(N)],
+    }
+    held |= {"a": -A, "^n$": ["NA" if k % 9 == 0 else str(k % 7) for k in range(N)]}
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"d.{ending}"
+        frame = pl.DataFrame({**held, "^y$": np.where(Y == 1, "s", "w")})
+        frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+        more = ["--label", "^y$", "--positive", "s", "--groups", "^g$"]
+        code, out, err = run("evaluate", path, *more, "--score", "^a$", "--by", "*", "--json")
+        assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, A), err
+        code, out, err = run("fit", path, *more, "--C", 1, "--out", tmp_path / "m", "--json", "--missing-values", "3")
+        assert code == 0 and "'NA'" in err, err
+        assert "^f$" in json.loads(out)["numeric"] and "*" in json.loads(out)["categorical"]
+        code, _, err = run("score", tmp_path / "m", path, "--keep", "^g$", "--out", tmp_path / "s.csv")
+        assert code == 0 and "120 rows trained" in err, err
+    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "^y$", "--positive", "s", "--score", "*")
+    assert code == 1 and "column '*' holds 'hi' in row 1, which is not a number" in err
+    labels = np.where(np.arange(N) % 10 == 0, "NA", np.where(Y == 1, "s", "w"))
+    pl.DataFrame({**held, "^y$": labels}).write_csv(tmp_path / "l.csv")
+    code, out, err = run("evaluate", tmp_path / "l.csv", *more, "--score", "^a$", "--missing", "drop", "--json")
+    assert code == 0 and json.loads(out)["n_dropped"] == 12 and "'NA' (12 rows) reads as missing" in err
+    pl.DataFrame({**held, "*": "new"}).write_csv(tmp_path / "d.csv")
+    code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--json")
+    assert code == 0 and "column '*': 'new' not seen in training (120 rows)" in err

@@ -311,3 +311,6 @@ def test_labels_and_weights_in_another_order_than_the_rows(model):
         model.fit(frame.sort_values("a"), pd.Series(Y))
     with pytest.warns(UserWarning, match="sample_weight has the index labels of X in another order"):
         model.fit(frame, pd.Series(Y), sample_weight=weight[::-1])
+    if isinstance(model, PartialAUCSVCCV):
+        with pytest.warns(UserWarning, match="groups has the index labels of X in another order"):
+            model.fit(frame, pd.Series(Y), groups=weight[::-1])

@@ -42,7 +42,8 @@ def _without_codes(series: pl.Series, form: Form) -> pl.Series:
     if kind == pl.String:
         return numbers.names(series, form)
     if kind.is_numeric() and form.missing_numbers:
-        return series.set(series.cast(pl.Float64).is_in(form.missing_numbers).fill_null(False), None)
+        gone = table.nameless(series).cast(pl.Float64).is_in(form.missing_numbers).fill_null(False)
+        return series.set(gone, None)
     return series
 
 
@@ -89,7 +90,7 @@ def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl
         one = numbers.number_column(series, form, before, booleans=flag, why="; the model was trained on numbers in it")
         found = found.with_columns(one.alias(f"x{k}"))
     for k in np.flatnonzero(np.array(found.null_count().row(0)) > np.array(texts.null_count().row(0))).tolist():
-        numbers.tell(texts[:, k].alias(schema.numeric[k]), found[:, k], form)
+        numbers.tell(schema.numeric[k], texts[:, k], found[:, k], form)
     return found
 
 

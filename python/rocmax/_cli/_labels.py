@@ -81,14 +81,15 @@ def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[
 
 def counts(series: pl.Series) -> Counts:
     """Return the number of rows of each label."""
-    return dict(series.drop_nulls().alias("label").value_counts(name="n").iter_rows())
+    return dict(series.alias("label").drop_nulls().value_counts(name="n").iter_rows())
 
 
 def missing(series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
     """Mark labels that are missing: empty, or a code that no option names."""
+    name, series = series.name, table.nameless(series)
     kind, found = series.dtype, series.is_null()
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
-        raise Failure(f"column {series.name!r} is {kind}: labels are numbers, texts or booleans")
+        raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
     if kind == pl.String:
         named = _named(asked)
         codes = [code for code in (*MISSING, *form.missing) if code not in named]
@@ -144,10 +145,7 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
     values = [value for value in values if value in by_value]
     if len(values) == 1:
         raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
-    known: dict[str, Any] = {}
-    for value in values:
-        also = str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else ""
-        known |= dict.fromkeys([str(value), also or str(value), *map(str, by_value[value])], value)
+    known = {text: value for value in values for text in (str(value), *map(str, by_value[value]))}
 
     def named(option: str, text: str) -> Any:
         if text not in known:

@@ -25,6 +25,7 @@ from rocmax._cli._failure import Failure, reading
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import written
 from rocmax._cli._source import Table
+from rocmax._cli._table import nameless
 from rocmax._cli._trained import Later, Trained
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._notes import Note, of_rows, short, some
@@ -78,12 +79,13 @@ class Model:
         """Add the categories of some rows that are not in training to those of the rows before."""
         start = len(self.schema.numeric)
         for k, column in enumerate(self.schema.categories):
-            values = X[:, start + k].unique(maintain_order=True).to_list()
+            held = nameless(X[:, start + k])
+            values = held.unique(maintain_order=True).to_list()
             new = [text for text, code in zip(values, column.codes(values), strict=True) if code < 0]
             if new:
                 first, n_rows = seen.get(column.name, ([], 0))
                 first = list(dict.fromkeys([*first, *new]))[: _NAMED + 1]
-                seen[column.name] = first, n_rows + int(X[:, start + k].is_in(new).sum())
+                seen[column.name] = first, n_rows + int(held.is_in(new).sum())
 
     def unseen(self, seen: Unseen) -> list[Note]:
         """Return the news of categories that are not in training."""

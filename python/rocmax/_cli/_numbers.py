@@ -12,6 +12,7 @@ import polars as pl
 from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._failure import Failure
+from rocmax._cli._table import nameless
 from rocmax._cli._text import log
 from rocmax._tables._decide import alike_note, name_note
 from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_of_marks
@@ -145,20 +146,21 @@ def _unmarked(form: Form) -> pl.Expr:
     return found
 
 
-def typed(texts: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl.Series]:
+def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl.Series]:
     """Yield the columns of a training table: numbers or booleans where all texts are, texts elsewhere and in `keep`."""
-    step = max(1, _CELLS // max(len(texts), 1))
-    for start in range(0, texts.width, step):
-        part = texts.select(pl.nth(range(start, min(start + step, texts.width))))
+    step = max(1, _CELLS // max(len(frame), 1))
+    for start in range(0, frame.width, step):
+        part = frame.select(pl.nth(range(start, min(start + step, frame.width))))
         found, bad = floats(part, form)
-        for series, values, n_bad in zip(part, found, bad, strict=True):
-            if n_bad and series.name not in keep and _are_flags(series, form):
-                values, n_bad = _flags(series), 0
-            if series.name in keep or n_bad or _rounded(series, values):
+        for name, series, values, n_bad in zip(part.columns, part, found, bad, strict=True):
+            texts = nameless(series)
+            if n_bad and name not in keep and _are_flags(texts, form):
+                values, n_bad = _flags(texts), 0
+            if name in keep or n_bad or _rounded(texts, values):
                 yield names(series, form)
             else:
-                tell(series, values, form)
-                yield values.alias(series.name)
+                tell(name, texts, values, form)
+                yield values.alias(name)
 
 
 def number_column(
@@ -168,23 +170,24 @@ def number_column(
 
     A column of true and false alone is read as 1 and 0. `before` is the number of rows before, for messages.
     """
-    found, (n_bad,) = floats(series.to_frame(), form)
+    name, texts = series.name, nameless(series)
+    found, (n_bad,) = floats(texts.to_frame(), form)
     values = found.to_series()
-    if n_bad and booleans and _are_flags(series, form):
-        values, n_bad = _flags(series).cast(pl.Float64), 0
+    if n_bad and booleans and _are_flags(texts, form):
+        values, n_bad = _flags(texts).cast(pl.Float64), 0
     if n_bad:
-        raise _not_a_number(series, values, form, before, why)
-    if exact and (rounded := _rounded(series, values)):
-        as_scores(rounded, f"column {series.name!r}")  # refuses them
-    tell(series, values, form)
-    return values.alias(series.name)
+        raise _not_a_number(name, texts, values, form, before, why)
+    if exact and (rounded := _rounded(texts, values)):
+        as_scores(rounded, f"column {name!r}")  # refuses them
+    tell(name, texts, values, form)
+    return values.alias(name)
 
 
-def _not_a_number(series: pl.Series, values: pl.Series, form: Form, before: int, why: str) -> Failure:
+def _not_a_number(name: str, texts: pl.Series, values: pl.Series, form: Form, before: int, why: str) -> Failure:
     """Return the failure for the first text that is not a number."""
-    held = series.str.strip_chars()
-    index = int((values.is_null() & ~held.is_in([*MISSING, *form.missing]) & series.is_not_null()).arg_max() or 0)
-    text = series[index]
+    held = texts.str.strip_chars()
+    index = int((values.is_null() & ~held.is_in([*MISSING, *form.missing]) & texts.is_not_null()).arg_max() or 0)
+    text = texts[index]
     how = remedy_of_marks(text, comma=form.comma)
     if not how:
         one = forms_of([text], comma=form.comma)[text]
@@ -194,7 +197,7 @@ def _not_a_number(series: pl.Series, values: pl.Series, form: Form, before: int,
             else f"--missing-values {quote(short(text))} reads it as missing"
         )
     return Failure(
-        f"column {series.name!r} holds {short(text)!r} in row {before + index + 1}, which is not a number{why}: {how}"
+        f"column {name!r} holds {short(text)!r} in row {before + index + 1}, which is not a number{why}: {how}"
     )
 
 
@@ -207,9 +210,7 @@ def _are_flags(series: pl.Series, form: Form) -> bool:
 def _flags(series: pl.Series) -> pl.Series:
     """Return true and false as booleans, null elsewhere."""
     texts = series.str.strip_chars().str.to_lowercase()
-    return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean).alias(
-        series.name
-    )
+    return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
 
 
 def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
@@ -223,13 +224,13 @@ def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
     return [int(text) for text in whole.filter(whole.str.contains(r"^[+-]?[0-9]+$")) if abs(int(text)) > WHOLE]
 
 
-def tell(series: pl.Series, values: pl.Series, form: Form) -> None:
+def tell(name: str, series: pl.Series, values: pl.Series, form: Form) -> None:
     """Report dots that separate thousands, or may do so, and codes that are read as missing."""
     if form.comma and (dotted := series.str.contains(".", literal=True) & values.is_not_null()).any():
         k = int(dotted.arg_max() or 0)
         what = f"{series[k].strip()!r} is {values[k]:.15g}"
-        text = f"column {series.name!r}: dots are read as separators of thousands ({what})"
-        form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
+        text = f"column {name!r}: dots are read as separators of thousands ({what})"
+        form.notes.add(Note("thousands", text, name, rows=int(dotted.sum())))
     elif (
         not form.comma
         and values.dtype != pl.Boolean
@@ -240,9 +241,9 @@ def tell(series: pl.Series, values: pl.Series, form: Form) -> None:
         dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
         if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):
             one, other = texts.filter(dotted)[0], texts.filter(~dotted)[0]
-            what = f"warning: column {series.name!r} holds {one!r} beside {other!r}, and no other decimals than three"
+            what = f"warning: column {name!r} holds {one!r} beside {other!r}, and no other decimals than three"
             text = f"{what}; if dots separate thousands, give --decimal ,"
-            form.notes.add(Note("thousands", text, series.name, rows=int(dotted.sum())))
+            form.notes.add(Note("thousands", text, name, rows=int(dotted.sum())))
     if values.null_count() > series.null_count():
         held = series.str.strip_chars().filter(values.is_null()).drop_nulls()
         form.codes.update(dict(held.filter(held != "").alias("c").value_counts(name="n").iter_rows()))

@@ -19,6 +19,7 @@ import polars as pl
 from rocmax._cli import _numbers as numbers
 from rocmax._cli._failure import Failure, Misuse, reading, unknown
 from rocmax._cli._numbers import Form
+from rocmax._cli._table import nameless
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax._tables._schema import Schema
 
@@ -129,7 +130,7 @@ def _converted(frame: pl.DataFrame, wanted: Wanted, before: int, booleans: dict[
             known = booleans.get(name, True)
             converted = numbers.number_column(series, wanted.form, before, exact=name in wanted.scores, booleans=known)
             if converted.null_count() < len(converted):
-                booleans.setdefault(name, bool(series.str.to_lowercase().str.contains("true|false").any()))
+                booleans.setdefault(name, bool(nameless(series).str.to_lowercase().str.contains("true|false").any()))
             series = converted
         found.append(series)
     return frame.with_columns(found) if wanted.names or wanted.scores or wanted.numbers else frame
@@ -139,7 +140,7 @@ def _refuse_headers(frame: pl.DataFrame, before: int) -> None:
     """Fail if a row repeats the names of the columns: two files were joined."""
     names = frame.columns
     if len(names) > 1:
-        for k in (frame.to_series(0) == names[0]).arg_true():
+        for k in (nameless(frame.to_series(0)) == names[0]).arg_true():
             if [*frame.row(k)] == names:
                 raise Failure(f"row {before + k + 1} repeats the header: take that line out")
 
@@ -244,7 +245,7 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted, skip: in
     places = list(range(len(names))) if places is None else places
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        first = part.to_series(0)
+        first = nameless(part.to_series(0))
         if (first.is_null() | first.str.contains(r"^\s*(?:#|$)")).any():
             empty = _is_blank(part)
             blank.append(int(empty.sum()))

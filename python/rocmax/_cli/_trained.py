@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocmax._cli._table import nameless
 from rocmax._tables._changes import Changes, trained_columns
 from rocmax._tables._digests import Met, TrainedRows, digests
 from rocmax._tables._leaks import found_in
@@ -93,9 +94,8 @@ def _read(X: pl.DataFrame, schema: Schema) -> NDArray[np.float64]:
     for k in range(n):
         found[:, k] = X[:, k].to_numpy()
     for k, column in enumerate(schema.categories, n):
-        distinct = X[:, k].drop_nulls().unique()
+        held = nameless(X[:, k])
+        distinct = held.drop_nulls().unique()
         codes = column.codes(distinct.to_list()).astype(np.float64)
-        found[:, k] = (
-            X[:, k].replace_strict(distinct, pl.Series(codes), default=None, return_dtype=pl.Float64).to_numpy()
-        )
+        found[:, k] = held.replace_strict(distinct, pl.Series(codes), default=None, return_dtype=pl.Float64).to_numpy()
     return found

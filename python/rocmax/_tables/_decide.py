@@ -85,7 +85,8 @@ def decide(
             found.append(_of_texts(name, texts(series), kind, words, comma, notes.append))
     left_out = [column.name for column in found if column.kind == "left out"]
     if len(left_out) == len(found) and words.leaves_out:
-        raise ValueError(f"X has no column to learn from: {some(left_out, 12) or 'it has no columns'}")
+        why = ", ".join(f"{column.name!r} ({column.reason})" for column in found[:12]) or "it has no columns"
+        raise ValueError(f"X has no column to learn from: {why}")
     if words.leaves_out and (empty := [column.name for column in found if column.reason == _EMPTY]):
         text = f"columns without any value are not used: {some(empty, 12)}"
         notes.append(Note("left out", text, values=tuple(map(str, empty))))
@@ -114,7 +115,7 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))
         return Column(name, "left out", "an index")
     if n_distinct == len(held) >= FEW:
-        text = f"warning: column {name!r} has a different value in every row; if it is an id, {words.drop}"
+        text = f"warning: column {name!r} has no value twice; if it is an id, {words.drop}"
         tell(Note("id", text, name))
     if n_distinct and _are_days(held):
         text = f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}, whose steps are no times"

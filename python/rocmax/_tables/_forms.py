@@ -18,7 +18,7 @@ MISSING = frozenset([
 # The same in a column of labels, in lower case.
 _NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
 #: Numbers that stand for missing values in many files.
-CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1)) - {9.0}
+CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0) for sign in (-1, 1)) - {9.0}
 
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"

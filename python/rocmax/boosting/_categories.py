@@ -68,6 +68,11 @@ def aligned(X: Any, known: Categories) -> Any:
     Categories of one text are equal. If all those of training are different numbers, equal numbers are equal: 1, 1.0
     and "1".
     """
+    for name, categories in categories_of(X).items():
+        if name not in known:
+            raise ValueError(
+                f"X: column {name!r} was numeric in training, got categories, such as {shown(categories[:1])}"
+            )
     if not known:
         return X
     if not hasattr(X, "iloc"):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_labels, check_sample_weight
 from rocmax._parameters import (
@@ -205,7 +206,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         library, objectives, fpr_range = self._checked()
         data = self._validated(X, y, sample_weight)
         there = np.ones(len(data.positive), dtype=bool) if data.weight is None else data.weight > 0
-        groups = groups_of(groups, len(there))
+        groups = groups_of(groups, len(there), X)
         split = None if self.validation is None else given(self.validation, data.X, data.positive, there, groups)
         groups = None if groups is None else groups[there]
         data = data if there.all() else data.take(np.flatnonzero(there))
@@ -228,6 +229,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             raise ValueError("X_val and y_val go together: pass both, or neither")
         if self.validation is not None:
             raise ValueError("X_val and validation both select held-out rows: pass one of them")
+        warn_of_order(X_val=X, y_val=y, sample_weight_val=sample_weight)
         X = self._checked_features(X)
         labels, weight = check_labels(y, X, "y_val"), check_sample_weight(sample_weight, X)
         data = Data(X, labels == self.classes_[1], None if weight is None else relative(weight))

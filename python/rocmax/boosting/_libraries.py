@@ -223,7 +223,7 @@ def _matrix(X: Any) -> Any:
 def _named(X: Any) -> Any:
     """Return a pandas frame without brackets, quotes, colons and commas in its names, which the libraries refuse."""
     names = [str(name) for name in X.columns] if hasattr(X, "set_axis") else []
-    if not any(map(_REFUSED.search, names)):
+    if all(names) and not any(map(_REFUSED.search, names)):
         return X
     return X.set_axis([f"{_REFUSED.sub('_', name)}_{k}" for k, name in enumerate(names)], axis=1)
 

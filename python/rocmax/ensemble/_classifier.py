@@ -205,7 +205,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     ) -> tuple[Data, AnyArray]:
         """Return the rows of positive weight and their indices; set ``classes_``."""
         samples = self._validated(X, y, sample_weight)
-        groups = groups_of(groups, len(samples.positive))
+        groups = groups_of(groups, len(samples.positive), X)
         self._n_rows = len(samples.positive)
         rows = np.flatnonzero(samples.counted)
         if len(rows) < self._n_rows:

@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from rocmax import _core
+from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import names_of
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
@@ -80,8 +81,9 @@ def folds_of(
     return found, repeats
 
 
-def groups_of(groups: Any, n_samples: int) -> AnyArray | None:
-    """Return the number of the group of each sample, or None without groups."""
+def groups_of(groups: Any, n_samples: int, X: Any) -> AnyArray | None:
+    """Return the number of the group of each sample of X, or None without groups."""
+    warn_of_order(X=X, groups=groups)
     return None if groups is None else names_of(groups, n_samples, "groups")[1]
 
 

@@ -182,8 +182,9 @@ class PartialAUCSVCCV(CertifiedRanker):
         check_one_score(self)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         Cs = self._some_Cs()
-        X, positive, weight = data = self._validated(X, y, sample_weight)
-        groups = groups_of(groups, len(positive))
+        data = self._validated(X, y, sample_weight)
+        groups = groups_of(groups, len(data.positive), X)
+        X, positive, weight = data
         place = ranks(positive, weight, seed)
         spaces = self._spaces(data, place, threads)
         labels = self.classes_[positive.astype(int)]

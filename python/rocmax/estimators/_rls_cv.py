@@ -138,7 +138,7 @@ class AUCRLSCV(LeastSquares):
             raise ValueError(f"confidence_level must lie between 0 and 1, got {shown(self.confidence_level)}")
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
-        groups = groups_of(groups, len(data.kept))
+        groups = groups_of(groups, len(data.kept), X)
         together = self._together(data, groups)
         # The smaller of the matrices of features and of samples, formed once for all labels, folds and the fit.
         features = self._features(data.X, data.weight, held_out=True)
