@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
-from rocmax._tables._suspects import Encoded, messages, suspects
+from rocmax._tables._suspects import Encoded, found_in, suspects, warn_of_leaks
+from rocmax.exceptions import LeakageWarning
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -167,18 +168,13 @@ def test_numbers_that_rank_in_no_direction(of):
 def test_large_tables_are_sampled():
     rng = np.random.default_rng(3)
     y = rng.random(150_000) < 0.4
-    columns = [
-        Encoded("a", y.astype(float)),
-        Encoded("b", rng.normal(size=len(y))),
-        Encoded("patient", np.arange(len(y)) // 3),
-    ]
+    X = np.column_stack([y, rng.normal(size=len(y)), np.arange(len(y)) // 3])
     y[2::3] = y[1::3] = y[::3]
-    assert [one.column for one in suspects(columns, y)] == ["patient"]
-    columns[0] = Encoded("a", y.astype(float))
-    assert [one.column for one in suspects(columns, y)] == ["a", "patient"]
+    assert [one.column for one in found_in(X, y)] == [2]
+    X[:, 0] = y
+    assert [one.column for one in found_in(X, y)] == [0, 2]
 
 
 def test_the_first_columns_are_named():
-    ones = suspects([Encoded(f"c{k}", Y.astype(float)) for k in range(8)], Y)
-    said = messages(ones, "drop it", "")
-    assert len(said) == 6 and said[-1] == "3 more columns like these"
+    with pytest.warns(LeakageWarning, match=r"column 4 alone .* 3 more columns like these$"):
+        warn_of_leaks(np.column_stack(8 * [Y]), Y)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rocmax._cli._table import nameless
 from rocmax._tables._changes import Changes, trained_columns
 from rocmax._tables._digests import Met, TrainedRows, digests
-from rocmax._tables._leaks import found_in
 from rocmax._tables._notes import Note
 from rocmax._tables._schema import Schema
+from rocmax._tables._suspects import found_in
 
 # With fewer rows equal scores are no news.
 _FEW = 20

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._tables._digests import blocks
+from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray
 
 # The share of rows further outside the trained range than it is wide that is reported, if more rows than _SINGLE; and
@@ -120,9 +121,7 @@ class Changes:
 
 def messages(found: Sequence[Change]) -> list[str]:
     """Return the texts of the first changes, and how many others there are."""
-    more = len(found) - _SHOWN
-    last = [f"{more} more column{'s' if more > 1 else ''} changed since training"] if more > 0 else []
-    return [one.text for one in found[:_SHOWN]] + last
+    return first([one.text for one in found], _SHOWN, "changed since training")
 
 
 def _percent(share: float) -> str:

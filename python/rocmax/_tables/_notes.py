@@ -1,6 +1,6 @@
 """What was decided about a table and is news: a line for people, and the same as data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -35,3 +35,9 @@ def short(value: Any) -> str:
     """Return a value as text of at most 60 letters."""
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def first(texts: Sequence[str], most: int, what: str) -> list[str]:
+    """Return the first texts about columns, and how many other columns there are."""
+    more = len(texts) - most
+    return [*texts[:most], *([f"{more} more column{'s' if more > 1 else ''} {what}"] if more > 0 else [])]

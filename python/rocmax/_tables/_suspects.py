@@ -3,14 +3,19 @@
 Both are found from the rows and the positives of each value of a column, after one sort of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import bdtr
 
+from rocmax._runtime.warn import warn
 from rocmax._tables._digests import digests, repeated
+from rocmax._tables._frame import columns_of, is_frame, numbered, type_of
+from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax.exceptions import LeakageWarning
 
 # A column is a suspect if its AUC is at least 1 - _ERROR, with fewer than _MANY rows in a class nearer to 1 in
 # proportion. With fewer than _FEWEST rows in a class, many a good feature ranks perfectly.
@@ -95,10 +100,6 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
     50,000 rows of each class. *False alarms*: 2 of 6,045 columns of 128 honest tables, petal length and width of Iris
     setosa.
     """
-    rows = sampled(positive)
-    if rows is not None:
-        columns = [Encoded(name, values[rows], is_category) for name, values, is_category in columns]
-        positive, groups = positive[rows], None if groups is None else groups[rows]
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < _FEWEST:
         return []
     place = np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -120,14 +121,38 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
     return found
 
 
-def messages(found: Sequence[Suspect], drop: str, group: str) -> list[str]:
-    """Return the messages of the first columns, and how many others there are."""
-    more = len(found) - _SHOWN
-    last = [f"{more} more column{'s' if more > 1 else ''} like these"] if more > 0 else []
-    return [one.message(drop, group) for one in found[:_SHOWN]] + last
+def found_in(X: Any, positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
+    """Return the suspects among the columns of a frame or an array in memory, of at most 50,000 rows of each class.
+
+    Of sparse and mapped ones there are none.
+    """
+    rows = _sampled(positive)
+    if rows is not None:
+        positive, groups = positive[rows], None if groups is None else groups[rows]
+    return suspects([*_encoded(X, rows)], positive, groups)
 
 
-def sampled(positive: Bool) -> AnyArray | None:
+def warn_of_leaks(X: Any, positive: Bool, groups: AnyArray | None = None) -> None:
+    """Warn once of all suspects among the columns."""
+    texts = [one.message("drop it", "pass the column as groups") for one in found_in(X, positive, groups)]
+    if texts:
+        warn(". ".join(first(texts, _SHOWN, "like these")), LeakageWarning)
+
+
+def _encoded(X: Any, rows: AnyArray | None) -> Iterator[Encoded]:
+    """Yield some rows of the columns as numbers."""
+    if is_frame(X):
+        for name, series in columns_of(X).items():
+            kind = type_of(series)
+            if kind != "other":
+                some = series if rows is None else series[rows]
+                yield Encoded(name, numbered(some, name), is_category=kind not in ("number", "flag"))
+    elif not sparse.issparse(X) and not isinstance(X, np.memmap) and np.ndim(X) == 2:
+        for k, values in enumerate(np.asarray(X if rows is None else X[rows], dtype=np.float64).T):
+            yield Encoded(k, np.ascontiguousarray(values))
+
+
+def _sampled(positive: Bool) -> AnyArray | None:
     """Return some rows of each class, in their order; None for all."""
     rng, parts = np.random.default_rng(0), []
     for part in (np.flatnonzero(positive), np.flatnonzero(~positive)):

@@ -23,7 +23,7 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._tables._leaks import warn_of_leaks
+from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._categories import aligned, as_features, categories_of, tell_of_columns
 from rocmax.boosting._choice import Candidate, Rounds

@@ -15,8 +15,8 @@ from rocmax._parameters import check_callback, check_nonnegative, check_positive
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._runtime.warn import warn
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._leaks import warn_of_leaks
 from rocmax._tables._schema import Schema
+from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import board_text, combination, composed, held_out, leaderboard, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError, n_folds
