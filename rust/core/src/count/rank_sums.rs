@@ -109,3 +109,21 @@ impl Ranks {
         (found, [2 * squares - self.squared_ties, of_table])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_many_ranks_do_not_overflow() {
+        let (len, n) = (1usize << 12, 1u64 << 26);
+        for place in [0, len - 1] {
+            let mut counts = vec![0; len];
+            counts[place] = n * Ranks::UNTIED;
+            let (n, k, above) = (u128::from(n), place as u128, (len - 1 - place) as u128);
+            let found = Found { below: n * k, up_to: n * k };
+            let sums = Ranks { counts, ..Ranks::default() }.sums();
+            assert_eq!(sums, (found, [n * (2 * k).pow(2), above * (2 * n).pow(2)]));
+        }
+    }
+}

@@ -245,16 +245,20 @@ mod tests {
     fn most_buckets_hold_few_scores_whatever_the_tails() {
         let n = 100_000;
         let uniform = |k: usize| (k as f64 + 0.5) / n as f64;
-        let shapes: [&dyn Fn(f64) -> f64; 6] = [
+        let shapes: [&dyn Fn(f64) -> f64; 8] = [
             &|u| u,
             &|u| (u / (1.0 - u)).ln(),
             &|u| (std::f64::consts::PI * (u - 0.5)).tan(),
             &|u| u.powi(40),
             &|u| 1e6 - u.ln(),
             &|u| 1.0 / (1.0 + (60.0 * (0.5 - u)).exp()),
+            // Close to either end, and close to the middle but for a few.
+            &|u| if u < 0.5 { 10f64.powf(24.0 * u - 12.0) } else { 2.0 - 10f64.powf(12.0 - 24.0 * u) },
+            &|u| if (0.1..0.9).contains(&u) { 1e-6 * u } else { u },
         ];
         // What was found, so that a worse map is noticed.
-        let most = [[0.11, 1.7], [0.12, 1.9], [1.1, 3.6], [5.1, 5.0], [0.47, 2.5], [0.12, 1.2]];
+        let most =
+            [[0.11, 1.7], [0.12, 1.9], [1.1, 3.6], [5.1, 5.0], [0.47, 2.5], [0.12, 1.2], [0.09, 1.2], [4.9, 11.5]];
         for (k, shape) in shapes.iter().enumerate() {
             let scores: Vec<f64> = (0..n).map(|k| shape(uniform(k))).collect();
             let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES).collect();
@@ -266,11 +270,9 @@ mod tests {
             assert!(crowd < 1.25 * most[k][0], "shape {k}: {crowd}");
             // The same map to cells: exactly so many, as evenly filled.
             for n_cells in [n as u64 / 50, n as u64 / 4] {
-                for map in [
-                    Map::fit_cells(&mut sample, n_cells),
-                    map.onto_cells(n_cells),
-                    Map::fit_cells(&mut sample, 64).onto_cells(n_cells),
-                ] {
+                let own = Map::fit_cells(&mut sample, n_cells);
+                assert!(scores.iter().all(|&s| own.cell(s) == own.onto_cells(n_cells).cell(s)));
+                for map in [own, map.onto_cells(n_cells), Map::fit_cells(&mut sample, 64).onto_cells(n_cells)] {
                     assert_eq!(map.n_buckets() as u64, n_cells);
                     let mut counts = vec![0usize; map.n_buckets()];
                     scores.iter().for_each(|&s| counts[map.cell(s) as usize] += 1);

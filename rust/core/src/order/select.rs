@@ -86,15 +86,7 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
     ends: (S, S),
     ctx: &Ctx<'_>,
 ) -> Result<(S, usize, usize)> {
-    let descending = |x: &S, y: &S| y.partial_cmp(x).unwrap_or(Ordering::Equal);
-    let n_sampled = sample_len(n);
-    let mut limits = ends;
-    if n >= MANY {
-        let mut sample = sampled(parts, n, n_sampled).collect::<Vec<_>>();
-        let mut at = |rank: usize| *sample.select_nth_unstable_by(rank, descending).1;
-        let [last, first] = bracket(n_sampled, top as f64 / n as f64);
-        limits = (last.map_or(limits.0, &mut at), first.map_or(limits.1, &mut at));
-    }
+    let mut limits = limits(parts, n, top, ends);
     loop {
         let (low, high) = limits;
         let found = ctx.map(parts.to_vec(), |part| {
@@ -113,12 +105,27 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
         let mut inside = Vec::with_capacity(found.iter().map(|(_, inside)| inside.len()).sum());
         found.iter().for_each(|(_, part)| inside.extend_from_slice(part));
         if above < top && top <= above + inside.len() {
-            let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending);
+            let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending::<S>);
             let count = |of: &dyn Fn(S) -> bool| inside.iter().filter(|&&s| of(s)).count();
             return Ok((score, above + count(&|s| s > score), count(&|s| s == score)));
         }
         limits = ends;
     }
+}
+
+fn descending<S: PartialOrd>(x: &S, y: &S) -> Ordering {
+    y.partial_cmp(x).unwrap_or(Ordering::Equal)
+}
+
+/// Two scores that the `top`-th highest lies between, almost certainly: `ends`, or closer if there are many.
+fn limits<S: Copy + PartialOrd>(parts: &[&[S]], n: usize, top: usize, ends: (S, S)) -> (S, S) {
+    if n < MANY {
+        return ends;
+    }
+    let mut sample = sampled(parts, n, sample_len(n)).collect::<Vec<_>>();
+    let [last, first] = bracket(sample.len(), top as f64 / n as f64);
+    let mut at = |rank: usize| *sample.select_nth_unstable_by(rank, descending).1;
+    (last.map_or(ends.0, &mut at), first.map_or(ends.1, &mut at))
 }
 
 /// `n_sampled` of the `n` scores in `parts`, evenly spread.
@@ -165,7 +172,8 @@ mod tests {
             for (n, share) in [(8192, 0.02), (60_000, 0.004), (60_000, 0.3), (300_000, 0.05)] {
                 let labels: Vec<bool> = (0..n).map(|_| next() < 0.2).collect();
                 let scores: Vec<f64> = (0..n).map(|_| next()).collect();
-                let weights: Vec<f64> = (0..n).map(|_| [1.0, (4.0 * next()).floor(), -next().ln()][kind]).collect();
+                let weights: Vec<f64> =
+                    (0..n).map(|_| [1.0, (4.0 * next()).floor(), -1e-3 * next().ln()][kind]).collect();
                 let problem =
                     if kind == 0 { Problem::new(labels)? } else { Problem::weighted(labels, weights.clone())? };
                 let total = problem.totals().1;
@@ -208,5 +216,17 @@ mod tests {
             [1, 1 << 19, 1 << 20, 3 << 21, 1 << 24, 1 << 30].map(sample_len),
             [2048, 2048, 4096, 24_576, 65_536, 65_536]
         );
+    }
+
+    #[test]
+    fn the_limits_of_a_rank_among_many_are_close() {
+        let mut next = uniform(2);
+        let scores: Vec<f64> = (0..MANY).map(|_| next()).collect();
+        let of = |n: usize, top: usize| limits(&[&scores[..99], &scores[99..n]], n, top, (0.0, 1.0));
+        assert_eq!(of(MANY - 1, 10), (0.0, 1.0));
+        for top in [1, 10, MANY / 4, MANY / 2, MANY - 10, MANY] {
+            let ((low, high), at) = (of(MANY, top), 1.0 - top as f64 / MANY as f64);
+            assert!((low - 0.01..=high + 0.01).contains(&at) && high - low < 0.1, "{top}: {low} {high}");
+        }
     }
 }

@@ -4,16 +4,14 @@
 //! primal active set method with an updated Cholesky factor: Newton steps on the support; a variable enters when the
 //! support is optimal, and variables that reach 0 leave. Every iterate is feasible, so that stopping early is safe.
 //!
-//! On the plane `sum l = total`, G and `H = G + sigma 11'` give the same program; H is definite even if a cut is 0. A
-//! variable that would make H singular on the support opens a flat direction, along which the program is linear: it is
-//! followed until a variable reaches 0.
+//! On the plane `sum l = total`, G and `H = G + sigma 11'` give the same program; H is definite even if a cut is 0.
+//! Where H is singular on the support, the program is linear along some direction: a small ridge makes the step there
+//! very long, and it ends where a variable reaches 0.
 
 use ndarray::ArrayView1;
 
 use crate::{Ctx, Error, Result};
 
-/// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
-const FLAT: f64 = f64::EPSILON;
 /// Added to each pivot, relative to its diagonal entry. The first step then ends slightly short of the minimum, where
 /// the margins of pairs tend to be exactly 1, and on the same side for data in any order; further steps close the gap.
 const RIDGE: f64 = 1e-13;
@@ -43,7 +41,7 @@ pub fn minimise_on_simplex(
     Error::check_len("gram", gain.len() * gain.len(), gram.len())?;
     Error::check_len("start", gain.len(), weights.len())?;
     gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
-    let mut face = Face::new(gram, gain, total, weights)?;
+    let mut face = Face::new(gram, gain, total, weights);
     let mut gradient = vec![0.0; gain.len()];
     let (mut settled, mut least_value, mut least_gap) = (false, f64::INFINITY, f64::INFINITY);
     let most = STEPS * gain.len();
@@ -64,9 +62,12 @@ pub fn minimise_on_simplex(
             }
             (least_value, least_gap) = (least_value.min(value), least_gap.min(gap));
         }
-        let enters = settled && weights[best] == 0.0 && face.admit(best, &gradient, weights);
+        let enters = settled && weights[best] == 0.0;
+        if enters {
+            face.admit(best);
+        }
         let mut step = face.newton_step(&gradient);
-        if enters && weights[best] == 0.0 && step.last().is_some_and(|&rise| rise <= 0.0) {
+        if enters && step.last().is_some_and(|&rise| rise <= 0.0) {
             face.remove(face.support.len() - 1); // the others are not yet optimal to the last digit
             step = face.newton_step(&gradient);
         }
@@ -87,7 +88,7 @@ struct Face<'a> {
 }
 
 impl<'a> Face<'a> {
-    fn new(gram: &'a [f64], gain: &'a [f64], total: f64, weights: &mut [f64]) -> Result<Self> {
+    fn new(gram: &'a [f64], gain: &'a [f64], total: f64, weights: &[f64]) -> Self {
         let size = gain.len();
         let diagonal = (0..size).map(|i| gram[i * size + i]);
         let largest = diagonal.clone().fold(0.0, f64::max);
@@ -95,15 +96,8 @@ impl<'a> Face<'a> {
         // Close to the smallest entry, so that it does not dominate; any scale will do if all are 0.
         let sigma = if largest > 0.0 { smallest } else { 1.0 };
         let mut face = Self { gram, gain, total, sigma, support: Vec::new(), factor: Factor::default() };
-        let mut gradient = vec![0.0; size];
-        face.gradient(weights, &mut gradient);
-        check_finite(dot(&gradient, weights))?;
-        for i in 0..size {
-            if weights[i] > 0.0 {
-                face.admit(i, &gradient, weights);
-            }
-        }
-        Ok(face)
+        (0..size).filter(|&i| weights[i] > 0.0).for_each(|i| face.admit(i));
+        face
     }
 
     fn row(&self, i: usize) -> &'a [f64] {
@@ -121,43 +115,21 @@ impl<'a> Face<'a> {
         }
     }
 
-    /// Puts a variable into the support; whether it stays there.
-    ///
-    /// If it opens a flat direction, the weights follow that until one is 0, possibly its own.
-    fn admit(&mut self, entering: usize, gradient: &[f64], weights: &mut [f64]) -> bool {
+    /// Puts a variable into the support.
+    fn admit(&mut self, entering: usize) {
         let row = self.row(entering);
-        loop {
-            let mut column: Vec<f64> = self.support.iter().map(|&i| row[i] + self.sigma).collect();
-            self.factor.forward(&mut column);
-            let diagonal = row[entering] + self.sigma;
-            let pivot = diagonal - dot(&column, &column);
-            // The direction of least curvature: 1 for the entering variable and -z for the others.
-            let mut z = column.clone();
-            self.factor.backward(&mut z);
-            let length = |i: usize| (self.row(i)[i] + self.sigma).sqrt();
-            let size = length(entering) + self.support.iter().zip(&z).map(|(&i, z)| z.abs() * length(i)).sum::<f64>();
-            let slope = gradient[entering] - self.support.iter().zip(&z).map(|(&i, z)| gradient[i] * z).sum::<f64>();
-            let sign = if slope < 0.0 { 1.0 } else { -1.0 };
-            let step: Vec<f64> = z.iter().map(|z| -sign * z).chain([sign]).collect();
-            self.support.push(entering);
-            // A flat step sums to 0, so that some weight falls, unless the entries are not finite.
-            if pivot > FLAT * size * size || step.iter().all(|&d| d >= 0.0 || d.is_nan()) {
-                self.factor.push(column, (pivot + RIDGE * diagonal).sqrt());
-                return true;
-            }
-            self.follow(&step, f64::INFINITY, weights);
-            if weights[entering] == 0.0 {
-                return false;
-            }
-            self.support.pop();
-        }
+        let mut column: Vec<f64> = self.support.iter().map(|&i| row[i] + self.sigma).collect();
+        self.factor.forward(&mut column);
+        let diagonal = row[entering] + self.sigma;
+        // Not negative but for rounding.
+        let pivot = f64::max(diagonal - dot(&column, &column), 0.0);
+        self.factor.push(column, (pivot + RIDGE * diagonal).sqrt());
+        self.support.push(entering);
     }
 
     fn remove(&mut self, position: usize) {
         self.support.remove(position);
-        if position < self.factor.size {
-            self.factor.remove(position); // a variable that is entering has no row yet
-        }
+        self.factor.remove(position);
     }
 
     /// The step to the minimum on the support that keeps the sum of the weights.

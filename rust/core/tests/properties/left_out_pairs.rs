@@ -139,8 +139,10 @@ fn single_precision_decides_all_but_what_its_rounding_hides() {
         let most = x * rank as f64 / f64::from(1 << 24);
         for (sign, expected) in [(1.0, 0.0), (-1.0, 1.0)] {
             assert_eq!(outcome(x + 1e-9 * sign, x + (1e-9 - most) * sign), expected);
-            // The tie itself is not looked at.
-            assert_eq!(outcome(x, x + 1e-3 * sign), expected);
+            // Of products further off the tie itself is not looked at.
+            assert_eq!(outcome(x, x + sign * (2.0 * most + 8.0 * x / f64::from(1 << 24))), expected);
+            // Terms of 45/8, whose difference grows by 3 with the product: up to 1e-11 of them is a tie.
+            assert_eq!([0.97, 1.03].map(|part| outcome(x + 1.875e-11 * part * sign, f64::NAN)), [0.5, expected]);
         }
     }
 }
