@@ -1,6 +1,5 @@
 """A warning about features whose scales differ so much that only some of them have an effect."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.designs import is_dask, is_sparse, is_stored, some_rows
-from rocmax.designs._blocks import row_blocks
+from rocmax.designs._blocks import row_blocks, slices
 from rocmax.exceptions import FeatureScaleWarning
 
 # The ratio of two standard deviations above which to warn.
 _RATIO = 1000.0
-# The number of rows that are looked at first, and the rows per block when all are.
-_SOME, _BLOCK = 10_000, 1 << 14
+# The number of rows that are looked at first, and of values at a time.
+_SOME, _VALUES = 10_000, 1 << 16
 # A column whose standard deviation is a smaller share of its mean is constant but for rounding.
 _CONSTANT = 1e-13
 
@@ -67,21 +66,17 @@ def _deviations(X: Any) -> F64:
         import dask
 
         mean, deviation = dask.compute(X.mean(axis=0), X.std(axis=0))
-    elif isinstance(X, np.ndarray) and len(X) <= _BLOCK:
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
-    else:
-        scaler = StandardScaler(with_mean=not is_sparse(X))
+    elif is_sparse(X):
         with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
-            for rows in [X] if is_sparse(X) else _blocks(X):
-                scaler.partial_fit(rows)
-            mean, deviation = scaler.mean_, np.sqrt(scaler.var_)
+            scaler = StandardScaler(with_mean=False).fit(X)
+        mean, deviation = scaler.mean_, np.sqrt(scaler.var_)
+    else:
+        # From a sample as the origin no digits cancel; rows that stay in the cache take a fifth of the scaler's time.
+        n, origin, total, squares = len(X), X[0].astype(np.float64), 0.0, 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _, block in row_blocks(X):
+                for rows in slices(len(block), _VALUES // X.shape[1]):
+                    apart = block[rows] - origin
+                    total, squares = total + apart.sum(axis=0), squares + np.einsum("ij,ij->j", apart, apart)
+            mean, deviation = origin + total / n, np.sqrt((squares - total * total / n) / n)
     return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean)), deviation, 0.0)
-
-
-def _blocks(X: Any) -> Iterator[F64]:
-    if is_stored(X):
-        yield from (block for _, block in row_blocks(X))
-        return
-    for first in range(0, X.shape[0], _BLOCK):
-        yield X[first : first + _BLOCK]
