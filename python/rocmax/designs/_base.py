@@ -35,6 +35,10 @@ class Design:
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
         return None
 
+    def single(self) -> "Design | None":
+        """Return the design less the mean of its samples in single precision, None if that is no cheaper."""
+        return None
+
     def features(self) -> AnyArray | None:
         """Return the dense features, or None if they are not in memory or `inner` is not the ordinary product."""
         return None

@@ -14,6 +14,10 @@ from rocmax.designs._moments import add_moments
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
 # sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
+# The largest feature in single precision: products of two features and other numbers do not overflow.
+_SINGLE = 1e10
+# Rows that are centred at a time: they stay in the cache.
+_ROWS = 16
 
 
 class _LinearDesign(Design):
@@ -60,6 +64,16 @@ class DenseDesign(_LinearDesign):
 
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(in_rows(self._X[index]))
+
+    def single(self) -> "DenseDesign | None":
+        wide = self.dim > self.n_samples and self._X.size > settings().small_single
+        if not wide or type(self._X) is not np.ndarray or self._X.dtype == np.float32:
+            return None
+        X, mean = np.empty(self._X.shape, dtype=np.float32), self._X.mean(axis=0)
+        with np.errstate(over="ignore"):
+            for rows in slices(self.n_samples, _ROWS):
+                X[rows] = self._X[rows] - mean
+        return DenseDesign(X) if max(X.max(), -X.min()) < _SINGLE else None
 
     def features(self) -> AnyArray | None:
         return np.asarray(in_rows(self._X))

@@ -14,6 +14,7 @@ from rocmax.solvers._cvxopt import minimise_pairs
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._smooth import minimise_smooth, suits_newton
+from rocmax.solvers._steps import lengthened
 from rocmax.solvers._zero_model import leave_zero
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "SolverResult",
     "Tilt",
     "leave_zero",
+    "lengthened",
     "minimise_convex",
     "minimise_pairs",
     "minimise_smooth",

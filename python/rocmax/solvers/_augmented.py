@@ -56,7 +56,7 @@ class Augmented:
     def _stand_at(self, model: Model, found: "Found") -> None:
         """Move to a model and its proximal points."""
         design, C, tilt = self._objective.design, self._objective.C, self._objective.tilt
-        self.model, self._found, self.coef = model, found, found.coef
+        self.model, self._found, self.coef, self.offset = model, found, found.coef, found.offset
         self._pull = design.adjoint([found.coef])[0]
         of_dual = C * (self._lean - self._pull)
         self._gradient = model.vector - of_dual

@@ -94,6 +94,7 @@ class State:
     bound: float = -np.inf  # the highest lower bound of F
     # The cuts of the bound: the share of each, and its number in the bundle or its coefficients.
     proof: list[tuple[float, int | F64]] = field(default_factory=list)
+    offset: float = 0.0  # the average of their offsets
     ranker: F64 = field(init=False)  # the vector of the best training partial AUC, whatever its F
     ranked: float = -1.0  # that partial AUC
     cut: Evaluation = field(init=False)  # the last one, which the bundle does not have yet
@@ -143,15 +144,18 @@ class State:
         self.of_cuts, bound = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self.accuracy)
         shares = self.bundle.weights / self.objective.C
         # Without the first cut, which is 0.
-        self.prove(bound, [(float(shares[k]), int(k)) for k in np.flatnonzero(shares) if k > 0])
+        offset = self.bundle.constant / self.objective.C
+        self.prove(bound, offset, [(float(shares[k]), int(k)) for k in np.flatnonzero(shares) if k > 0])
 
-    def prove(self, bound: float, cuts: list[tuple[float, int | F64]]) -> None:
+    def prove(self, bound: float, offset: float, cuts: list[tuple[float, int | F64]]) -> None:
         """Take a bound and the cuts that prove it if it is the highest so far.
 
         F >= 0 needs no cuts: rounding of C times the risk may hide it.
         """
-        if self.bound < max(bound, 0.0):
-            self.bound, self.proof = max(bound, 0.0), cuts if bound > 0 else []
+        if bound <= 0.0:
+            bound, offset, cuts = 0.0, 0.0, []
+        if self.bound < bound:
+            self.bound, self.offset, self.proof = bound, offset, cuts
 
     def descend(self, target: F64) -> bool:
         """Search the ray from the best model through a vector; return False if it leads uphill."""
@@ -232,6 +236,7 @@ class State:
             history=self.history,
             status=self.status,
             proof=known if len(known) == len(proof) else None,
+            offset=self.offset - self.objective.tilt.offset,
         )
 
 
@@ -273,7 +278,7 @@ def _minimise_augmented(state: State) -> None:
     """Minimise F by the augmented Lagrangian method, from the best model on."""
     method = Augmented(state.objective, state.bundle, state.best, state.left)
     while True:
-        state.prove(method.bound, [(1.0, method.coef)])
+        state.prove(method.bound, method.offset, [(1.0, method.coef)])
         if state.ended("augmented"):
             method.keep()
             break

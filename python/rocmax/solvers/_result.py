@@ -47,8 +47,9 @@ class SolverResult:
     with the best one of all steps, whatever its objective. `n_iter` counts steps, `history` has an entry for each.
     `proof` holds the cuts whose average is the lower bound: the share and the coefficients over the samples of each,
     None if they were not kept. Of a risk that is not convex they are those of the last convex step, `before` the scores
-    at which it linearises the concave part, and `tilt` the coefficients of that part, None if there is none. `tangent`
-    are the scores of the minimiser of the average of the cuts, if they were computed. `status` is why the last
+    at which it linearises the concave part, and `tilt` the coefficients of that part, None if there is none. `offset`
+    is the average of the offsets of the cuts, less that of the concave part. `tangent` are the scores of the minimiser
+    of the average of the cuts, if they were computed. `status` is why the last
     minimisation ended: "converged", "max_iter", "stalled" (no step gains any more), "enough".
     """
 
@@ -62,6 +63,7 @@ class SolverResult:
     history: list[Progress] = field(repr=False)
     status: str = "converged"
     proof: list[tuple[float, F64]] | None = field(default=None, repr=False)
+    offset: float = 0.0
     before: F64 | None = field(default=None, repr=False)
     tangent: F64 | None = field(default=None, repr=False)
     tilt: F64 | None = field(default=None, repr=False)

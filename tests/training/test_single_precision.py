@@ -1,0 +1,83 @@
+"""Wide features are multiplied in single precision first; models, gaps and proofs are those of the features."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rocmax import PartialAUCSVC, partial_auc_path
+from rocmax._runtime.settings import using
+from rocmax.designs import as_design
+
+NEVER = 1 << 60
+PROBLEMS = [((0.0, 1.0), "tight"), ((0.0, 0.2), "tight"), ((0.1, 0.3), "naive"), ((0.1, 0.3), "ramp")]
+
+
+def wide(n=150, d=700):
+    rng = np.random.default_rng(0)
+    y = (np.arange(n) % 4 == 0).astype(int)
+    X = rng.standard_normal((n, d)) + 1e4
+    X[:, :40] += 0.5 * y[:, None]
+    return X, y
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e5])
+@pytest.mark.parametrize(("fpr_range", "surrogate"), PROBLEMS)
+def test_the_gap_and_the_proof_are_those_of_the_features(fpr_range, surrogate, C):
+    X, y = wide()
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) if C == 1.0 else None
+    model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C)
+    with using(small_single=NEVER):
+        double = PartialAUCSVC(**model.get_params()).fit(X, y, weight)
+    with using(small_single=0):
+        model.fit(X, y, weight)
+    assert not np.array_equal(model.coef_, double.coef_)
+    assert model.dual_gap_ <= model.tol
+    assert model.objective_ == pytest.approx(double.objective_, rel=(5e-2 if surrogate == "ramp" else 1e-3))
+    assert model.certificate().verify(X, y, weight) <= model.tol
+    steps = model.history_
+    assert steps["objective"][-1] == pytest.approx(model.objective_, rel=1e-6)
+    assert steps["bound"][-1] == pytest.approx(model.certificate().bound, rel=1e-6)
+
+
+@pytest.mark.parametrize(("fpr_range", "surrogate"), PROBLEMS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
+def test_a_fit_goes_on_where_single_precision_does_not_suffice(fpr_range, surrogate):
+    X, y = wide()
+    X[:, -1] *= 1e6  # the rounding of this feature hides the others
+    with using(small_single=0):
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0).fit(X, y)
+        few = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0, max_iter=model.n_iter_ - 1)
+        few.fit(X, y)
+    assert model.dual_gap_ <= model.tol
+    assert model.certificate().verify(X, y) <= 1.1 * model.tol
+    assert len(model.history_["step"]) == model.n_iter_
+    assert few.n_iter_ == len(few.history_["step"]) <= few.max_iter
+
+
+def test_a_path_has_the_gaps_of_the_features():
+    X, y = wide()
+    with using(small_single=0):
+        path = partial_auc_path(X, y, (0.0, 0.2), surrogate="tight", Cs=[0.01, 1.0, 100.0])
+    for k, C in enumerate(path.Cs):
+        double = PartialAUCSVC((0.0, 0.2), surrogate="tight", C=C).fit(X, y)
+        assert path.objectives[k] == pytest.approx(double.objective_, rel=1.1e-3)
+    assert np.all(path.dual_gaps <= 1e-3)
+
+
+def test_the_layout_does_not_matter():
+    X, y = wide()
+    with using(small_single=0):
+        fits = [PartialAUCSVC((0.0, 0.2), n_jobs=n).fit(some, y) for n, some in ((1, X), (2, np.asfortranarray(X)))]
+    assert np.array_equal(fits[0].coef_, fits[1].coef_)
+
+
+def test_only_wide_arrays_that_fit_have_a_single_precision(tmp_path):
+    X, _ = wide()
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
+    assert as_design(X).single() is None  # a small one
+    with using(small_single=0):
+        centred = (X - X.mean(axis=0)).astype(np.float32)
+        assert np.array_equal(as_design(X).single().features(), centred)
+        for other in (X[:, :150], X.astype(np.float32), 1e12 * X, sp.csr_array(X), stored):
+            assert as_design(other).single() is None
