@@ -15,6 +15,8 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
+from rocmax._cli import _counted as counted  # noqa: E402
+
 N = 120
 RNG = np.random.default_rng(3)
 Y = (np.arange(N) % 3 == 0).astype(int)
@@ -106,9 +108,13 @@ def test_names_that_look_alike_are_told(option: str, ending: str, tmp_path: Path
     assert code == 0 and "column 'g': 'f' and 'f ' (and 1 more) differ only by case" in err
 
 
-def test_a_code_among_scores_is_told(ask: Ask) -> None:
+@pytest.mark.parametrize("rows", [10**9, 0])
+def test_a_code_among_scores_is_told(rows: int, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted, "ROWS", rows)
     code, _, err = ask({"y": Y, "a": np.where(np.arange(N) % 9 == 0, -999, A)})
     assert code == 0 and "column 'a': -999 (14 rows) is far from all other values" in err
+    code, _, err = ask({"y": [""] * N, "a": A}, "--missing", "drop")
+    assert code == 1 and one_line(err) and ("no row is left" in err or "holds no label" in err)
 
 
 def test_classes_are_named_by_their_number(ask: Ask) -> None:

@@ -130,9 +130,9 @@ class Counted(Scored):
         asked = self.arguments
         label = frame[asked.label]
         weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
-        columns = {
-            name: oriented(table.scores(frame, name, before=before), name in self.lower) for name in self.columns
-        }
+        scores = {name: table.scores(frame, name, before=before) for name in self.columns}
+        self.tell_of_codes(scores)
+        columns = {name: oriented(of, name in self.lower) for name, of in scores.items()}
         return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
 

@@ -143,8 +143,9 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
     n_rows = {value: sum(found[text] for text in texts) for value, texts in by_value.items()}
     values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
     values = [value for value in values if value in by_value]
-    if len(values) == 1:
-        raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
+    if len(values) < 2:
+        held = f"only one class ({short(values[0])})" if values else "no label"
+        raise Failure(f"column {name!r} holds {held}; two classes are needed")
     known = {text: value for value in values for text in (str(value), *map(str, by_value[value]))}
 
     def named(option: str, text: str) -> Any:

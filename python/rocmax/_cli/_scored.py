@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -69,6 +69,12 @@ class Scored:
 
     def _clusters(self) -> str:
         return ""
+
+    def tell_of_codes(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Report codes such as -999 among scores."""
+        for name, scores in columns.items():
+            if len(scores):
+                tell_of_code(name, scores, COMMAND, self.notes.add)
 
     def tell_of_equal(self) -> None:
         """Report the columns whose scores are all equal."""
@@ -209,8 +215,7 @@ def read(arguments: Namespace) -> Whole:
     )
     for name in named:
         numbers.tell_of_names(name, table.column(frame, name), form)
-    for name, scores in found.columns.items():
-        tell_of_code(name, scores, COMMAND, form.notes.add)
+    found.tell_of_codes(found.columns)
     found.tell_of_equal()
     if not groups and weight is None:
         _tell_of_groups(found, needed, form)
