@@ -188,3 +188,15 @@ def test_names_that_are_patterns_are_names(tmp_path: Path, run: Run) -> None:
     pl.DataFrame({**held, "*": "new"}).write_csv(tmp_path / "d.csv")
     code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--json")
     assert code == 0 and "column '*': 'new' not seen in training (120 rows)" in err
+
+
+def test_explain_refuses_doubtful_labels_until_told(ask: Ask, tmp_path: Path, run: Run) -> None:
+    labels = np.where(Y == 1, "sick", "well").astype(object)
+    assert ask({"y": labels, "a": A}, "--positive", "sick", fit=True)[0] == 0
+    for strange, how in (("sick ", ["--negative", "well", "sick "]), ("unknown", ["--missing-values", "unknown"])):
+        labels[3::9] = strange
+        pl.DataFrame({"y": labels.tolist(), "a": A}).write_csv(tmp_path / "e.csv")
+        code, _, err = run("explain", tmp_path / "m", tmp_path / "e.csv")
+        assert code == 1 and one_line(err) and repr(strange) in err and "--missing drop" not in err
+        code, _, err = run("explain", tmp_path / "m", tmp_path / "e.csv", *how)
+        assert code == 0, err

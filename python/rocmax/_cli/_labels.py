@@ -163,18 +163,19 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
         left = [value for value in values if value not in negative]
         positive = left[0] if negative and len(left) == 1 else _greater(name, values, ordered=order is not None)
     others = {value: n_rows[value] for value in values if value != positive}
+    leave_out = "--missing-values {}" + (" --missing drop" if hasattr(asked, "missing") else "")  # explain drops them
     if negative:
         for value, n in others.items():
             if value not in negative:
                 what = (
                     f"column {name!r} holds {short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
                 )
-                raise Failure(f"{what}; --missing-values {quote(str(value))} and --missing drop leave such rows out")
+                raise Failure(f"{what}; {leave_out.format(quote(str(value)))} leaves such rows out")
         if positive in negative:
             raise Failure(f"--negative {positive}: that is the positive class")
     else:
         try:
-            _refuse_doubtful(name, positive, others)
+            _refuse_doubtful(name, positive, others, leave_out)
         except Failure:
             if not asked.json:  # all labels at a glance: there may be more to mend than the first that is refused
                 say(f"labels in column {name!r}: {_counted({value: n_rows[value] for value in values})}")
@@ -202,7 +203,7 @@ def _values(found: Counts, *, comma: bool) -> dict[Any, list[Any]]:
     return by_value
 
 
-def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> None:
+def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int], leave_out: str) -> None:
     """Fail if a label is the positive one but for case, blanks or Unicode form, or reads as missing."""
     for value, n in others.items():
         text = str(value)
@@ -213,7 +214,7 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int]) -> Non
             how = f"make them the same, or give --negative {quote(text)} if they differ"
         elif reads_as_missing(value, (positive, *others)):
             what = f"{_exact(text)} ({of_rows(n)}), which reads as missing"
-            how = f"--missing-values {quote(text)} --missing drop leaves them out; --negative lists all negatives"
+            how = f"{leave_out.format(quote(text))} leaves them out; --negative lists all negatives"
         else:
             continue
         raise Failure(f"column {name!r} holds {what}: {how}")

@@ -165,6 +165,7 @@ def _explain(parser: _Parser) -> None:
         nargs="?",
         metavar="DATA",
     )
+    _add_negative(parser)
     parser.add("--top", "rows to show (default 20; 0 for all)", type=values.count, default=20, metavar="N")
     parser.add("--plot", "bar chart to write (.png, .pdf, .svg)", metavar="FILE")
     _add_form(parser)
@@ -318,4 +319,9 @@ def _add_label(parser: _Parser) -> None:
         "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
         metavar="VALUE",
     )
-    parser.add_list("--negative", "the negative classes; any other value but --positive is refused", metavar="VALUE")
+    _add_negative(parser)
+
+
+def _add_negative(parser: _Parser) -> None:
+    text = "the negative classes; any other value but the positive class is refused"
+    parser.add_list("--negative", text, metavar="VALUE")

@@ -123,7 +123,8 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     """
     used = model.schema.used
     wanted = source.wanted(arguments, [model.label, *used], model.schema)
-    form, asked = wanted.form, Namespace(positive=model.positive)
+    form = wanted.form
+    asked = Namespace(positive=model.positive, negative=arguments.negative, json=arguments.json)
     with about(arguments.data):
         frame, is_text = source.read(arguments.data, wanted)
         frame, _ = table.drop_missing(classes.clean(frame, model.label, asked, form), [model.label])
