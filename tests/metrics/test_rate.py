@@ -247,3 +247,16 @@ def test_real_coverage_of_scores_rounded_to_halves(measure):
     s = np.round(2 * (z + y[:, None])) / 2
     low, high = metrics.infer(y, s, measure).confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.92 and (high - low).mean() < 0.3
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+def test_a_rate_beside_0_is_one():
+    """1 less the rate is 1 in double precision."""
+    for n in (1, 20):
+        y, s = np.repeat([1, 0], n), np.tile(np.arange(n), 2) + np.repeat([0.0, 0.5], n)
+        least, small = (
+            metrics.infer(y, s, FPRAtTPR(rate), method="score", sample_weight=y + 2.0) for rate in (1e-29, 1e-16)
+        )
+        low, high = least.confidence_interval
+        assert 0.0 <= low <= least.estimate <= high <= 1.0
+        assert least.confidence_interval == pytest.approx(small.confidence_interval, abs=1e-6)

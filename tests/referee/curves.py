@@ -155,27 +155,33 @@ def choices(steps, low, high, inside, which=0, *, turned=False):
     return [pair for pair in product(*held) if pair[0] < pair[1]] or [(Fraction(low), Fraction(high))]
 
 
-def partial(fpr_range=None, tpr_range=None, normalize="width"):
-    """Return the functional of a partial area."""
+def partial(fpr_range=None, tpr_range=None, normalize="width", given=None):
+    """Return the functional of a partial area; the scale is that of the `given` ranges, if their ends were moved."""
+    fpr, tpr = given or (fpr_range, tpr_range)
 
     def functional(steps):
         if tpr_range is None:
-            return scaled(area(steps, *fpr_range), *fpr_range, normalize)
+            return scaled(mean(steps, *fpr_range), *fpr, normalize)
         c, d = tpr_range
         if fpr_range is None:
-            return scaled(area(steps.mirrored, 1 - d, 1 - c), 1 - d, 1 - c, normalize)
-        a, b = fpr_range
-        return area(steps, a, b, c, d) / ((b - a) * (d - c) if normalize else 1)
+            return scaled(mean(steps.mirrored, 1 - d, 1 - c), 1 - tpr[1], 1 - tpr[0], normalize)
+        found = mean(steps, *fpr_range, c, d)
+        return found if normalize else found * (fpr[1] - fpr[0]) * (tpr[1] - tpr[0])
 
     return functional
 
 
-def scaled(found, a, b, normalize):
-    """Return an area over [a, b] as it is, divided by the width, or on McClish's scale."""
-    least = (b * b - a * a) / 2
+def mean(steps, a, b, c=ZERO, d=ONE):
+    """Return the share of the rectangle [a, b] x [c, d] that is below the curve."""
+    return area(steps, a, b, c, d) / ((b - a) * (d - c))
+
+
+def scaled(share, a, b, normalize):
+    """Return an area over [a, b], a share of its width, as it is, as this share, or on McClish's scale."""
+    found, least = share * (b - a), (b * b - a * a) / 2
     if normalize == "mcclish":
         return (1 + (found - least) / (b - a - least)) / 2
-    return found / (b - a) if normalize else found
+    return share if normalize else found
 
 
 def tpr_at_fpr(steps, fpr):

@@ -43,7 +43,8 @@ def measures(given, of):
                 of_tpr = name == "tpr_range"
                 found = curves.choices(steps, *pair, inside, int(of_tpr), turned=of_tpr and len(ends) == 1)
                 held = [{**one, name: pair} for one in held for pair in found]
-            return [of.derivatives(curves.partial(**one, normalize=scale), step) for one in held]
+            given = ends.get("fpr_range"), ends.get("tpr_range")
+            return [of.derivatives(curves.partial(**one, normalize=scale, given=given), step) for one in held]
 
         measure = metrics.PartialAUC(**({"fpr_range": None} | ranges), normalize=scale)
         exact.append((measure, lambda ends=ends, scale=scale: curves.partial(**ends, normalize=scale)(steps), parts))

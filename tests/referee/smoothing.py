@@ -73,7 +73,7 @@ def density_area(samples, low, high):
     width = 0.9 * min(scores.std(ddof=1), (quarters[1] - quarters[0]) / 1.34) * len(scores) ** -0.2
     if width <= 1e-9 * abs(scores).max():  # scores that rounding hardly tells apart
         return None
-    around = width * np.linspace(-8, 8, 161)  # the curve is steep nowhere else
+    around = width * np.linspace(-8, 8, 101)  # the curve is steep nowhere else
     grid = np.unique([c + around for c in set(scores)])[::-1]
     rates = []
     for label in (0, 1):

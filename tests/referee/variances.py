@@ -16,7 +16,8 @@ def centred(samples, components):
 
 def covariance(samples, one, two, kind="frequency"):
     """Return sum w V V' / (m (m - 1)) + the same of negatives; with sampling weights m/(m-1) sum w^2 V V' / W^2."""
-    a, b = centred(samples, one), centred(samples, two)
+    a = centred(samples, one)
+    b = a if one is two else centred(samples, two)
     total = Fraction(0)
     for of, weight in ((samples.pos, samples.m), (samples.neg, samples.n)):
         if kind == "sampling":

@@ -25,7 +25,7 @@ from rocmax.metrics.intervals._score import fitted, slope
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
 _WINDOW = 2.0
-_LAST = float(np.nextafter(1.0, 0.0))  # the greatest n / (n + 1), for any weights
+_LAST = float(np.nextafter(1.0, 0.0))  # the greatest rate below 1, and n / (n + 1) for any weights
 # With more distinct scores in the window, or fewer samples at each, ties are negligible.
 _FINE, _SEVERAL = 40, 1.5
 _EDGE = 8.0  # normal quantiles beyond count as those of 0 and 1
@@ -51,7 +51,7 @@ def _density(x: Any) -> Any:
 
 
 def _place(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) -> _Place:
-    rate = 1.0 - at if mirrored else at
+    rate = min(1.0 - at, _LAST) if mirrored else at
     m, n = sizes[::-1] if mirrored else sizes
 
     def read(x: float) -> F64:
@@ -60,7 +60,7 @@ def _place(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) 
     def true_rate(x: float) -> float:
         return float(min(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0), _LAST))
 
-    estimate = read(rate)  # first, because it refuses samples of one class
+    estimate = 1.0 - curve(at) if mirrored else curve(at)  # first, because it refuses samples of one class
     ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
     heights = [read(end) for end in ends]
     across = true_rate(ends[1]) - true_rate(ends[0])
