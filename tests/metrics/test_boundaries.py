@@ -98,6 +98,13 @@ def test_copies_of_a_row_in_its_cluster_say_nothing(measure):
     assert often.confidence_interval == pytest.approx(once.confidence_interval, abs=1e-6)
 
 
+def test_copies_of_the_only_positive_say_nothing():
+    y, s = np.r_[1, np.zeros(40)], np.r_[0.9, np.linspace(0, 1, 40)]
+    once, often = (infer(np.tile(y, k), np.tile(s, k), groups=np.tile(np.arange(41), k)) for k in (1, 3))
+    assert often.confidence_interval == pytest.approx(once.confidence_interval)
+    assert infer(y, s).confidence_interval == pytest.approx(once.confidence_interval)
+
+
 @pytest.mark.parametrize("measure", [*BOUNDED, SMOOTHED], ids=repr)
 def test_perfect_rankings_are_not_known_to_be_equivalent(measure):
     y, a, b = separated(15, 15)

@@ -92,7 +92,7 @@ class Score(Method):
         found = [_limits(one, measure, own) for one, own in zip(data.models(), sizes, strict=True)]
         estimate, variance, limits = zip(*found, strict=True)
         error = np.concatenate(variance)
-        if Trait.AUC in measure.traits and data.group is not None and min(data.totals) >= 2:
+        if Trait.AUC in measure.traits and data.group is not None and min(data.counted) >= 2:
             # With what clusters of both classes share.
             error = DeLong().estimate(data, measure).variance
         return Interval(np.concatenate(estimate), error, stacked(limits), self.name, sizes=sizes)
