@@ -13,6 +13,8 @@ from rocmax.display._read import models_of
 from rocmax.metrics import OperatingPoint, Samples
 from rocmax.metrics import _words as words
 
+_ROOM = 1.3  # height of the axes over that of the highest bar: the legend stands above the bars
+
 
 class ScoreDisplay(Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
@@ -87,7 +89,7 @@ class ScoreDisplay(Display):
             raise ValueError(f"y_score must be of one model, got {len(models)}")
         data, weight = models[0].data, models[0].data.weight
         mark = None if threshold is None else marked_point(models[0], threshold, "threshold")
-        positive, scores = data.positive, oriented(data.score, data.lower)  # as they were given
+        positive, scores = data.positive, oriented(data.score.astype(np.float64), data.lower)  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum does not overflow
         edges = _edges(scores, bins)
@@ -106,6 +108,7 @@ class ScoreDisplay(Display):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             named = f"{self.name}, {label}" if other and self.name else label
             ax.stairs(density, self.edges, label=legend_name(named), **style)
+        ax.set_ylim(0.0, max(_ROOM * float(self.densities.max()), ax.get_ylim()[1] if other else 0.0))
         if self.mark is not None and np.isfinite(self.mark.threshold):
             style = {**DASHED, "color": ink(ax), "alpha": 1, "linewidth": 1.2}
             ax.axvline(self.mark.threshold, label=mark_name(self.mark), **style)

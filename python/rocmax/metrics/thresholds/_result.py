@@ -151,9 +151,12 @@ class OperatingPoint(Unpacked):
 
     def _worth(self) -> str:
         """Return predictive values and likelihood ratios in words."""
-        where = f"at prevalence {words.digits(self.prevalence)}{' (known)' if self.prevalence_known else ''}"
         ratios = f"LR+ {self._found('lr_positive')}, LR- {self._found('lr_negative')}"
-        return f"PPV {self._found('ppv')}, NPV {self._found('npv')} {where}; {ratios}"
+        return f"PPV {self._found('ppv')}, NPV {self._found('npv')} {self._at_prevalence}; {ratios}"
+
+    @property
+    def _at_prevalence(self) -> str:
+        return f"at prevalence {words.digits(self.prevalence)}{' (known)' if self.prevalence_known else ''}"
 
     def _chosen(self, index: int = 0) -> str:
         """Return how a threshold was chosen, in words."""
@@ -200,7 +203,7 @@ class OperatingPoint(Unpacked):
             if self.guarantee is not None:
                 least = words.percent(np.min(self.guarantee))
                 head += f", each guaranteed on new data with probability {least} or more"
-            return [head, *words.text_table(rows), *more]
+            return [head, *words.text_table(rows), *more, f"PPV and NPV {self._at_prevalence}"]
         return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
@@ -210,7 +213,8 @@ class OperatingPoint(Unpacked):
         threshold = f"{self._at_most}{row['threshold']:.6g}"
         if self.threshold_interval is not None:
             threshold += f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]"
-        return {"threshold": threshold} | cells
+        rule = {"criterion": row["criterion"]} if isinstance(self.criterion, list) else {}
+        return rule | {"threshold": threshold} | cells
 
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
