@@ -46,7 +46,8 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
 
 
 @pytest.mark.parametrize(
-    "texts", [["1st", "2nd", "3rd"], ["12A", "7B"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]]
+    "texts",
+    [["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]],
 )
 def test_codes_that_look_like_numbers_and_dates(texts):
     assert decide(pd.DataFrame({"g": texts * N}))[0].categorical == ["g"]
@@ -106,6 +107,11 @@ def test_names_that_look_alike_are_told():
         note = next(note for note in decide(frame, words=words)[1] if note.kind == "alike")
         assert note.column == "g" and "'female' and 'female ' (and 1 more) differ only by case" in note.text
     assert not decide(frame.replace({"Male": "male", "female ": "female"}))[1][1:]
+
+
+def test_true_beside_1_looks_alike():
+    (note,) = decide(pd.DataFrame({"g": ["true", "1"] * N}))[1]
+    assert "'1' and 'true' differ" in note.text
 
 
 def test_days_as_numbers_are_told():

@@ -106,6 +106,9 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
             found[text] = next((form for form, pattern in _FORMS if pattern.match(stripped)), TEXT)
         if found[text] is TEXT and (unit := _unit(stripped)):
             units.setdefault(unit, []).append(text)
+    letters = [unit for unit in units if len(unit) == 1]
+    if len(letters) > 1:  # stages such as 2a and 2b
+        units = {unit: of for unit, of in units.items() if unit not in letters}
     if len(units) <= _UNITS:
         found |= {text: _UNIT for texts_of in units.values() for text in texts_of}
     return found
@@ -118,7 +121,7 @@ def _unit(text: str) -> str:
         return ""
     number, space, unit = match.groups()
     code = number.isdecimal() and (unit[0].isupper() or unit in ("st", "nd", "rd", "th"))
-    return "" if code and not space else unit
+    return "" if code and not space else space + unit
 
 
 def remedy_of_marks(text: str, *, comma: bool = False) -> str:
@@ -151,7 +154,10 @@ def same_label(one: Any, other: Any) -> bool:
 def look_alikes(texts: Collection[str]) -> list[tuple[str, str]]:
     """Return the pairs of texts that differ only by case, blanks or the form of letters."""
     first: dict[str, str] = {}
-    return [(known, text) for text in texts if (known := first.setdefault(alike(text), text)) != text]
+    keys = ({"true": "1", "false": "0"}.get(key, key) for key in map(alike, texts))
+    return [
+        (known, text) for key, text in zip(keys, texts, strict=True) if (known := first.setdefault(key, text)) != text
+    ]
 
 
 def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
