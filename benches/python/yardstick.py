@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 48 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 53 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
@@ -21,6 +21,7 @@ from rocmax.metrics import (
     BEDROC,
     AveragePrecision,
     EqualErrorRate,
+    FPRAtTPR,
     LogAUC,
     PartialAUC,
     PrecisionAt,
@@ -38,6 +39,13 @@ def contaminated(z):
     return np.where(u < 0.9, rest, 2 + special.ndtri(np.maximum(u - 0.9, 1e-12) / 0.1) / 4)
 
 
+def lost(z):
+    """One positive of ten has the scores of negatives, about 0; the others are drawn about 3."""
+    u = special.ndtr(z)
+    found = special.ndtri(np.maximum(u - 0.1, 1e-12) / 0.9) + 3
+    return np.where(u < 0.1, special.ndtri(np.minimum(u / 0.1, 1 - 1e-12)), found)
+
+
 # Scores of positives and of negatives, of standard normal deviates.
 POPULATIONS = {
     "shift 1": (lambda z: z + 1, lambda z: z),
@@ -49,6 +57,7 @@ POPULATIONS = {
     "spread 2": (lambda z: 2 * z + 2, lambda z: z),
     "beta": (lambda z: stats.beta.ppf(special.ndtr(z), 4, 2), lambda z: stats.beta.ppf(special.ndtr(z), 2, 3)),
     "contaminated": (lambda z: z + 1.5, contaminated),
+    "lost": (lost, lambda z: z),
 }
 MODELS = [  # measure, positives, negatives, population
     (AUC(), 3, 47, "spread 2"),
@@ -75,6 +84,9 @@ MODELS = [  # measure, positives, negatives, population
     (LogAUC(0.01, 1.0), 10, 90, "shift 1"),
     (BEDROC(), 10, 90, "shift 1"),
     (BEDROC(), 50, 50, "shift 2"),
+    (BEDROC(), 50, 50, "lost"),
+    (TPRAtFPR(0.1), 250, 250, "rounded"),
+    (FPRAtTPR(0.9), 50, 50, "rounded"),
 ]
 PAIRS = [  # measure, positives, negatives, both populations, correlation
     (AUC(), 3, 47, "shift 1", "shift 1", 0.5),

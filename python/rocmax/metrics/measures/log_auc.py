@@ -93,6 +93,9 @@ class LogAUC(MeanMeasure, RankedMeasure):
 
         return summed(run), -summed(rise)
 
+    def near(self, sizes: tuple[float, float]) -> float:
+        return min(sizes[0], sizes[1] * self.high)
+
     def gain(self, prevalence: float, width: float) -> Gain:
         return lambda tpr, fpr: np.log(self.high / np.clip(fpr, self.low, self.high)) / np.log(self.high / self.low)
 

@@ -46,12 +46,13 @@ class Score(Method):
     negatives b_j W_k, of standard normal Z and W, 2,000 times. With a_j the height a at which draw j reaches the
     estimate, the true values on the curves ``Phi(a_j + b_j Phi^-1(x))`` are a confidence distribution: its quantiles
     are the limits, its shares the p-values. If the estimate has few possible values, the lower limit takes the first
-    such a, the upper one the last. b_j is the fitted slope, moved towards 1 as if ``min(m, n)`` samples showed it (for
-    RIE and BEDROC at most ``(m + n) / alpha``), times ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and
-    ``h = min(10, m n / (m + n))``. Of the last four, means over the positives, quantiles are those of Student's t with
-    ``min(m, n) + 5`` degrees of freedom, and intervals are wider where DeLong's variance is greater than that of the
-    distribution, because the curve is then not binormal. The draws are the same for all samples of these sizes;
-    5 to 25 ms a model beyond the sorted curve, up to 10,000 samples. :class:`NetBenefit` describes its own.
+    such a, the upper one the last. b_j is the fitted slope, moved towards 1 as if ``min(m, n)`` samples showed it (at
+    most ``(m + n) / alpha`` for RIE and BEDROC, and the negatives up to the greatest FPR for LogAUC), times
+    ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and ``h = min(10, m n / (m + n))``. Of the last four, means
+    over the positives, quantiles are those of Student's t with ``min(m, n) + 5`` degrees of freedom, and intervals are
+    wider where DeLong's variance is greater than that of the distribution, because the curve is then not binormal. The
+    draws are the same for all samples of these sizes; 5 to 25 ms a model beyond the sorted curve, up to 10,000 samples.
+    :class:`NetBenefit` describes its own.
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest
