@@ -98,3 +98,14 @@ def test_ticks_of_small_figures_do_not_run_into_each_other():
         assert len(boxes) > 2
         assert all(getattr(one, high) < getattr(two, low) for one, two in pairwise(boxes))
     plt.close(figure)
+
+
+def test_long_ticks_of_small_rates_do_not_run_into_each_other():
+    y, s = np.arange(200_000) < 1000, np.random.default_rng(1).normal(size=200_000)
+    figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.6), layout="constrained")
+    DETDisplay.from_predictions(y, s + 3 * y, ax=axes[0])
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
+    assert len(boxes) > 3
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    plt.close(figure)

@@ -93,4 +93,5 @@ for week in range(1, 8):
     stream.update(*day(week, n_samples=20_000))
 found = stream.result()
 low, high = found.estimate_bounds
-print(f"{stream.n_bins < 5000}, AUC {found.estimate:.3f}, with every score between {low:.4f} and {high:.4f}")
+print("fewer than 5,000 bins:", stream.n_bins < 5000)
+print(f"AUC {found.estimate:.3f}, with every score between {low:.4f} and {high:.4f}")

@@ -17,7 +17,7 @@ from rocmax.metrics import _words as words
 
 _USUAL = 0.8  # upper limit of "probit"
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
-_APART = {"x": 2.9, "y": 1.3}  # room for the text of a tick, in heights of its letters
+_APART, _LETTER = 1.3, 0.65  # room for the text of a tick, and width of a letter, in heights of letters
 
 
 class DETDisplay(CurveDisplay):
@@ -115,16 +115,21 @@ def _rescale(ax: Axes, name: str, scale: str, least: float, most: float, before:
     if scale == "probit":
         least, most = getattr(ax, f"get_{name}lim")()
         room = ax.get_window_extent()
-        letters = _APART[name] * float(ax.xaxis.get_ticklabels()[0].get_fontsize()) * ax.figure.dpi / 72
-        share = letters / (room.width if name == "x" else room.height)
-        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], share * np.ptp(special.ndtri([least, most])))
-        getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
+        height = float(ax.xaxis.get_ticklabels()[0].get_fontsize()) * ax.figure.dpi / 72
+        letter = height / (room.width if name == "x" else room.height) * np.ptp(special.ndtri([least, most]))
+        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], letter, name == "x")
+        getattr(ax, f"set_{name}ticks")(ticks, labels=[_text(tick) for tick in ticks])
 
 
-def _apart(ticks: Sequence[float], gap: float) -> list[float]:
-    """Leave out ticks whose text would run into that of the one before."""
+def _apart(ticks: Sequence[float], letter: float, along: bool) -> list[float]:
+    """Leave out ticks whose text would run into that of the one before, in letters of this height along the axis."""
     kept: list[float] = []
     for tick in ticks:
-        if not kept or special.ndtri(tick) - special.ndtri(kept[-1]) >= gap:
+        room = _LETTER * (len(_text(tick) + _text(kept[-1])) / 2 + 1) if along and kept else _APART
+        if not kept or special.ndtri(tick) - special.ndtri(kept[-1]) >= room * letter:
             kept.append(tick)
     return kept
+
+
+def _text(tick: float) -> str:
+    return f"{100 * tick:g} %"
