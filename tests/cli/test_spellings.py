@@ -72,8 +72,9 @@ def test_quoted_decimal_commas_between_commas(ask: Ask, tmp_path: Path, run: Run
     code, found, _ = ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a")
     assert code == 0 and found["models"][0]["auc"]["estimate"] == pytest.approx(roc_auc_score(Y, A), abs=1e-15)
     assert ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a", fit=True)[1]["numeric"] == ["a"]
-    code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--sep", ",", "--out", tmp_path / "s.csv")
-    assert code == 0 and (tmp_path / "s.csv").read_text().count('"') == 2 * N
+    assert run("score", tmp_path / "m", tmp_path / "d.csv", "--out", tmp_path / "s.csv")[0] == 0
+    assert (tmp_path / "s.csv").read_text().count('"') == 2 * N
+    assert run("evaluate", tmp_path / "s.csv", "--label", "y", "--score", "score", "--decimal", ",")[0] == 0
     code, _, err = ask({"y": Y, "a": commas}, "--decimal", ",")
     assert code == 1 and "more fields than the header" in err
 
