@@ -33,7 +33,7 @@ class NetBenefit(RankedMeasure):
     ----------
     threshold : float in (0, 1)
         The probability t from which on one acts: a false positive costs ``t / (1 - t)`` times the gain of a true one.
-        It is compared in the dtype of the scores, as by ``y_score >= t``. A grid from ``np.arange(0.01, 1, 0.01)``
+        Scores are compared with it as by :func:`operating_point`. A grid from ``np.arange(0.01, 1, 0.01)``
         misses scores that equal its thresholds but for rounding; ``np.arange(1, 100) / 100`` does not.
     prevalence : float in (0, 1), default=None
         As in :class:`AveragePrecision`.

@@ -44,8 +44,8 @@ def operating_point(
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
-    A sample is called positive if its score is at least the threshold c, compared in the dtype of the scores as by
-    ``y_score >= c``: float32 scores are compared with c rounded to float32. With TPR the share of the m positives that
+    A sample is called positive if its score is at least the threshold c, compared as by ``y_score >= c``: float32
+    scores with c rounded to float32, all others, float16 too, in float64. With TPR the share of the m positives that
     are called positive, FPR the share of the n negatives, and p the prevalence,
     ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
     ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
