@@ -228,6 +228,16 @@ def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Pat
     assert code == 0 and "adjusted p" not in out
 
 
+def test_compare_many_prints_the_pairs_of_the_best(tmp_path: Path, run: Run) -> None:
+    y = np.arange(60) % 2
+    noise = np.random.default_rng(0).normal(size=(12, 60))
+    columns = {f"m{k}": one + y * (k == 7) for k, one in enumerate(noise)}
+    pl.DataFrame({"y": y} | columns).write_csv(tmp_path / "many.csv")
+    code, out, _ = run("compare", tmp_path / "many.csv", "--label", "y", "--score", *columns)
+    assert code == 0 and out.count(" - m7 ") + out.count(" m7 - ") == 11
+    assert f"and {66 - 11} more pairs: --json has all" in out
+
+
 def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:
     model = tmp_path / "model.skops"
     how = ["--label", "diagnosis", "--positive", "sick", "--C", 1, "--drop", "dose", "nothing", "--categorical", "age"]

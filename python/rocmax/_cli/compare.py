@@ -92,8 +92,11 @@ def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
             for (score, estimate), error in estimates
         ]
         report.table(["score", name], lines)
-        lines = [[_names(row), *_tested(found, row, adjusted)] for row in found.rows()]
+        rows, others = found.rows_printed()
+        lines = [[_names(row), *_tested(found, row, adjusted)] for row in rows]
         report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], lines)
+        if others:
+            say(f"and {others:,} more pairs: --json has all")
         say(f"All {name} equal: {found.joint_test}\n")
     how = f"; adjusted p by {ADJUSTMENTS[arguments.adjust]}" if arguments.adjust else ""
     say(f"Two-sided paired tests: {_methods(results)}, intervals not adjusted for the number of pairs{how}.")

@@ -190,6 +190,11 @@ class Comparison(Measured):
         found = [pair for pair in self.pairs if best in (pair.model_a, pair.model_b)]
         return sorted(found, key=lambda pair: place[pair.model_b if pair.model_a == best else pair.model_a])
 
+    def rows_printed(self) -> tuple[list[dict[str, Any]], int]:
+        """Return the rows of the pairs that are printed, of many those of the best model, and the number of others."""
+        pairs = self.pairs if len(self.pairs) <= words.MOST_ROWS else self._of_best()[: words.MOST_NAMED]
+        return self._rows_of(pairs), len(self.pairs) - len(pairs)
+
     @property
     def joint_test(self) -> str:
         """The joint test in words."""
@@ -225,9 +230,8 @@ class Comparison(Measured):
             ]
         hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
         hidden += ([] if self.adjust else ["pvalue_adjusted"]) + (["df"] if self.paired else [])
-        pairs = self.pairs if len(self.pairs) <= words.MOST_ROWS else self._of_best()[: words.MOST_NAMED]
-        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self._rows_of(pairs)]
-        others = len(self.pairs) - len(pairs)
+        printed, others = self.rows_printed()
+        rows = [{name: value for name, value in row.items() if name not in hidden} for row in printed]
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             f"all equal: {self.joint_test}",
