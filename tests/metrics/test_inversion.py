@@ -187,3 +187,17 @@ def test_the_scale_of_sampling_weights_changes_neither_method_nor_interval(measu
     for other in others:
         assert other.method == one.method
         np.testing.assert_allclose(other.confidence_interval, one.confidence_interval, rtol=1e-9)
+
+
+@pytest.mark.parametrize("measure", [BEDROC(), LogAUC()], ids=str)
+def test_positives_that_rank_among_negatives_do_not_change_the_slope_of_the_top(measure):
+    """One positive of ten is drawn as a negative, the others with shift 3: the slope of the whole curve is flat."""
+    rng, n = np.random.default_rng(0), 150
+    y, lost = np.arange(100) < 50, rng.random((100, n)) < 0.1
+    s = rng.normal(size=(100, n)) + 3.0 * (y[:, None] & ~lost)
+    z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)
+    pos = np.concatenate([z[4::10], z[np.arange(20_000) % 10 != 4] + 3.0])
+    truth = measure(np.repeat([1, 0], 20_000), np.concatenate([pos, z]))
+    low, high = infer(y, s, measure).confidence_interval
+    assert ((low <= truth) & (truth <= high)).mean() > 0.93
+    assert measure.near((50, 50)) == 5 < measure.near((50, 5000)) == 50
