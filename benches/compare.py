@@ -1,11 +1,11 @@
 """Counted instructions of fixed cases, before and after a change.
 
-Run: python benches/compare.py [BASE] [--limit 3] [--cases 'auc-*'] [--timings]
+Run: python benches/compare.py [BASE] [--limit 3] [--cases 'auc-*' ...] [--timings] [--alone]
 
 BASE, a commit (default main), is checked out beside the working tree and both are built, with the benches of the
 working tree; needs valgrind. Prints instructions a score of every case and their ratio, and fails above a ratio of
 1 + limit / 100. Counts are the same on every run, where timings on a shared machine are not; with --timings the least
-of several runs, taken in turns, is printed beside them: for eyes only.
+of several runs, taken in turns, is printed beside them: for eyes only. With --alone only the working tree is counted.
 """
 
 import argparse
@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "rocmax-benches", "--example", "cases"]
 ROUNDS = 5
 RISKS = [prefix + risk for prefix in ("", "weighted_") for risk in ("tight", "between", "hinge", "smooth", "proximal")]
+# Average precision, weighted AUC, and the points of both curves.
+CURVES = ["average_precision", "curve", "roc_points", "pr_points"]
 
 CASES = [
     *(f"auc-{shape}-f64-300-{n}" for shape in ("normal", "heavy", "few") for n in (100, 1000, 10_000, 100_000)),
@@ -31,7 +33,8 @@ CASES = [
     *(f"moments-{shape}-f64-300-{n}" for shape in ("normal", "few") for n in (10_000, 1_000_000)),
     *(f"partial-{shape}-f64-300-100000" for shape in ("normal", "heavy", "few")),
     *(f"paired-{shape}-f64-300-100000" for shape in ("normal", "heavy", "ties")),
-    *(f"{work}-normal-f64-300-100000" for work in ("replicates", "curve")),
+    "replicates-normal-f64-300-100000",
+    *(f"{work}-normal-f64-300-{n}" for work, n in product(CURVES, (100_000, 1_000_000))),
     *(f"{work}-normal-f64-300-{n}" for work, n in product(RISKS, (1000, 100_000))),
 ]
 
@@ -76,19 +79,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("base", nargs="?", default="main")
     parser.add_argument("--limit", type=float, default=3.0, help="per cent more instructions that are let pass")
-    parser.add_argument("--cases", default="*", help="a pattern of names")
+    parser.add_argument("--cases", nargs="+", default=["*"], help="patterns of names")
+    parser.add_argument("--alone", action="store_true", help="without another commit")
     parser.add_argument("--timings", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as room:
-        programs = [before(options.base, Path(room) / "before"), built(ROOT, ROOT / "target")]
-    print(f"{'case':32}{'before':>10}{'after':>10}{'ratio':>8}" + "     ns before, after" * options.timings)
+        others = [] if options.alone else [before(options.base, Path(room) / "before")]
+        programs = [*others, built(ROOT, ROOT / "target")]
+    heads = "".join(f"{head:>10}" for head in ("before", "after")[-len(programs) :])
+    print(f"{'case':44}{heads}{'ratio':>8}" + "     nanoseconds" * options.timings)
     worst = 0.0
-    for case in filter(lambda case: fnmatch(case, options.cases), CASES):
+    for case in (case for case in CASES if any(fnmatch(case, pattern) for pattern in options.cases)):
         counts = [instructions(program, case) for program in programs]
-        size, ratio = int(case.rsplit("-", 1)[1]), counts[1] / counts[0]
+        size, ratio = int(case.rsplit("-", 1)[1]), counts[-1] / counts[0]
         worst = max(worst, ratio)
         timings = "".join(f"{t:10.2f}" for t in nanoseconds(programs, case)) if options.timings else ""
-        print(f"{case:32}{counts[0] / size:10.2f}{counts[1] / size:10.2f}{ratio:8.3f}{timings}", flush=True)
+        each = "".join(f"{count / size:10.2f}" for count in counts)
+        print(f"{case:44}{each}{ratio:8.3f}{timings}", flush=True)
     print(f"worst ratio {worst:.3f}, limit {1 + options.limit / 100:.3f}")
     return int(worst > 1 + options.limit / 100)
 

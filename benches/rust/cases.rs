@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
 use rocmax_core::count::Limits;
-use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::curve::{self, Measure, Normalize, Points, Scratch};
 use rocmax_core::resample::{self, Resampling, Scheme};
 use rocmax_core::risk::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::variance::{Placements, WeightKind};
 use rocmax_core::{Column, Ctx, Labels, Problem, RateRange};
 
 /// What is done with labels and scores.
-const WORKS: [&str; 17] = [
+const WORKS: [&str; 20] = [
     "auc",
     "auc2",
     "moments",
@@ -25,6 +25,9 @@ const WORKS: [&str; 17] = [
     "paired",
     "replicates",
     "curve",
+    "average_precision",
+    "roc_points",
+    "pr_points",
     "tight",
     "between",
     "hinge",
@@ -91,6 +94,12 @@ fn measures(work: &str, labels: &[bool], scores: Column<'_>, (repeats, limits): 
     let (serial, both) = (Ctx::serial(), Ctx::new(Some(&pool), None));
     let mut scratch = Scratch::with_limits(limits);
     let weights: Vec<f64> = (0..labels.len()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let mut to = [(); 3].map(|()| vec![0.0; labels.len() + 1]);
+    let mut points = |what: Points| {
+        let Column::F64(scores) = &scores() else { panic!("points are of f64") };
+        let to = to.each_mut().map(|values| &mut values[..]);
+        what.of_samples(&classes, scores, None, true, to, &serial).expect("points") as f64
+    };
     let range = RateRange::new(0.0, 0.05).expect("a range");
     let resampling =
         Resampling { scheme: Scheme::Stratified, weight_kind: WeightKind::Frequency, n_resamples: 10, seed: 1 };
@@ -112,6 +121,12 @@ fn measures(work: &str, labels: &[bool], scores: Column<'_>, (repeats, limits): 
         "curve" => {
             curve::measure(&classes, scores(), Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
         }
+        "average_precision" => {
+            curve::measure(&classes, scores(), None, Measure::AveragePrecision(None), &mut scratch, &serial)
+                .expect("AP")
+        }
+        "roc_points" => points(Points::Roc),
+        "pr_points" => points(Points::PrecisionRecall),
         other => panic!("no such work: {other}"),
     })
 }
