@@ -73,8 +73,8 @@ def test_texts_that_are_no_numbers_are_texts(table: Any) -> None:
         model.decision_function(pd.DataFrame({"g": ["True", "1.10"], "x": [0.0, 0.0]}))
     numbers = X["g"].astype(int).map({0: "1.10", 1: "1.1", 2: "2", 3: "3", 4: "4", 5: "5"})  # 1.10 and 1.1 are two
     model = fitted("lightgbm", X.assign(g=numbers.astype("category")), y)
-    with pytest.warns(UserWarning, match=r"'2.0' not seen"):
-        model.decision_function(pd.DataFrame({"g": ["2.0", "1.10"], "x": [0.0, 0.0]}))
+    with pytest.warns(UserWarning, match=r"column 'g': '1.100' not seen in training \(1 row\)"):
+        model.decision_function(pd.DataFrame({"g": ["2.0", "1.10", "1.100"], "x": [0.0, 0.0, 0.0]}))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._parameters import as_float, shown
+from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._decide import BOOSTING, decide
 from rocmax._tables._frame import columns_of, dtype_of, is_frame, numbers, texts, type_of
+from rocmax._tables._notes import of_rows
+from rocmax._tables._schema import Column
 
 #: The categories of each categorical column, in the order of their codes.
 Categories = dict[Any, list[Any]]
@@ -65,8 +67,7 @@ def categories_of(X: Any) -> Categories:
 def aligned(X: Any, known: Categories) -> Any:
     """Return a frame whose columns have the categories of training; warn of others, which become missing.
 
-    Categories of one text are equal. If all those of training are different numbers, equal numbers are equal: 1, 1.0
-    and "1".
+    Categories of one text are equal; if all those of training are numbers, equal numbers are, such as 1, 1.0 and "1".
     """
     for name, categories in categories_of(X).items():
         if name not in known:
@@ -89,7 +90,7 @@ def aligned(X: Any, known: Categories) -> Any:
             continue
         given = Categorical(column)
         values = given.categories.tolist()
-        place = _places(values, of_training)
+        place = Column(name, "category", categories=tuple(map(str, of_training))).codes([*map(str, values)])
         codes = np.append(place, -1)[given.codes]
         columns[name] = Categorical.from_codes(codes, categories=of_training)
         kinds = {isinstance(one, str) for one in [*values, *of_training]}
@@ -97,27 +98,9 @@ def aligned(X: Any, known: Categories) -> Any:
             notes.append(f"column {name!r}: text where training had numbers, or the reverse; compared by value")
         unseen = np.flatnonzero((place < 0) & np.isin(np.arange(len(place)), given.codes))
         if len(unseen):
-            n_rows = np.count_nonzero(np.isin(given.codes, unseen))
+            n_rows = int(np.count_nonzero(np.isin(given.codes, unseen)))
             first = ", ".join(shown(values[k]) for k in unseen[:3]) + (", ..." if len(unseen) > 3 else "")
-            rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-            notes.append(f"column {name!r}: {first} not seen in training ({rows}): treated as missing")
+            notes.append(f"column {name!r}: {first} not seen in training ({of_rows(n_rows)}): treated as missing")
     if notes:
         warn("; ".join(notes), UserWarning)
     return X.assign(**columns) if columns else X
-
-
-def _places(given: list[Any], known: list[Any]) -> Any:
-    """Return the place of each given category among the known ones, -1 if it has none."""
-    texts = {str(one): k for k, one in enumerate(known)}
-    numbers = {_number(one): k for k, one in enumerate(known)}
-    of_numbers = len(numbers) == len(known) and all(number == number for number in numbers)
-    found = [texts.get(str(one), numbers.get(_number(one), -1) if of_numbers else -1) for one in given]
-    return np.array(found, dtype=np.intp)
-
-
-def _number(value: Any) -> float:
-    """Return a number, also of its text; NaN for anything else."""
-    try:
-        return float(value) if isinstance(value, str) else as_float(value)
-    except ValueError:
-        return float("nan")
