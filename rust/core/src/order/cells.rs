@@ -384,4 +384,16 @@ mod tests {
         }
         Ok(())
     }
+
+    #[test]
+    fn ties_with_a_bound_are_collected_in_chunks_up_to_its_index() -> Result<()> {
+        let n = 3 * CHUNK;
+        let (problem, scores) = (Problem::new((0..n).map(|i| i % 2 == 0).collect())?, vec![0.0; n]);
+        for (bound, n_chunks) in [(Some((0.0, CHUNK - 1)), 1), (Some((0.0, CHUNK)), 2), (Some((-1.0, 0)), 3), (None, 3)]
+        {
+            let found = Cells::default().collect(&problem, scores[..].into(), bound, &Ctx::serial())?;
+            assert_eq!(found, (n_chunks * CHUNK / 2) as f64);
+        }
+        Ok(())
+    }
 }

@@ -271,7 +271,7 @@ mod tests {
             // The same map to cells: exactly so many, as evenly filled.
             for n_cells in [n as u64 / 50, n as u64 / 4] {
                 let own = Map::fit_cells(&mut sample, n_cells);
-                assert!(scores.iter().all(|&s| own.cell(s) == own.onto_cells(n_cells).cell(s)));
+                assert!(scores.iter().step_by(97).all(|&s| own.cell(s) == own.onto_cells(n_cells).cell(s)));
                 for map in [own, map.onto_cells(n_cells), Map::fit_cells(&mut sample, 64).onto_cells(n_cells)] {
                     assert_eq!(map.n_buckets() as u64, n_cells);
                     let mut counts = vec![0usize; map.n_buckets()];
