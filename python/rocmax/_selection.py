@@ -49,8 +49,9 @@ def standings(
 ) -> list[Standing]:
     """Compare candidates by held-out scores of the same rows; keep those within `lead` standard errors of the best.
 
-    The best candidate is the first with the greatest partial AUC. If a class has only one row, the standard errors are
-    NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K candidates.
+    The best candidate is the first with the greatest partial AUC. If a class has only one row, or all rows are one
+    cluster, the standard errors are NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K
+    candidates.
     """
     value, covariance = _covariance(positive, scores, fpr_range, weight, groups, n_threads)
     best = int(np.argmax(value))
@@ -121,10 +122,11 @@ def _covariance(
     groups: AnyArray | None,
     n_threads: int,
 ) -> tuple[F64, F64]:
-    """Return the partial AUCs and their covariance matrix, NaN if a class has only one row."""
+    """Return the partial AUCs and their covariance matrix, NaN if a class has one row, or all are one cluster."""
     columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
     key = PartialAUC(fpr_range).key
-    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+    one_cluster = groups is not None and len(np.unique(groups)) < 2
+    if one_cluster or min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         values = [_core.Curve(positive, of, weight, n_threads).measure(key) for of in columns]
         return np.array(values), np.full((len(columns), len(columns)), np.nan)
     if groups is not None:
@@ -146,4 +148,4 @@ def _clustered(
         values.append(_core.Curve(positive, column, weight, 1).measure(measure.key))
         sums.append(np.bincount(group, influence_of(data, measure), len(names)))
     of_group = np.array(sums)
-    return np.array(values), len(names) / max(len(names) - 1, 1) * of_group @ of_group.T
+    return np.array(values), len(names) / (len(names) - 1) * of_group @ of_group.T

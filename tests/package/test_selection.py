@@ -109,6 +109,12 @@ def test_one_row_of_a_class_has_no_error_and_keeps_all(sign: int) -> None:
     assert np.isfinite(paired_difference(two, *scores, RANGE)).all()
 
 
+def test_one_cluster_has_no_error_and_keeps_all() -> None:
+    y, scores, _, groups = held_out(4)
+    found = standings(y, scores, RANGE, lead=0.0, groups=np.zeros_like(groups))
+    assert all(one.kept and np.isnan(one.standard_error) and np.isnan(one.difference_error) for one in found)
+
+
 def test_a_standing_names_its_numbers() -> None:
     assert Standing._fields == ("partial_auc", "standard_error", "difference", "difference_error", "kept")
 
