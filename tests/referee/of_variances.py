@@ -16,8 +16,8 @@ METHODS = ("delong", "logit-delong", "score", "newcombe", "obuchowski", metrics.
 KNOWN_REFUSALS = ("needs two", "above 1 for a variance", "in every", "over 3 subjects", "wider than rounding")
 
 
-def sizes(given, components, kind):
-    """Return how much rounding of components can add to a deviation, or None where there is no variance."""
+def sizes(given, measure, components, kind):
+    """Return how much rounding of components, and of ends, can add to a deviation, or None where it has no variance."""
     of = given.first
     classes = [(of.pos, of.m), (of.neg, of.n)]
     if kind == "sampling":
@@ -28,7 +28,8 @@ def sizes(given, components, kind):
         if any(total <= 1 + Fraction(1, 10**9) for _, total in classes):
             return None
         grow = max(1.0, *(1 / math.sqrt(max(float(total) - 1, 1e-18)) for _, total in classes))
-    return 4 * grow * max(1.0, *(abs(float(v)) for parts in components for v in parts.values()))
+    ends = rounding_of_areas(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
+    return 4 * grow * max(1.0, *(abs(float(v)) for parts in components for v in parts.values())) + ends
 
 
 def check_variances(given):
@@ -42,7 +43,7 @@ def check_variances(given):
     if isinstance(measure, metrics.NetBenefit) and not all(0 <= x <= 1 for x in case.scores[1]):
         return False
     parts = [make(slopes.effective(of, kind)) for make, of in ((first, given.first), (second, given.second))]
-    size = sizes(given, parts[0] + parts[1], kind)
+    size = sizes(given, measure, parts[0] + parts[1], kind)
     alone = refused(lambda: metrics.infer(given.read, measure, method="delong"), *KNOWN_REFUSALS)
     holds(f"{name}: there is {'no' if alone is None else 'a'} variance", (alone is None) == (size is None))
     if alone is None:
@@ -79,7 +80,7 @@ def check_clusters(given):
         found = refused(partial(metrics.infer, y, given.scores[0], **call), *KNOWN_REFUSALS, "groups must spread")
         one_of_each = groups if exactly is variances.of_clusters else None
         candidates = make(slopes.effective(given.first, "frequency", one_of_each))
-        size = sizes(given, candidates, "frequency")
+        size = sizes(given, measure, candidates, "frequency")
         if found is None or size is None:
             continue
 
@@ -114,7 +115,7 @@ def check_parts(given):
     if not case.plain:
         return
     expected, candidates = value(), make(slopes.effective(given.first, "frequency"))
-    size = sizes(given, candidates, "frequency")
+    size = sizes(given, measure, candidates, "frequency")
     for name, stream in streams.items():
         found = refused(partial(stream.result, measure, method="delong", weight_kind="frequency"), *KNOWN_REFUSALS)
         if found is None:
@@ -123,8 +124,7 @@ def check_parts(given):
 
         def variance(components, found=found, name=name):
             exact = variances.covariance(given.first, components, components)
-            ends = rounding_of_areas(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
-            deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size + ends)
+            deviation(f"{name} variance of {measure!r}", found.variance, exact, 4 * size)
 
         fits(variance, candidates)
 
