@@ -36,14 +36,10 @@ def half_life(written: Path) -> type[Measure]:
     return runpy.run_path(str(written))["HalfLife"]
 
 
-def weights(sample):
-    return np.ones(len(sample.score)) if sample.weight is None else sample.weight
-
-
 def won(sample):
     """Return the kernel of the AUC over all pairs, and the weights of the positives and the negatives."""
     s, t = sample.score[sample.positive][:, None], sample.score[~sample.positive]
-    return (s > t) + 0.5 * (s == t), weights(sample)[sample.positive], weights(sample)[~sample.positive]
+    return (s > t) + 0.5 * (s == t), sample.weights[sample.positive], sample.weights[~sample.positive]
 
 
 @dataclass(frozen=True)

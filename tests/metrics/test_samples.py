@@ -343,32 +343,6 @@ def test_some_rows_are_what_reading_them_gives(name):
         whole.take([N])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((Y, np.where(np.arange(N) == 5, np.nan, S)), {}, "y_score must be finite, got nan at index 5; pass missing"),
-        ((Y, {"a": S, "b": GAPS}), {}, r"y_score\['b'\] must be finite, got nan at index 3"),
-        ((CLASSES, S), {}, "y_true must have two classes, got 3: 0, 1, 2; give pos_label"),
-        ((CLASSES, BY_CLASS[:, :2]), {}, "y_score has 2 columns, one per class, and y_true 3 classes"),
-        ((np.ones(N), S), {}, "y_true has one class only: all 90 labels are 1"),
-        (([], []), {}, "y_true is empty"),
-        ((Y, S[:5]), {}, "y_score has 5 samples, y_true has 90"),
-        ((TEXT, S), {}, "y_true holds the labels 'ill' and 'well', which do not tell what is positive"),
-        ((TEXT, MODELS[:, :2]), {}, "y_true holds the labels 'ill' and 'well', which do not tell what is positive"),
-        ((Y, S), {"sample_weight": -WEIGHT}, "sample_weight must be non-negative"),
-        ((Y, S), {"sample_weight": WEIGHT * Y}, "sample_weight leaves one class only"),
-        ((Y, S), {"sample_weight": WEIGHT, "groups": GROUPS}, "groups and sample_weight cannot be given together"),
-        ((Y, S), {"weight_kind": "counts"}, "weight_kind must be one of"),
-        ((Y, S), {"missing": "keep"}, "missing must be one of"),
-        ((Y, S), {"higher_is_better": "no"}, "higher_is_better must be True or False"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_bad_values_are_refused_when_they_are_read(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        Samples(*arguments, **options)
-
-
 def test_what_was_read():
     samples = Samples(TEXT, NAMED, pos_label="ill", sample_weight=WEIGHT, higher_is_better={"b": False}, by=BY)
     assert len(samples) == N and samples.names == ("a", "b") and samples.pos_label == "ill"
@@ -412,10 +386,3 @@ def test_dask():
     y, s = da.from_array(Y, chunks=20), da.from_array(MODELS, chunks=(20, 3))
     same(infer(Samples(y, s)), infer(Y, MODELS))
     same(compare(Samples(y, {"a": s[:, 0], "b": s[:, 1]})), compare(Y, NAMED))
-
-
-@pytest.mark.parametrize("rows", [[], [1000], [1.5], np.ones(3, bool), [[1, 3], [4, 6]], 3, "a", None], ids=str)
-def test_rows_that_are_no_positions_are_refused(rows):
-    for samples in (Samples(Y, MODELS), Samples(np.arange(len(Y)) % 3, MODELS)):
-        with pytest.raises(IndexError, match=f"rows must be positions below {len(Y)}, or a mask of that length, got"):
-            samples.take(rows)

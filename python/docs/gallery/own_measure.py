@@ -58,7 +58,7 @@ class HalfLife(Measure):
     bounds = 0.0, 1.0
 
     def parts(self, sample):
-        w, pos = np.ones(len(sample.score)) if sample.weight is None else sample.weight, sample.positive
+        w, pos = sample.weights, sample.positive
         fpr = 1 - below(sample.score[pos], sample.score[~pos], w[~pos]) / w[~pos].sum()
         return 2 ** (-fpr / self.fpr), w[pos] / w[pos].sum()
 

@@ -58,8 +58,7 @@ class Measure:
     >>> @dataclass(frozen=True)
     ... class MeanDifference(Measure):
     ...     def value(self, sample):
-    ...         w = np.ones(len(sample.score)) if sample.weight is None else sample.weight
-    ...         pos = sample.positive
+    ...         w, pos = sample.weights, sample.positive
     ...         return np.average(sample.score[pos], weights=w[pos]) - np.average(sample.score[~pos], weights=w[~pos])
     ...
     ...     def components(self, sample):
@@ -309,23 +308,20 @@ class Measure:
         """Return the estimates of all models, and the parts of either class in their covariance matrix."""
         frequency = sample.weight_kind == "frequency"
         require_two(*sample.counted, self.of_one)
-        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        positive, (estimate, values) = sample.positive, self.influences(sample)
+        (estimate, values), positive, weight = self.influences(sample), sample.positive, sample.weights
         parts = []
         for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
             w = weight[rows]
             of_class = centre(values.take(rows, axis=1), w)
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
-            scaled = of_class if sample.weight is None else of_class * square
-            parts.append(scaled @ of_class.T / w.sum() ** 2 * size / (size - 1))
+            parts.append((of_class * square) @ of_class.T / w.sum() ** 2 * size / (size - 1))
         return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
         (value,), (values,) = self.influences(sample)
-        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        classes = sample.positive, ~sample.positive
+        weight, classes = sample.weights, (sample.positive, ~sample.positive)
         return float(value), *centred_sums([values[rows] for rows in classes], [weight[rows] for rows in classes])
 
     def squares(self, sample: Sample) -> tuple[float, F64]:

@@ -27,6 +27,8 @@ class Sample(NamedTuple):
         Scores, float32 or float64. :meth:`Measure.value` and :meth:`Measure.components` see one model.
     weight : ndarray of shape (n_samples,) or None
         Weights, None where none were given.
+    weights : ndarray of shape (n_samples,)
+        The same, of ones where none were given.
     """
 
     y: NDArray[Any]  # the greater of two values is positive
@@ -65,6 +67,11 @@ class Sample(NamedTuple):
         if not len(self.y):
             explain(self)
         return np.asarray(self.y if self.y.dtype == bool else self.y == self.y.max())
+
+    @property
+    def weights(self) -> F64:
+        """Return the weights, of ones where none were given."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
 
     @property
     def totals(self) -> tuple[float, float]:

@@ -241,10 +241,9 @@ def _prevalence_variance(sample: Sample, measure: Measure) -> float:
         apart = np.bincount(sample.group, sample.positive - pi) / len(sample.y)
         error = np.sqrt(len(apart) / max(len(apart) - 1, 1) * (apart @ apart))
     step = min(error, pi / 2, (1 - pi) / 2)
-    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     found = []
     for other in (pi - step, pi + step):
-        changed = weight * np.where(sample.positive, other / pi, (1 - other) / (1 - pi))
+        changed = sample.weights * np.where(sample.positive, other / pi, (1 - other) / (1 - pi))
         found.append(float(measure.estimates(sample._replace(weight=changed, group=None))[0]))
     return float(((found[1] - found[0]) / 2 * error / step) ** 2)
 

@@ -106,7 +106,7 @@ def freedom_of(parts: Sequence[Shared]) -> F64:
 def influence_of(sample: Sample, measure: Measure) -> F64:
     """Return the influence of every sample on the measure of one model; weights are sampling weights."""
     _, (components,) = measure.influences(sample)
-    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    weight = sample.weights
     added = np.empty(len(sample.y))
     for rows in (sample.positive, ~sample.positive):
         share = weight[rows] / weight[rows].sum()

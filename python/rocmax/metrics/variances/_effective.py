@@ -72,8 +72,7 @@ def effective_sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
         raise ValueError("groups must spread each class over two of them or more, got 1")
     _, (components,) = measure.influences(sample)
     components = components / (np.abs(components).max() or 1.0)  # fourth powers of scored components leave the floats
-    positive = sample.positive
-    weight = np.ones(len(positive)) if sample.weight is None else sample.weight
+    positive, weight = sample.positive, sample.weights
     greatest = _greatest(weight, positive)
     parts = []
     for rows, heaviest in zip((positive, ~positive), greatest, strict=True):
