@@ -13,12 +13,6 @@ struct Block {
     positive: f64,
 }
 
-impl Block {
-    fn width(&self) -> f64 {
-        self.to - self.from
-    }
-}
-
 /// A measure of early recognition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Screening {
@@ -64,5 +58,5 @@ fn fall(from: f64, to: f64, alpha: f64) -> f64 {
 
 /// The integral of `alpha exp(-alpha x)` over the places of the positives.
 fn early(curve: &Curve, alpha: f64) -> f64 {
-    blocks(curve).filter(|b| b.width() > 0.0).map(|b| b.positive * fall(b.from, b.to, alpha)).collect::<Sum>().value()
+    blocks(curve).map(|b| b.positive * fall(b.from, b.to, alpha)).collect::<Sum>().value()
 }
