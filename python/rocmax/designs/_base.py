@@ -35,8 +35,11 @@ class Design:
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
         return None
 
-    def single(self) -> "Design | None":
-        """Return the design less the mean of its samples in single precision, None if that is no cheaper."""
+    def single(self) -> "tuple[Design, float] | None":
+        """Return the design less the mean of its samples in single precision, and the square of the longest sample.
+
+        None if that is no cheaper, or takes much of the memory.
+        """
         return None
 
     def features(self) -> AnyArray | None:

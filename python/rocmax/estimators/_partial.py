@@ -93,9 +93,10 @@ class PartialAUCSVC(Machine):
     do not count these tries.
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
-    125 bytes per sample, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2)
-    per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per step and 4 N L bytes (8 N L up to 2^24 numbers). If
-    these exceed 0.3 of the available memory, features are recomputed in blocks by every product.
+    125 bytes per sample, 165 with weights; 8 d per cut; 4 N d for a dense X of d > N features in float64. A kernel
+    takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2) per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per
+    step and 4 N L bytes (8 N L up to 2^24 numbers). If these exceed 0.3 of the available memory, features are
+    recomputed in blocks by every product.
 
     References
     ----------

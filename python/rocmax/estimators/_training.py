@@ -52,6 +52,9 @@ _TOP_AFTER, _TOP, _TOP_SHARE, _TOP_TOL, _TOP_ROUNDS = 6, 2.0, 3, 0.8, 3
 _SMOOTH_TOL = 0.1
 # The tolerances in single precision, and of the length of its model, relative to that of the fit.
 _SINGLE_TOL, _SEARCH_TOL = 0.9, 0.05
+# The largest C |x|^2, which a score may reach: in single precision rounding hides margins of 1 beyond it. Measured on
+# 400 x 10,000, [0.02, 0.2]: "ramp" takes half of the time below it, more than in double precision at ten times as much.
+_SINGLE_REACH = 2.0 / float(np.finfo(np.float32).eps)
 # A C above _DIRECT_C is reached in steps of _STEP_C: cuts found at a smaller C are cheaper and remain valid. Measured
 # on 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
 # less than half of the time. Not with a kernel: 15 to 50 % more steps ("tight" on 2,000 samples, C = 300 to 10,000).
@@ -139,10 +142,11 @@ class Training:
         Wide features are first centred, which changes no pair, and multiplied in single precision. The gap of the
         result is that of the features themselves; if it is above `tol`, the fit goes on with these.
         """
-        if self._single is None or not isinstance(surrogate, str):
+        single, longest = self._single
+        if single is None or not (C * longest <= _SINGLE_REACH and isinstance(surrogate, str)):
             return self._fit(surrogate, C, tol, max_iter, start, descend, callback)
-        begin = None if start is None else Model.of(start.vector, self._single.design)
-        found = self._single._fit(surrogate, C, _SINGLE_TOL * tol, max_iter, begin, descend, callback)
+        begin = None if start is None else Model.of(start.vector, single.design)
+        found = single._fit(surrogate, C, _SINGLE_TOL * tol, max_iter, begin, descend, callback)
         found = self._in_double(found, surrogate, C, tol)
         if found.gap <= tol or found.n_iter >= max_iter:
             return replace(found, status="converged" if found.gap <= tol else "max_iter")
@@ -150,10 +154,11 @@ class Training:
         return replace(more, n_iter=found.n_iter + more.n_iter, history=found.history + more.history)
 
     @cached_property
-    def _single(self) -> "Training | None":
-        """The fits in single precision, None if these are no cheaper."""
-        design = self.design.single()
-        return None if design is None else Training(design, self.problem, self._fpr_range, self._n_threads)
+    def _single(self) -> "tuple[Training | None, float]":
+        """The fits in single precision, None if these are no cheaper, and the square of the longest sample."""
+        design, longest = self.design.single() or (None, 0.0)
+        fits = None if design is None else Training(design, self.problem, self._fpr_range, self._n_threads)
+        return fits, longest
 
     def _in_double(self, found: SolverResult, surrogate: Surrogate, C: float, tol: float) -> SolverResult:
         """Return a result of single precision with the objective and the bound of the features themselves."""
