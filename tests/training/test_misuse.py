@@ -314,3 +314,10 @@ def test_labels_and_weights_in_another_order_than_the_rows(model):
     if isinstance(model, PartialAUCSVCCV):
         with pytest.warns(UserWarning, match="groups has the index labels of X in another order"):
             model.fit(frame, pd.Series(Y), groups=weight[::-1])
+
+
+@pytest.mark.parametrize("levels", [pd.MultiIndex.from_arrays([range(N)] * 2), pd.period_range("2020", periods=N)])
+def test_an_index_of_other_labels_says_nothing_about_the_order(levels):
+    frame, texts = pd.DataFrame(X, index=levels), pd.Series(Y, index=[f"row {k}" for k in range(N)])
+    for labels in (pd.Series(Y), texts):
+        PartialAUCSVC().fit(frame, labels)

@@ -84,9 +84,11 @@ def warn_of_order(**given: Any) -> None:
         return
     first, index = next(iter(held.items()))
     for name, other in held.items():
-        if len(other) != len(index) or other.equals(index) or not (other.is_unique and index.is_unique):
+        if len(other) != len(index) or other.equals(index):
             continue
-        if index.isin(other).all():
+        if (other.dtype, other.nlevels) != (index.dtype, index.nlevels):  # pandas looks up no labels of another type
+            continue
+        if other.is_unique and index.is_unique and index.isin(other).all():
             warn(
                 f"{name} has the index labels of {first} in another order, and samples are paired by position: pass"
                 f" {name}.loc[{first}.index] to pair them by label, or {name}.to_numpy() if the positions agree",
