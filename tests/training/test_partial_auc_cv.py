@@ -193,6 +193,17 @@ def test_logistic_fits_are_certified_in_any_unit(unit):
         assert found.objective * unit**2 == pytest.approx(same.objective, rel=1e-3)
 
 
+def test_features_whose_margins_rounding_hides_are_refused(data):
+    X, y = data
+    for large in (1e12 * X, sp.csr_array(1e12 * X), np.r_[1e12 * X, X]):
+        with pytest.raises(
+            ValueError, match=r"X is too large for Cs: samples are about .* scale the features"
+        ) as refused:
+            PartialAUCSVCCV((0.0, 0.2)).fit(large, np.resize(y, large.shape[0]))
+    least = float(str(refused.value).rpartition(" ")[2])
+    PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[0.9 * least], cv=2).fit(large, np.resize(y, len(large)))
+
+
 def test_a_stalled_fit_of_a_fold_stands_for_larger_C(data, monkeypatch):
     steps, path = [], Training.path
 

@@ -25,6 +25,7 @@ from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
+from rocmax.estimators._scales import require_scale
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import PartialAUC
@@ -171,7 +172,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         Raises
         ------
         ValueError
-            Also if a fold has only one class to train on or to score, or `scoring` does not return a finite number.
+            Also if a fold has only one class to train on or to score, `scoring` does not return a finite number, or X
+            is so large that rounding hides the margins at every C.
         """
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
@@ -185,6 +187,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         data = self._validated(X, y, sample_weight)
         groups = groups_of(groups, len(data.positive), X)
         X, positive, weight = data
+        if self.n_landmarks is None:
+            require_scale(self, X, weight, Cs[0])
         place = ranks(positive, weight, seed)
         spaces = self._spaces(data, place, threads)
         labels = self.classes_[positive.astype(int)]
