@@ -204,18 +204,19 @@ def test_features_whose_margins_rounding_hides_are_refused(data):
     PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[0.9 * least], cv=2).fit(large, np.resize(y, len(large)))
 
 
-def test_a_stalled_fit_of_a_fold_stands_for_larger_C(data, monkeypatch):
+@pytest.mark.parametrize(("bound", "fits"), [(0.0, 1), (0.9999, len(CS))])
+def test_a_fit_of_a_fold_that_stalls_far_from_its_minimum_stands_for_larger_C(data, monkeypatch, bound, fits):
     steps, path = [], Training.path
 
     def stalled(self, *arguments, **options):
         for result in path(self, *arguments, **options):
             steps.append(result)
-            yield replace(result, status="stalled")
+            yield replace(result, status="stalled", bound=bound * result.objective)
 
     monkeypatch.setattr(Training, "path", stalled)
     scores = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=CS, cv=3).fit(*data).scores_["tight"]
-    assert len(steps) == 3
-    np.testing.assert_array_equal(scores, np.repeat(scores[:, :1], len(CS), axis=1))
+    assert len(steps) == 3 * fits
+    assert (fits == 1) == np.array_equal(scores, np.repeat(scores[:, :1], len(CS), axis=1))
 
 
 def test_few_samples_are_validated_again_and_again(data):
