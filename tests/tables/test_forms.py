@@ -47,7 +47,10 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
 
 @pytest.mark.parametrize(
     "texts",
-    [["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]],
+    [
+        *(["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]),
+        *(["1970s", "1980s"], ["205/55R16", "195/65R15"]),
+    ],
 )
 def test_codes_that_look_like_numbers_and_dates(texts):
     assert decide(pd.DataFrame({"g": texts * N}))[0].categorical == ["g"]

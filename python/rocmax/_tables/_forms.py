@@ -86,7 +86,7 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
     )
 ]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)
-_WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
+_WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)(?!/\d)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
 
 
 def is_number(text: str) -> bool:
@@ -115,12 +115,12 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
 
 
 def _unit(text: str) -> str:
-    """Return the unit after a number; an ordinal, or a capital beside a whole number as in 12A, is rather a code."""
+    """Return the unit after a number; an ordinal, a decade, or a capital beside a number (12A) is rather a code."""
     match = _WITH_UNIT.match(text)
     if not match:
         return ""
     number, space, unit = match.groups()
-    code = number.isdecimal() and (unit[0].isupper() or unit in ("st", "nd", "rd", "th"))
+    code = number.isdecimal() and (unit[0].isupper() or unit in ("st", "nd", "rd", "th") or text[3:] == "0s")
     return "" if code and not space else space + unit
 
 
