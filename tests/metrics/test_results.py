@@ -190,6 +190,15 @@ def test_words_name_the_interval_that_was_made():
     assert pair.method_in_words.endswith("percentiles, Efron and Tibshirani 1993")
 
 
+def test_words_name_the_interval_that_was_made_of_subgroups():
+    y, by = np.r_[np.ones(4, bool), np.zeros(40, bool)], np.arange(44) % 2
+    s = np.random.default_rng(0).standard_normal(44) + y
+    for method, source in ((None, "newcombe"), ("logit-delong", "newcombe"), ("score", None)):
+        assert metrics.infer(y, s, by=by, method=method).source == source
+    more = metrics.infer(np.arange(44) < 12, s, by=by)
+    assert (more.source, more.method_in_words) == (None, "logit of DeLong et al. 1988")
+
+
 def test_results_of_many_models_and_thresholds_are_printed_in_a_page():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 3 == 0

@@ -53,8 +53,8 @@ class Inference(Measured):
         Bounds of the measure of all scores, if a :class:`ROCAccumulator` with `max_error` has pooled some. The interval
         and the test allow for them.
     source : str or None
-        What the limits are those of, where not of `method`: "newcombe" or "wilson", for "logit-delong" where too little
-        varies; "percentile" or "bca" for a bootstrap.
+        The formula of the limits, if not that of `method`: "percentile" or "bca" for a bootstrap; "newcombe" or
+        "wilson" where too little varies for a bootstrap or "logit-delong".
     measure : Measure
         What was measured.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped

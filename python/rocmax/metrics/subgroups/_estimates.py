@@ -169,15 +169,17 @@ def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = Fal
         limits = wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
         return Interval(estimate, variance, limits, "delong")
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
+    source = None
     if measure.counts_pairs:
         few = ~inside | (((shares > 0) @ found.sizes).min(axis=1) < FEW)
+        source = "newcombe" if few.all() else None
         limits = _with_newcombe(limits, few, inside & wider, estimate, shares, found.sizes)
     elif not inside.all():
         calm = settled(found, measure)
         moved, spread, freedom = _means(calm, shares)
         at = np.where(inside, estimate, moved)
         limits = either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
-    return Interval(estimate, variance, limits, "logit-delong")
+    return Interval(estimate, variance, limits, "logit-delong", source=source)
 
 
 def summed(ends: F64, shares: F64) -> F64:
@@ -200,7 +202,7 @@ def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
         low, high = summed(np.array(levels).swapaxes(1, 2), shares)
         return np.minimum(low, at), np.maximum(high, at)
 
-    return mean._replace(limits=Limits(ends, dual(at, ends)), method="score")
+    return mean._replace(limits=Limits(ends, dual(at, ends)), method="score", source=None)
 
 
 def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:
