@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import BEDROC, FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
+from rocmax.metrics import AUC, BEDROC, Bootstrap, FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 SITE = np.repeat(["A", "B", "C"], 110)
@@ -75,3 +75,11 @@ def test_differences_of_saturated_measures_are_not_anything():
     assert abs(one.difference) < 0.001
     assert -0.1 < one.confidence_interval.low < of_a.low - of_b.high < 0 < one.confidence_interval.high < 0.05
     assert one.pvalue > 0.5
+
+
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.2))], ids=str)
+def test_pooled_resamples_of_one_value_have_an_interval_with_a_width(measure):
+    s = np.arange(330) + 1000.0 * Y
+    found, exact = (infer(Y, s, measure, by=SITE, method=m, random_state=0) for m in (Bootstrap(30), "logit-delong"))
+    assert found.method == "bootstrap" and found.source == exact.source and np.ptp(found.replicates) == 0
+    assert found.confidence_interval == exact.confidence_interval and exact.confidence_interval.low < 0.99

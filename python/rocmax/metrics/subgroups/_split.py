@@ -14,7 +14,7 @@ from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._interval import Law, critical, percentiles, satterthwaite, wald
+from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.rates import Rate
@@ -203,12 +203,14 @@ def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[A
 
 
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
-    """Return the pooled interval; for a bootstrap from the mean replicates."""
+    """Return the pooled interval; for a bootstrap from the mean replicates, if they differ."""
     mean, replicates = pooled(moments, share[None], measure), [one.replicates for one in found.values()]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
     variance, at = variance_of(values), mean.estimate
+    if no_width(values.min(), values.max(), measure.bounds):
+        return mean._replace(method="bootstrap", replicates=values)
     limits = percentiles(values, wald(at, np.sqrt(variance), Law()))
     return Interval(at, variance, limits, "bootstrap", values, source="percentile")
 
