@@ -141,3 +141,11 @@ def test_an_empty_accumulator_says_so():
                 call()
     assert repr(ROCAccumulator(max_error=0.01, pos_label="x")) == "ROCAccumulator(max_error=0.01, pos_label='x')"
     assert repr(ROCAccumulator()) == "ROCAccumulator()"
+
+
+def test_counts_of_no_score_leave_single_scores_single():
+    score, t = np.array([0.25, 0.03], np.float32), 0.03  # the second is below 0.03 in float64
+    none = ROCAccumulator.from_counts([], [], [])
+    for one in (ROCAccumulator(), none):
+        found = one.update([0, 1], score).merge(none).result(metrics.NetBenefit(t), method="score")
+        assert found.estimate == pytest.approx(0.5 - 0.5 * t / (1 - t))

@@ -29,7 +29,7 @@ def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> tuple[F64, boo
             " (WHERE score IS NOT NULL)"
         )
     require_finite(value, "score")
-    return _bins.counted(oriented(value, lower), *counts), given.dtype == np.float32
+    return _bins.counted(oriented(value, lower), *counts), given.dtype == np.float32 or not len(given)
 
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:

@@ -37,9 +37,12 @@ class Score(Method):
     For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates. Keep a line if its rate r at
     ``q = (floor(n f) + 1) / (n + 1)`` satisfies ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``.
     The interval is the set of TPRs at f of the lines kept. Here b is the slope of the curve near f, R' the slope of the
-    line as a curve. If scores near the threshold are tied, the limits are instead the outermost of Wilson's at all
-    thresholds whose FPRs (there at most f, at the next above f) are v <= z standard errors ``sqrt(f (1 - f) / n)`` on
-    the wrong side of f, with ``sqrt(z^2 - v^2)`` in place of z.
+    line as a curve.
+
+    If scores near that threshold are tied, with more than 1.5 negatives at each of at most 40 scores, the limits are
+    the outermost of Wilson's intervals of the TPR at all thresholds that may be the right one. Their FPR exceeds f, or
+    the FPR of the next threshold falls below f, by no more than z standard errors ``sqrt(f (1 - f) / n)``; if by v of
+    them, ``sqrt(z^2 - v^2)`` replaces z.
 
     For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor`, :class:`EqualErrorRate`,
     :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, draw m positives a + Z_i and n
