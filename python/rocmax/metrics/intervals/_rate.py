@@ -149,7 +149,8 @@ def _of_ties(limits: Limits, place: _Place, curves: Sequence[_core.Curve], mirro
 def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64, F64] | None:
     """Return how far thresholds are from having the rate, in standard errors, and the measured rates there.
 
-    None if scores near the place are distinct, or so many that ties are negligible.
+    None if scores near the place are distinct, or so many that ties are negligible. One tie suffices if it holds more
+    of a class than two standard errors of its rate, as where scores are cut at an end.
     """
     error = np.sqrt(place.rate * (1 - place.rate) / place.n_setting)
     reach, rule = _WINDOW * error + 1.0 / place.n_setting, _core.Rule.sensitivity if mirrored else _core.Rule.fpr
@@ -160,8 +161,12 @@ def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64,
     _, pos, neg = curve.steps()
     parts = (neg[::-1], pos[::-1]) if mirrored else (pos, neg)
     called, fixed = (np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in parts)
-    inside = (parts[1] > 0) & (fixed[1:] > ends[0]) & (fixed[:-1] < ends[1])
-    if np.diff(fixed)[inside].sum() * place.n_setting <= _SEVERAL * np.count_nonzero(inside):
+    counts = np.diff(called) * place.n_called, np.diff(fixed) * place.n_setting
+    inside = (fixed[1:] >= ends[0]) & (fixed[:-1] <= ends[1])
+    most = np.sqrt(place.n_called), _WINDOW * error * place.n_setting
+    heavy = any((of[inside] > max(_SEVERAL, two)).any() for of, two in zip(counts, most, strict=True))
+    held = inside & (parts[1] > 0)
+    if not heavy and counts[1][held].sum() <= _SEVERAL * np.count_nonzero(held):
         return None
     over = np.maximum(fixed, place.rate) - np.minimum(np.append(fixed[1:], np.inf), place.rate)
     near = over <= _EDGE * error

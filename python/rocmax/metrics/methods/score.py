@@ -39,10 +39,11 @@ class Score(Method):
     The interval is the set of TPRs at f of the lines kept. Here b is the slope of the curve near f, R' the slope of the
     line as a curve.
 
-    If scores near that threshold are tied, with more than 1.5 negatives at each of at most 40 scores, the limits are
-    the outermost of Wilson's intervals of the TPR at all thresholds that may be the right one. Their FPR exceeds f, or
-    the FPR of the next threshold falls below f, by no more than z standard errors ``sqrt(f (1 - f) / n)``; if by v of
-    them, ``sqrt(z^2 - v^2)`` replaces z.
+    If scores near that threshold are tied, the limits are the outermost of Wilson's intervals of the TPR at all
+    thresholds that may be the right one. Their FPR exceeds f, or the FPR of the next threshold falls below f, by no
+    more than z standard errors ``sqrt(f (1 - f) / n)``; if by v of them, ``sqrt(z^2 - v^2)`` replaces z. Tied are at
+    most 40 scores with more than 1.5 negatives each, or of which one holds more of a class than two standard errors
+    of its rate.
 
     For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor`, :class:`EqualErrorRate`,
     :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, draw m positives a + Z_i and n
