@@ -208,6 +208,7 @@ def test_readers_with_few_cases():
     assert np.isnan([found.pvalue, *found.differences[0].confidence_interval]).all()
     assert np.isnan([one.standard_error for one in found.mean_inference]).all()
     assert "Note" not in found.summary() and "nan" not in found.summary()
+    assert f" No interval and no test: {found.no_interval}." in found.summary()
     json.dumps(found.to_dict(), allow_nan=False)
     named = mrmc_analysis(np.tile(y, 4), ratings, TPRAtFPR(0.002), covariance="jackknife", **study)
     assert named.no_interval is None and named.pvalue >= 0

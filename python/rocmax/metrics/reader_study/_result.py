@@ -234,7 +234,8 @@ class MRMCAnalysis(Measured):
         for d in self.differences:
             tested = "" if self.no_interval else f", {words.p_value(d.pvalue)}"
             found.append(f"{_name_of(d)} {self._said(d, d.difference)}{tested}")
-        return [*found, f"Test: {self._test()}", *self._notes()]
+        test = self._test()
+        return [*found, test[:1].upper() + test[1:] if self.no_interval else f"Test: {test}", *self._notes()]
 
     def _basis(self) -> list[str]:
         kinds = {(True, True): "random readers and cases", (False, True): "fixed readers", (True, False): "fixed cases"}
