@@ -50,3 +50,15 @@ def test_multiples_are_certified():
             model.fit(fit.X, y, fit.weight)
             least = min(fit.objective(factor * model.coef_[0]) for factor in (*np.linspace(0.5, 1.5, 21), 0.999, 1.001))
             assert least >= model.objective_ * (1.0 - 2.0 * model.tol) - 1e-12
+
+
+def test_a_descent_that_ends_almost_at_zero_goes_on_from_a_better_ranker():
+    X = np.array([[-1.25, -1.25], [1.75, -2.0], [-1.0, 1.0], [0.5, 1.0], [1.25, -1.25]])
+    y = np.array([0, 0, 1, 0, 1])
+    model = PartialAUCSVC((0.0, 0.2), surrogate="ramp", C=160.9).fit(X, y)
+    scores = X @ model.coef_[0]
+    for multiple in (0.5, 0.9, 1.1, 2.0):
+        highest = multiple * max(scores[y == 0])
+        risk = np.mean(np.clip(1.0 - multiple * scores[y == 1] + highest, 0.0, 1.0))
+        value = 0.5 * np.sum((multiple * model.coef_) ** 2) + 160.9 * risk
+        assert value >= model.objective_ * (1.0 - model.tol)

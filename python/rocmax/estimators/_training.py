@@ -223,9 +223,9 @@ class Training:
                     risk, design, C, tol=tol, max_iter=max_iter, start=start, bundle=bundle, callback=callback
                 )
                 result = leave_zero(found, objective, self.problem, tol)
-                if found.model.norm > 0 or result.objective >= (1.0 - tol) * found.objective:
+                if result.objective >= (1.0 - tol) * found.objective:
                     return result
-                start = result.model  # it is better than zero, so that the descent cannot end at zero again
+                start = result.model  # a better one than where the descent ended, at zero or nearly
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
         """Return a model to descend from: the full-range model or, with many rows, the model of a sample."""
