@@ -52,9 +52,29 @@ def test_multiples_are_certified():
             assert least >= model.objective_ * (1.0 - 2.0 * model.tol) - 1e-12
 
 
+# A descent ends almost at zero here, and goes on from a better ranker.
+ALMOST_ZERO = (
+    np.array([[-1.25, -1.25], [1.75, -2.0], [-1.0, 1.0], [0.5, 1.0], [1.25, -1.25]]),
+    np.array([0, 0, 1, 0, 1]),
+)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 5, 8, 100])
+def test_steps_of_all_descents_are_counted_together(max_iter):
+    steps = []
+    model = PartialAUCSVC((0.0, 0.2), surrogate="ramp", C=160.9, max_iter=max_iter)
+    model.fit(*ALMOST_ZERO, callback=steps.append)
+    assert model.n_iter_ == len(steps) <= max_iter
+    assert list(model.history_["objective"]) == [step.objective for step in steps]
+    assert np.diff(model.history_["objective"]).max(initial=0.0) <= 1e-9
+    assert model.certificate().verify(*ALMOST_ZERO) == pytest.approx(model.dual_gap_)
+    assert (model.dual_gap_ <= model.tol) == (max_iter == 100)
+
+
 def test_a_descent_that_ends_almost_at_zero_goes_on_from_a_better_ranker():
-    X = np.array([[-1.25, -1.25], [1.75, -2.0], [-1.0, 1.0], [0.5, 1.0], [1.25, -1.25]])
-    y = np.array([0, 0, 1, 0, 1])
+    X, y = ALMOST_ZERO
     model = PartialAUCSVC((0.0, 0.2), surrogate="ramp", C=160.9).fit(X, y)
     scores = X @ model.coef_[0]
     for multiple in (0.5, 0.9, 1.1, 2.0):

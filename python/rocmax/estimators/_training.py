@@ -19,6 +19,7 @@ from rocmax.solvers import (
     Callback,
     Model,
     Objective,
+    Progress,
     SolverResult,
     leave_zero,
     lengthened,
@@ -218,13 +219,19 @@ class Training:
                 start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
             # Only the direction of a start matters.
             start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
+            history: list[Progress] = []
             while True:
                 found = minimise_trimmed(
-                    risk, design, C, tol=tol, max_iter=max_iter, start=start, bundle=bundle, callback=callback
-                )
+                    risk, design, C, tol=tol, max_iter=max_iter - len(history), start=start, bundle=bundle,
+                    callback=callback,
+                )  # fmt: skip
+                history += found.history
+                found = replace(found, n_iter=len(history), history=history)
                 result = leave_zero(found, objective, self.problem, tol)
                 if result.objective >= (1.0 - tol) * found.objective:
                     return result
+                if len(history) >= max_iter:  # the bound is that of a majorant at another model
+                    return replace(result, bound=0.0, proof=[], status="max_iter")
                 start = result.model  # a better one than where the descent ended, at zero or nearly
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
