@@ -88,8 +88,7 @@ class Machine(CertifiedRanker):
             training = Training(design, _core.Problem(data.positive, data.weight), fpr_range, threads)
             result = self._solved(training, surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=steps)
             if structure and result.proof is not None:  # where the tangent of the quadratic part gives the same bound
-                pull = sum(share * coef for share, coef in result.proof) - (0.0 if result.tilt is None else result.tilt)
-                result.tangent = design.scores(-C * design.adjoint(np.broadcast_to(pull, (1, len(data.positive))))[0])
+                result.tangent = design.scores(-C * design.adjoint(result.pull[None])[0])
             self.C_ = C
             zero, scores = self._keep(result, steps, surrogate, data, landmarks)
         self._warn(zero=zero, scores=scores)

@@ -170,9 +170,7 @@ class Training:
         model, value, at = lengthened(objective, model, value, at, _SEARCH_TOL * tol * value)
         bound = 0.0
         if found.proof:
-            pull = sum((share * coef for share, coef in found.proof), np.zeros(design.n_samples))
-            pull -= 0.0 if found.tilt is None else found.tilt
-            vector = design.adjoint(pull[None])[0]
+            vector = design.adjoint(found.pull[None])[0]
             bound = max(C * found.offset - 0.5 * C**2 * inner(design, vector, vector), 0.0)
         bound = min(bound, value)
         last = replace(found.history[-1], objective=value, bound=bound, partial_auc=at.partial_auc)

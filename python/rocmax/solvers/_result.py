@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from rocmax._typing import F64
 from rocmax.solvers._objective import Model
 
@@ -49,8 +51,8 @@ class SolverResult:
     None if they were not kept. Of a risk that is not convex they are those of the last convex step, `before` the scores
     at which it linearises the concave part, and `tilt` the coefficients of that part, None if there is none. `offset`
     is the average of the offsets of the cuts, less that of the concave part. `tangent` are the scores of the minimiser
-    of the average of the cuts, if they were computed. `status` is why the last
-    minimisation ended: "converged", "max_iter", "stalled" (no step gains any more), "enough".
+    of the average of the cuts, if they were computed. `status` is why the last minimisation ended: "converged",
+    "max_iter", "stalled" (no step gains any more), "enough".
     """
 
     model: Model
@@ -72,6 +74,13 @@ class SolverResult:
     def gap(self) -> float:
         """(objective - bound) / objective, 0 if the objective is 0."""
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def pull(self) -> F64:
+        """The coefficients over the samples of the average of the cuts, less those of the concave part."""
+        none = np.zeros(len(self.model.scores))
+        of_cuts = sum((share * coef for share, coef in self.proof or []), none)
+        return of_cuts - (none if self.tilt is None else self.tilt)
 
     def scaled(self, step: float) -> "SolverResult":
         """Return the result with scores multiplied by `step`."""
