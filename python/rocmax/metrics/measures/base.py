@@ -306,7 +306,6 @@ class Measure:
 
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
         """Return the estimates of all models, and the parts of either class in their covariance matrix."""
-        frequency = sample.weight_kind == "frequency"
         require_two(*sample.counted, self.of_one)
         (estimate, values), positive, weight = self.influences(sample), sample.positive, sample.weights
         parts = []
@@ -314,8 +313,9 @@ class Measure:
             w = weight[rows]
             of_class = centre(values.take(rows, axis=1), w)
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
-            size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
-            parts.append((of_class * square) @ of_class.T / w.sum() ** 2 * size / (size - 1))
+            size, square = (w.sum(), w) if sample.weight_kind == "frequency" else (np.count_nonzero(w), w**2)
+            scaled = of_class if sample.weight is None else of_class * square
+            parts.append(scaled @ of_class.T / w.sum() ** 2 * size / (size - 1))
         return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:

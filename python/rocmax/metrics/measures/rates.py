@@ -88,7 +88,8 @@ class Rate(CurveMeasure):
 
     def caution_of(self, sample: Sample) -> str | None:
         end, rows = (sample.score.min(), sample.positive) if self.mirrored else (sample.score.max(), ~sample.positive)
-        tied = float(sample.weights[rows & (sample.score == end)].sum() / sample.weights[rows].sum())
+        weight = sample.weights
+        tied = float(weight[rows & (sample.score == end)].sum() / weight[rows].sum())
         left = 1.0 - self.low if self.mirrored else self.low
         if tied <= left or sample.effective[not self.mirrored] * left < 1:
             return None
