@@ -239,6 +239,15 @@ def test_ends_of_tied_scores_are_those_of_all_thresholds_near(fpr, level):
         np.testing.assert_allclose(1 - np.array(mirrored)[::-1], found.confidence_interval, atol=EXACT)
 
 
+def test_scores_with_one_and_a_half_negatives_each_are_not_tied_in_either_direction():
+    rng = np.random.default_rng(285)
+    y = np.r_[True, False, rng.random(60)[2:] < 0.5]
+    s = np.round(4 * (rng.normal(size=60) + y))
+    found = metrics.infer(y, s, TPRAtFPR(0.1), method="score").confidence_interval
+    mirrored = metrics.infer(~y, -s, FPRAtTPR(0.9), method="score").confidence_interval
+    np.testing.assert_allclose(1 - np.array(mirrored)[::-1], found, atol=EXACT)
+
+
 @pytest.mark.parametrize("measure", [TPRAtFPR(0.1), FPRAtTPR(0.9)], ids=repr)
 def test_real_coverage_of_scores_rounded_to_halves(measure):
     """FPRs near 0.1 are 0.106 and 0.040: one block of ties decides, and one line missed the truth in half of cases."""

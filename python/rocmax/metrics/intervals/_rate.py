@@ -22,6 +22,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._interval import Limits, Tails, around, dual, last_held, sided, wilson
 from rocmax.metrics.intervals._score import fitted, slope
+from rocmax.metrics.samples._sample import vertices
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
 _WINDOW = 2.0
@@ -95,7 +96,7 @@ def score(
     The limits enclose all R(f) with ``(estimate - r)^2 <= z^2 V(r)`` for ``r = R(q)``, where
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
-    place, curves = _place(curve, at, mirrored, sizes), list(curves)
+    place = _place(curve, at, mirrored, sizes)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
 
     def variance(u: F64) -> F64:
@@ -105,10 +106,11 @@ def score(
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
     estimate = 1 - place.estimate if mirrored else place.estimate
     kept = (1.0, -1.0, (0.0, 1.0)) if mirrored else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
-    if few.decide(place.n_setting, place.rate, place.rate):
-        slopes = np.array([slope(fitted(each, mirrored), min(sizes)) for each in curves])
-        limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
-        return estimate, variance(start), _of_ties(limits, place, curves, mirrored).moved(*kept)
+    few_decide, near, fits = few.decide(place.n_setting, place.rate, place.rate), [], []
+    for one in curves:  # each is sorted when it is reached and then let go: those of many models fill the memory
+        near.append(_thresholds(one, place, mirrored))
+        if few_decide:
+            fits.append(slope(fitted(one, mirrored), min(sizes)))
 
     def ends(z: Any) -> tuple[F64, F64]:
         def gap(u: F64) -> F64:
@@ -123,13 +125,15 @@ def score(
         u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
         return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
 
-    return estimate, variance(start), _of_ties(Limits(ends, tails), place, curves, mirrored).moved(*kept)
+    limits = Limits(ends, tails)
+    if few_decide:
+        limits = few.limits(place.estimate, np.array(fits), (place.n_called, place.n_setting), (place.rate, place.rate))
+    return estimate, variance(start), _of_ties(limits, place, near).moved(*kept)
 
 
-def _of_ties(limits: Limits, place: _Place, curves: Sequence[_core.Curve], mirrored: bool) -> Limits:
-    """Return the limits of curves without ties of the class that sets the threshold, and those of all thresholds."""
-    found = [(k, _thresholds(each, place, mirrored)) for k, each in enumerate(curves)]
-    others = [(k, *near) for k, near in found if near is not None]
+def _of_ties(limits: Limits, place: _Place, near: Sequence[tuple[F64, F64] | None]) -> Limits:
+    """Return the limits of models without ties near the place, and of the others those of all thresholds there."""
+    others = [(k, *one) for k, one in enumerate(near) if one is not None]
     if not others:
         return limits
 
@@ -160,8 +164,9 @@ def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64,
         return None
     _, pos, neg = curve.steps()
     parts = (neg[::-1], pos[::-1]) if mirrored else (pos, neg)
-    called, fixed = (np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in parts)
-    counts = np.diff(called) * place.n_called, np.diff(fixed) * place.n_setting
+    fixed, called = vertices(*parts)
+    sizes = place.n_called, place.n_setting
+    counts = [part * (size / part.sum()) for part, size in zip(parts, sizes, strict=True)]  # whole ones stay whole
     inside = (fixed[1:] >= ends[0]) & (fixed[:-1] <= ends[1])
     most = np.sqrt(place.n_called), _WINDOW * error * place.n_setting
     heavy = any((of[inside] > max(_SEVERAL, two)).any() for of, two in zip(counts, most, strict=True))
