@@ -302,7 +302,7 @@ def _of_independent(query: Query, samples: list[Sample]) -> Found:
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
-    if (none := refused_of(query, samples, found.own)) is None:
+    if (none := refused_of(query, samples)) is None:
         warn_of(query, method, found, samples, sizes)
     return Found(method, none or found, freedom)
 

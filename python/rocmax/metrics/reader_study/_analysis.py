@@ -223,8 +223,8 @@ def mrmc_analysis(
 
 def _refused(study: Readings, measure: Measure) -> str | None:
     """Return why too few cases of a test decide its estimate for an interval, and warn, or None."""
-    asked = Query(measure, None, Question(0.95))
-    return refusal(asked, [data for _, data in study.tests()], instead="covariance='jackknife' gives one")
+    query = Query(measure, None, Question(0.95))
+    return refusal(query, [data for _, data in study.tests()], instead="covariance='jackknife' gives one")
 
 
 def _minus_last(spread: F64) -> F64:
