@@ -292,6 +292,19 @@ def test_a_kernel_matrix_that_cannot_fit():
         AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
 
 
+@pytest.mark.parametrize("library", ["dask.dataframe", "polars", "pyarrow"])
+def test_the_column_without_numbers_is_named_in_frames_of_all_libraries(library):
+    of = pytest.importorskip(library)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(odd=["a", "b"] * (N // 2))
+    made = {
+        "dask.dataframe": lambda: of.from_pandas(frame, npartitions=2),
+        "polars": lambda: of.DataFrame(frame.to_dict("list")),
+        "pyarrow": lambda: of.table(frame.to_dict("list")),
+    }[library]()
+    with pytest.raises(ValueError, match=r"its column 'odd' is of type (str|object|String|large_string|string)"):
+        PartialAUCSVC().fit(made, Y)
+
+
 @pytest.mark.parametrize("model", [PartialAUCSVC(), PartialAUCSVCCV(), AUCRLS(), Boosting(), Ensemble()])
 def test_two_columns_of_one_name_and_labels_of_two_types(model):
     double = pd.DataFrame(X, columns=["a", "b", "a"])

@@ -20,7 +20,7 @@ from rocmax._checks.samples import require_finite, require_labels, require_prese
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
-from rocmax._tables._frame import columns_of, dtype_of, is_frame, require_own_names
+from rocmax._tables._frame import is_frame, names_of, require_own_names
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
@@ -52,8 +52,9 @@ def _checks(name: str, X: Any = None) -> Iterator[None]:
 def _require_columns_of_numbers(X: Any) -> None:
     if not is_frame(X):
         return
-    for name, series in columns_of(X).items():
-        values, dtype = series.to_native(), dtype_of(series)
+    for name in names_of(X):
+        values = X[name]
+        dtype = getattr(values, "dtype", getattr(values, "type", None))
         try:
             numbers = np.asarray(values).dtype.kind not in "mMc" and np.asarray(values, dtype=np.float64) is not None
         except (TypeError, ValueError):

@@ -18,9 +18,14 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
+def names_of(X: Any) -> list[Any]:
+    """Return the names of a frame's columns."""
+    return [*getattr(X, "column_names", X.columns)]  # columns of pyarrow are values
+
+
 def require_own_names(X: Any) -> None:
     """Refuse a frame with two columns of one name."""
-    names = [*getattr(X, "column_names", X.columns)]  # columns of pyarrow are values
+    names = names_of(X)
     if len({*names}) < len(names):
         double = next(name for k, name in enumerate(names) if name in names[:k])
         raise ValueError(f"X has two columns of the name {double!r}: rename one")
