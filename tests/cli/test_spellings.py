@@ -93,6 +93,13 @@ def test_flags_with_missing_codes_stay_flags(code: str, ask: Ask) -> None:
     assert (f"read as missing in columns of numbers: {code!r} (18)" in err) == (code != "")
 
 
+@pytest.mark.parametrize(("written", "named"), [("gone ", "gone "), ("-999.0", "-999")])
+def test_a_text_among_numbers_is_named_past_missing_codes(written: str, named: str, ask: Ask) -> None:
+    held = [written if k == 4 else "bad" if k == 8 else value for k, value in enumerate(A)]
+    code, _, err = ask({"y": Y, "a": held}, "--missing-values", named)
+    assert code == 1 and "column 'a' holds 'bad' in row 9, which is not a number" in err
+
+
 def test_the_page_repeats_no_warning_in_words_of_python(ask: Ask, tmp_path: Path) -> None:
     pytest.importorskip("bokeh")
     code, _, err = ask({"y": Y, "a": -A}, "--report", tmp_path / "r.html")

@@ -70,6 +70,11 @@ class Form:
         return self.decimal == ","
 
     @property
+    def missing_texts(self) -> list[str]:
+        """The texts, without blanks around them, that are missing in a column of numbers."""
+        return [*MISSING, *map(str.strip, self.missing)]
+
+    @property
     def missing_numbers(self) -> list[float]:
         """The codes that are numbers."""
         return [float(code) for code in self.missing if is_number(code)]
@@ -111,8 +116,8 @@ def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
     """Return texts as numbers, null where missing or not a number, and by column how many texts are not numbers."""
     plain = pl.DataFrame([series.alias(f"c{k}") for k, series in enumerate(texts)])  # names may be * or empty
-    stripped, codes = pl.all().str.strip_chars(), [*MISSING, *map(str.strip, form.missing)]
-    held = plain.select(pl.when(stripped.is_in(codes)).then(None).otherwise(stripped).name.keep())
+    stripped = pl.all().str.strip_chars()
+    held = plain.select(pl.when(stripped.is_in(form.missing_texts)).then(None).otherwise(stripped).name.keep())
     found = held.select(_unmarked(form).cast(pl.Float64, strict=False))
     bad = [n - m for n, m in zip(found.null_count().row(0), held.null_count().row(0), strict=True)]
     missing = pl.all().is_nan()
@@ -176,17 +181,18 @@ def number_column(
     if n_bad and booleans and _are_flags(texts, form):
         values, n_bad = _flags(texts).cast(pl.Float64), 0
     if n_bad:
-        raise _not_a_number(name, texts, values, form, before, why)
+        raise _not_a_number(name, texts, form, before, why)
     if exact and (rounded := _rounded(texts, values)):
         as_scores(rounded, f"column {name!r}")  # refuses them
     tell(name, texts, values, form)
     return values.alias(name)
 
 
-def _not_a_number(name: str, texts: pl.Series, values: pl.Series, form: Form, before: int, why: str) -> Failure:
+def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str) -> Failure:
     """Return the failure for the first text that is not a number."""
     held = texts.str.strip_chars()
-    index = int((values.is_null() & ~held.is_in([*MISSING, *form.missing]) & texts.is_not_null()).arg_max() or 0)
+    values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
+    index = int((values.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
     text = texts[index]
     how = remedy_of_marks(text, comma=form.comma)
     if not how:
@@ -202,8 +208,7 @@ def _not_a_number(name: str, texts: pl.Series, values: pl.Series, form: Form, be
 
 
 def _are_flags(series: pl.Series, form: Form) -> bool:
-    codes = [*MISSING, *map(str.strip, form.missing)]
-    n_missing = (series.is_null() | series.str.strip_chars().is_in(codes)).sum()
+    n_missing = (series.is_null() | series.str.strip_chars().is_in(form.missing_texts)).sum()
     return bool(_flags(series).null_count() == n_missing < len(series))
 
 
