@@ -159,9 +159,11 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
         found, bad = floats(part, form)
         for name, series, values, n_bad in zip(part.columns, part, found, bad, strict=True):
             texts = nameless(series)
-            if n_bad and name not in keep and _are_flags(texts, form):
-                values, n_bad = _flags(texts), 0
-            if name in keep or n_bad or _rounded(texts, values):
+            flags = _flags(texts, form) if n_bad and name not in keep else None
+            if flags is not None:
+                tell(name, texts, flags.cast(pl.Float64), form)
+                yield flags.alias(name)
+            elif name in keep or n_bad or _rounded(texts, values):
                 yield names(series, form)
             else:
                 tell(name, texts, values, form)
@@ -178,9 +180,10 @@ def number_column(
     name, texts = series.name, nameless(series)
     found, (n_bad,) = floats(texts.to_frame(), form)
     values = found.to_series()
-    if n_bad and booleans and _are_flags(texts, form):
-        values, n_bad = _flags(texts).cast(pl.Float64), 0
-    if n_bad:
+    flags = _flags(texts, form) if n_bad and booleans else None
+    if flags is not None:
+        values = flags.cast(pl.Float64)
+    elif n_bad:
         raise _not_a_number(name, texts, form, before, why)
     if exact and (rounded := _rounded(texts, values)):
         as_scores(rounded, f"column {name!r}")  # refuses them
@@ -207,21 +210,18 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     )
 
 
-def _are_flags(series: pl.Series, form: Form) -> bool:
-    n_missing = (series.is_null() | series.str.strip_chars().is_in(form.missing_texts)).sum()
-    return bool(_flags(series).null_count() == n_missing < len(series))
-
-
-def _flags(series: pl.Series) -> pl.Series:
-    """Return true and false as booleans, null elsewhere."""
-    texts = series.str.strip_chars().str.to_lowercase()
-    return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+def _flags(series: pl.Series, form: Form) -> pl.Series | None:
+    """Return a column of true, false and missing texts as booleans; None for any other column."""
+    texts = series.str.strip_chars()
+    n_missing = (texts.is_null() | texts.is_in(form.missing_texts)).sum()
+    found = texts.str.to_lowercase().replace_strict(
+        {"true": True, "false": False}, default=None, return_dtype=pl.Boolean
+    )
+    return found if found.null_count() == n_missing < len(series) else None
 
 
 def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
     """Return the integers beyond those that float64 tells apart, as in long ids."""
-    if values.dtype == pl.Boolean:
-        return []
     large = values.is_finite() & (values.abs() >= WHOLE)
     if not large.any():
         return []
@@ -236,12 +236,7 @@ def tell(name: str, series: pl.Series, values: pl.Series, form: Form) -> None:
         what = f"{series[k].strip()!r} is {values[k]:.15g}"
         text = f"column {name!r}: dots are read as separators of thousands ({what})"
         form.notes.add(Note("thousands", text, name, rows=int(dotted.sum())))
-    elif (
-        not form.comma
-        and values.dtype != pl.Boolean
-        and (values.abs() < 1000).all()
-        and (values == values.floor()).any()
-    ):
+    elif not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
         texts = series.filter(values.is_not_null()).str.strip_chars()
         dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
         if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):
