@@ -37,7 +37,7 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
 
 
 def _without_codes(series: pl.Series, form: Form) -> pl.Series:
-    """Return a column of parquet without empty texts and the codes that are named as missing."""
+    """Return a column without empty texts and the codes that are named as missing."""
     kind = series.dtype
     if kind == pl.String:
         return numbers.names(series, form)
@@ -75,8 +75,7 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
             k = infinite.index(True)
             row = before + int(numeric[:, k].is_infinite().arg_max() or 0) + 1
             raise Failure(f"column {schema.numeric[k]!r} is infinite in row {row}")
-    texts = [every[places[name]] for name in schema.categorical]
-    texts = [numbers.names(one, form) if rows.is_text else _texts(_without_codes(one, form)) for one in texts]
+    texts = [_texts(_without_codes(every[places[name]], form)) for name in schema.categorical]
     return pl.DataFrame(dict(zip(schema.used, [*numeric, *texts], strict=True)))
 
 
@@ -95,7 +94,7 @@ def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl
 
 
 def _texts(series: pl.Series) -> pl.Series:
-    """Return a column of parquet as the texts of categories."""
+    """Return a column as the texts of categories."""
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration):
         raise Failure(f"column {series.name!r} is {kind}, which cannot be a category")
