@@ -144,20 +144,22 @@ def alike(text: str) -> str:
     return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
 
 
+def _key(label: Any) -> str:
+    """Return what labels have in common that differ only by type, case, blanks or form of letters; true is 1."""
+    text = alike(str(label))
+    return {"true": "1", "false": "0"}.get(text, text)
+
+
 def same_label(one: Any, other: Any) -> bool:
-    """Whether two labels differ only to a computer: by case, blanks, form of letters or type, or as 1 and 1.0 do."""
-    texts = [alike(str(label)) for label in (one, other)]
-    values = [{"true": 1, "false": 0}.get(text, Decimal(text) if is_number(text) else text) for text in texts]
-    return bool(values[0] == values[1])
+    """Whether two labels differ only by type, case, blanks or the way of writing, as 1 and 1.0, or 1 and true, do."""
+    keys = _key(one), _key(other)
+    return keys[0] == keys[1] or (all(map(is_number, keys)) and Decimal(keys[0]) == Decimal(keys[1]))
 
 
 def look_alikes(texts: Collection[str]) -> list[tuple[str, str]]:
-    """Return the pairs of texts that differ only by case, blanks or the form of letters."""
+    """Return the pairs of texts that differ only by case, blanks or the way of writing; 1 and 1.0 are two texts."""
     first: dict[str, str] = {}
-    keys = ({"true": "1", "false": "0"}.get(key, key) for key in map(alike, texts))
-    return [
-        (known, text) for key, text in zip(keys, texts, strict=True) if (known := first.setdefault(key, text)) != text
-    ]
+    return [(known, text) for text in texts if (known := first.setdefault(_key(text), text)) != text]
 
 
 def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
