@@ -15,13 +15,12 @@ from rocmax._cli._failure import Failure
 from rocmax._cli._table import nameless
 from rocmax._cli._text import log
 from rocmax._tables._decide import alike_note, name_note
-from rocmax._tables._forms import MISSING, SPACES, forms_of, is_number, remedy_of_marks
+from rocmax._tables._forms import LEADING, MISSING, SPACES, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short
 
 _CELLS = 2**22  # that are converted at once
 # Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.
-_DOTTED, _DOUBTFUL = r"^[+-]?[1-9]\d{0,2}\.\d{3}$", 5
-_GROUPED = r"^[+-]?[1-9]\d{{0,2}}(?:[{mark}]\d{{3}})+(?:[{decimal}]\d*)?$"
+_DOTTED, _DOUBTFUL = rf"^{LEADING}\.\d{{3}}$", 5
 
 
 class Notes(list[Note]):
@@ -128,23 +127,21 @@ def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
 
 def _unmarked(form: Form) -> pl.Expr:
     """Return the texts of numbers with a decimal point and nothing else; null for a dot that separates nothing."""
-    found, decimal = pl.all(), re.escape(form.decimal)
+    found, grouped = pl.all(), rf"^{LEADING}(?:[%s]\d{{3}})+(?:[{re.escape(form.decimal)}]\d*)?$"
     if form.thousands:
         mark = SPACES if form.thousands.isspace() else re.escape(form.thousands)
-        grouped = _GROUPED.format(mark=mark, decimal=decimal)
         found = (
-            pl.when(found.str.contains(grouped))
+            pl.when(found.str.contains(grouped % mark))
             .then(found.str.replace_all(f"[{mark}]", ""))
             .otherwise(found)
             .name.keep()
         )
     if form.comma:
         dotted = found.str.contains(".", literal=True)
-        grouped = _GROUPED.format(mark=r"\.", decimal=decimal)
         plain = (
             pl.when(~dotted)
             .then(found)
-            .when(found.str.contains(grouped))
+            .when(found.str.contains(grouped % "."))
             .then(found.str.replace_all(".", "", literal=True))
         )
         found = plain.otherwise(None).str.replace(",", ".", literal=True).name.keep()

@@ -22,6 +22,8 @@ CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0, 
 
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"
+#: How a number with such marks begins: not with 0.
+LEADING = r"[+-]?[1-9]\d{0,2}"
 _NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _MARKS = SPACES + "'\u2019_.,"
 _CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|Fr\.?)"
@@ -55,7 +57,7 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ("moment", "a time", "write minutes or hours as a number", rf"(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
         (
             *("number", "a number with separators of thousands", "write it without separators"),
-            rf"[+-]?[1-9]\d{{0,2}}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
+            rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
         ),
         ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
         ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
@@ -130,7 +132,7 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
         right = said.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
-    grouped = re.fullmatch(r"[+-]?[1-9]\d{0,2}([^\d+-])\d{3}(?:\1\d{3})*(?:[.,]\d+)?", said)
+    grouped = re.fullmatch(rf"{LEADING}([^\d+-])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?", said)
     marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
     found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
     if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
