@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._changes import Changes, messages, trained_columns
-from rocmax._tables._decide import decide
+from rocmax._tables._decide import decided
 from rocmax._tables._frame import columns_of, is_frame, numbers, texts
 from rocmax._tables._notes import of_rows, some
 from rocmax._tables._schema import Schema
@@ -85,9 +85,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the columns and return their encoding."""
         self.schema_ = self.schema
         if self.schema_ is None and is_frame(X):
-            self.schema_, notes = decide(X)
-            for note in notes:
-                warn(note.text.removeprefix("warning: "), UserWarning)
+            self.schema_ = decided(X)
         values, codes = self._read(X)
         self.trained_ = None if _is_sparse(values) else trained_columns(self._together(values, codes))
         self._learn(values, codes)

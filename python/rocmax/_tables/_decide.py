@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocmax._runtime.warn import warn
 from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, look_alikes, remedy_of_marks
 from rocmax._tables._frame import columns_of, dtype_of, numbers, texts, type_of
 from rocmax._tables._notes import Note, of_rows, short, some
@@ -91,6 +92,14 @@ def decide(
         text = f"columns without any value are not used: {some(empty, 12)}"
         notes.append(Note("left out", text, values=tuple(map(str, empty))))
     return Schema(tuple(found)), notes
+
+
+def decided(X: Any, words: Words = PYTHON) -> Schema:
+    """Return what `decide` decides, after a warning for each piece of news."""
+    schema, notes = decide(X, words=words)
+    for note in notes:
+        warn(note.text.removeprefix("warning: "), UserWarning)
+    return schema
 
 
 def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> Column:

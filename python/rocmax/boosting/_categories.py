@@ -6,7 +6,6 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
-from rocmax._tables._decide import BOOSTING, decide
 from rocmax._tables._frame import columns_of, dtype_of, is_frame, numbers, texts, type_of
 from rocmax._tables._notes import of_rows
 from rocmax._tables._schema import Column
@@ -48,13 +47,6 @@ def _is_taken(dtype: Any) -> bool:
     if hasattr(dtype, "categories"):
         return all(isinstance(one, str | bool | int | float | np.generic) for one in dtype.categories)
     return dtype.kind in "biuf" and getattr(dtype, "itemsize", 8) <= 8 and not str(dtype).endswith("[pyarrow]")
-
-
-def tell_of_columns(X: Any) -> None:
-    """Warn of what is doubtful about the columns of a training frame; raise ValueError for texts that are numbers."""
-    if is_frame(X):
-        for note in decide(X, words=BOOSTING)[1]:
-            warn(note.text.removeprefix("warning: "), UserWarning)
 
 
 def categories_of(X: Any) -> Categories:

@@ -23,9 +23,11 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
+from rocmax._tables._decide import BOOSTING, decided
+from rocmax._tables._frame import is_frame
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import aligned, as_features, categories_of, tell_of_columns
+from rocmax.boosting._categories import aligned, as_features, categories_of
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -303,7 +305,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)
         X = as_features(given)
-        tell_of_columns(given)
+        if is_frame(given):
+            decided(given, BOOSTING)
         self._categories = categories_of(X)
         return X, labels
 

@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from rocmax import _core
-from rocmax._runtime.warn import warn
 from rocmax._selection import Standing, smoothed, standings
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._decide import decide
+from rocmax._tables._decide import decided
 from rocmax._tables._frame import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
@@ -111,9 +110,7 @@ class Data:
     def coded(self, kind: str) -> tuple[TableCoder, Any]:
         """Return the coder of the table for "trees" or "linear" models, and its encoding of all rows."""
         if self.schema is None and is_frame(self.X):
-            self.schema, notes = decide(self.X)
-            for note in notes:
-                warn(note.text.removeprefix("warning: "), UserWarning)
+            self.schema = decided(self.X)
         if kind not in self._coded:
             coder = TableCoder(kind, self.schema)
             X = coder.fit_transform(self.X) if kind == "trees" else quietly(lambda: coder.fit_transform(self.X))
