@@ -102,7 +102,7 @@ class ReliabilityDisplay(ProbabilityDisplay):
 
 def _reliability(name: str, data: Sample, n_bins: int, strategy: str, z: float) -> Reliability:
     """Return the bins of one model: those of :func:`sklearn.calibration.calibration_curve`, which keeps no sizes."""
-    positive, scores, weight = data.positive, data.score.astype(np.float64), data.weight
+    positive, scores, weight = data.positive, np.asarray(data.score, np.float64), data.weight
     if scores.min() < 0 or scores.max() > 1:
         raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():.10g} to {scores.max():.10g}")
     edges = np.linspace(0.0, 1.0, n_bins + 1)

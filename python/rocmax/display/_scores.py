@@ -89,7 +89,7 @@ class ScoreDisplay(Display):
             raise ValueError(f"y_score must be of one model, got {len(models)}")
         data, weight = models[0].data, models[0].data.weight
         mark = None if threshold is None else marked_point(models[0], threshold, "threshold")
-        positive, scores = data.positive, oriented(data.score.astype(np.float64), data.lower)  # as they were given
+        positive, scores = data.positive, oriented(np.asarray(data.score, np.float64), data.lower)  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum does not overflow
         edges = _edges(scores, bins)
