@@ -27,7 +27,7 @@ class Settings:
     landmark_block: int = 1 << 24
     # Feature values of landmarks up to which they are kept in double precision; single takes half the memory and time.
     double_features: int = 1 << 24
-    # Features that are wide and of more values are multiplied in single precision first, which takes half the time.
+    # Values of a table wider than long above which products are first taken in single precision, in half the time.
     small_single: int = 1 << 20
     # In cross-validation with landmarks: feature values of a fold to train on, its fewest rows, and rows to score.
     landmark_values: int = 6_000_000

@@ -73,8 +73,9 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             As in :meth:`ROCDisplay.from_samples`.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
-            would act. They are compared in the dtype of the scores. ``np.arange(0.01, 1, 0.01)`` misses scores that
-            equal its thresholds but for rounding; ``np.arange(1, 100) / 100`` does not.
+            would act. Scores are compared with them as by :func:`rocmax.metrics.operating_point`.
+            ``np.arange(0.01, 1, 0.01)`` misses scores that equal its thresholds but for rounding;
+            ``np.arange(1, 100) / 100`` does not.
         prevalence : float in (0, 1), optional
             The share of positives where the model will be used; by default that of the samples.
         confidence_level : float, optional

@@ -126,7 +126,7 @@ def cross_validated_auc(  # with samples first, the measure is second
     interval = Interval(
         estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
     )
-    if (refused := refusal(query, parts, instead="use fewer folds, or infer of all scores")) is not None:
+    if (refused := refusal(query, parts, instead="use fewer folds, or pass all scores to infer")) is not None:
         interval = without_limits(estimate, interval.method, f"a fold has {refused}")
     if data.group is None:
         _warn_of_repeats(label, place)

@@ -79,8 +79,9 @@ def infer(  # with samples first, the measure is second
         bootstrap for measures without components, and "logit-delong" for all others. "logit-delong" is also the default
         for several classes, for an AUC pooled over subgroups, for pairs of subjects (not for partial areas and rates),
         and with many samples: for :class:`AUC` from 1,000 (effective) samples of each class on, for
-        :class:`AveragePrecision`, :class:`RIE` and :class:`BEDROC` from 10,000 on, for the last two also among the
-        first ``1 / alpha`` of all samples, for :class:`LogAUC` from 10,000 negatives below its middle on.
+        :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC` from 10,000 on. These negatives of
+        :class:`LogAUC` must lie below FPR ``sqrt(low * high)``, and for the last two the first ``1 / alpha`` of all
+        samples must be as many.
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
         None, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
         (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed

@@ -41,9 +41,10 @@ class Score(Method):
 
     If scores near that threshold are tied, the limits are the outermost of Wilson's intervals of the TPR at all
     thresholds that may be the right one. Their FPR exceeds f, or the FPR of the next threshold falls below f, by no
-    more than z standard errors ``sqrt(f (1 - f) / n)``; if by v of them, ``sqrt(z^2 - v^2)`` replaces z. Tied are at
-    most 40 scores with more than 1.5 negatives each, or of which one holds more of a class than two standard errors
-    of its rate.
+    more than z standard errors ``sqrt(f (1 - f) / n)``; if by v of them, ``sqrt(z^2 - v^2)`` replaces z. Scores count
+    as tied if at most 40 distinct ones lie within two standard errors and one negative of f, and either those with
+    negatives hold more than 1.5 of them on average, or one score holds more of a class than two standard errors of its
+    rate.
 
     For :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor`, :class:`EqualErrorRate`,
     :class:`AveragePrecision`, :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, draw m positives a + Z_i and n

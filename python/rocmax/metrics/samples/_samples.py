@@ -57,8 +57,9 @@ class Samples(Value):
         are correlated (Aronow et al., 2015) [2]_, in O(n log n) time and O(n) memory. A name in both columns is one
         subject: use different names if the columns hold things of two kinds, such as probes and cameras, and the
         variance is the two-way one of Cameron, Gelbach and Miller (2011). A warning says that intervals undercover
-        if one subject is in more than 30 % of the pairs of a class or, but by "score", if fewer than 15 subjects decide
-        the measure, as at small false positive rates. A subject in all pairs of a class is refused. Excludes weights.
+        if one subject is in more than 30 % of the pairs of a class or, except by "score", if fewer than 15 subjects
+        decide the measure, as at small false positive rates. A subject in all pairs of a class is refused. Excludes
+        weights.
     by : array-like of shape (n_samples,), default=None
         Subgroups that :func:`infer` and :func:`compare` set side by side, such as the site or the sex of each patient;
         all other functions take the samples as a whole; ``samples.take(site == "north")`` has those of one.

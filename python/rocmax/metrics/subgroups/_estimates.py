@@ -232,7 +232,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
         share = ((estimate[k] - least) / span * n + HALF) / (n + 1)
         own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
         estimate[k], variance[k], freedom[k] = least + span * share, own * span**2, max(size.min() - 1, 1.0)
-    if not measure.counts_pairs:  # the log-odds of an estimate that is nearer to a bound than its error are all but any
+    if not measure.counts_pairs:  # log-odds grow without limit where an estimate is nearer to a bound than its error
         error = np.minimum(np.sqrt(variance), span / 2)
         estimate = np.where(moved, estimate, np.clip(estimate, least + error, most - error))
     found = found._replace(estimate=estimate, variance=variance, freedom=freedom)
