@@ -72,7 +72,7 @@ pub fn minimise_on_simplex(
             step = face.newton_step(&gradient);
         }
         // A step keeps the sum of the weights: one that raises none is rounding.
-        settled = step.iter().all(|&rise| rise <= 0.0) || face.follow(&step, 1.0, weights) == 1.0;
+        settled = step.iter().all(|&rise| rise <= 0.0) || face.follow(&step, weights);
     }
     Ok(most)
 }
@@ -134,8 +134,7 @@ impl<'a> Face<'a> {
 
     /// The step to the minimum on the support that keeps the sum of the weights.
     fn newton_step(&self, gradient: &[f64]) -> Vec<f64> {
-        // A level of the gradient changes nothing on the plane, but its rounding does: 1 / sigma times as large as the
-        // step.
+        // A constant in the gradient changes no step on the plane, but its rounding, divided by sigma, may exceed it.
         let level = self.support.first().map_or(0.0, |&i| gradient[i]);
         let mut down: Vec<f64> = self.support.iter().map(|&i| gradient[i] - level).collect();
         let mut ones = vec![1.0; down.len()];
@@ -147,11 +146,11 @@ impl<'a> Face<'a> {
         ones.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
     }
 
-    /// Moves the weights of the support along `step`, at most `longest` times, until one is 0; returns how many times.
-    fn follow(&mut self, step: &[f64], longest: f64, weights: &mut [f64]) -> f64 {
+    /// Moves the weights of the support along `step` to its end or until one is 0; returns whether to the end.
+    fn follow(&mut self, step: &[f64], weights: &mut [f64]) -> bool {
         let limit = |(&i, &d): (&usize, &f64)| if d < 0.0 { -weights[i] / d } else { f64::INFINITY };
         let limits: Vec<f64> = self.support.iter().zip(step).map(limit).collect();
-        let length = limits.iter().copied().fold(longest, f64::min);
+        let length = limits.iter().copied().fold(1.0, f64::min);
         for ((&i, &d), &limit) in self.support.iter().zip(step).zip(&limits) {
             weights[i] = if limit <= length { 0.0 } else { f64::max(weights[i] + length * d, 0.0) };
         }
@@ -164,7 +163,7 @@ impl<'a> Face<'a> {
         for weight in weights {
             *weight *= scale;
         }
-        length
+        length == 1.0
     }
 }
 

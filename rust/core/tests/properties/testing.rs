@@ -1,4 +1,4 @@
-//! Helpers of several unit tests.
+//! Helpers of the unit tests, which include this file, and of the property tests.
 
 /// Numbers in [0, 1) from a seed: the upper bits of Knuth's linear congruential generator.
 pub fn uniform(seed: u64) -> impl FnMut() -> f64 {
