@@ -212,6 +212,17 @@ def test_fits_without_a_proof_say_why(model, reason):
         model.fit(X, y).certificate()
 
 
+@pytest.mark.parametrize("weights", [None, "whole"])
+def test_least_squares_of_features_that_changed_since_the_fit_have_no_proof(weights):
+    X, y, weight = samples(0, weights=weights)
+    before, after = (AUCRLS().fit(X, y, weight) for _ in range(2))
+    gap = before.certificate().gap
+    X[0] *= 2.0
+    assert before.certificate().gap == gap
+    with pytest.raises(ValueError, match="no certificate: X or coef_ has changed since the fit"):
+        after.certificate()
+
+
 def test_copies_and_files_of_models_leave_the_proof_out():
     X, y, _ = samples(0, n=500)
     model = PartialAUCSVC(C=1).fit(X, y)

@@ -191,7 +191,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
-        # Of a linear model it takes one more product with X, which few models need.
+        # Of a linear model it takes products with X, which few models need.
         linear = self._kernel.name == "linear"
         proved = partial(self._proved, data, scores, alphas, None if linear else features)
         self._proof = proved if linear else proved()
@@ -208,6 +208,8 @@ class LeastSquares(CertificateMixin, KernelRanker):
             value, pull = squares(positive, weight, f, C, pairwise=self._pairwise)
             rounding = 0.0
             if self._kernel.name == "linear":
+                if not np.array_equal(self._scores(given.X)[kept], scores):
+                    return "X or coef_ has changed since the fit"
                 own, dual = self.coef_[0], as_design(X).adjoint(pull[None])[0]
                 norm, of_dual = own @ own, dual @ dual
             else:
