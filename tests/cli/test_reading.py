@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command_line import Run, one_line
+from command_line import Run, one_line, text
 from rocmax.metrics import roc_auc_score
 
 pl = pytest.importorskip("polars")
@@ -21,11 +21,6 @@ N = 120
 RNG = np.random.default_rng(0)
 Y = (np.arange(N) % 3 == 0).astype(int)
 A = (RNG.normal(size=N) + Y).round(3)
-
-
-def text(sep: str = ",", **columns: Any) -> str:
-    rows = [sep.join(columns), *(sep.join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    return "\n".join(rows) + "\n"
 
 
 def put(path: Path, content: str | bytes) -> Path:

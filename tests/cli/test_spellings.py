@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from command_line import Run, one_line
+from command_line import Run, one_line, text
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -28,10 +28,8 @@ Ask = Callable[..., tuple[int, Any, str]]
 def ask(tmp_path: Path, run: Run) -> Ask:
     """Return a function that evaluates or fits a table of texts, and returns the JSON or the output."""
 
-    def asked(columns: dict[str, Any], *more: Any, fit: bool = False, quoted: str = "") -> tuple[int, Any, str]:
-        rows = [[f'"{cell}"' if name in quoted else str(cell) for cell in of] for name, of in columns.items()]
-        lines = [",".join(columns), *map(",".join, zip(*rows, strict=True))]
-        (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    def asked(columns: dict[str, Any], *more: Any, fit: bool = False) -> tuple[int, Any, str]:
+        (tmp_path / "d.csv").write_text(text(**columns), encoding="utf-8")
         how = ["fit", "--C", 1, "--out", tmp_path / "m"] if fit else ["evaluate", "--score", "a"]
         code, out, err = run(how[0], tmp_path / "d.csv", *how[1:], "--label", "y", "--json", *more)
         return code, json.loads(out) if code == 0 else out, err
@@ -67,11 +65,12 @@ def test_true_beside_1_is_refused(ask: Ask) -> None:
 
 def test_quoted_decimal_commas_between_commas(ask: Ask, tmp_path: Path, run: Run) -> None:
     commas = [str(value).replace(".", ",") for value in A]
-    code, _, err = ask({"y": Y, "a": commas}, quoted="a")
+    quoted = [f'"{cell}"' for cell in commas]
+    code, _, err = ask({"y": Y, "a": quoted})
     assert code == 1 and "give --decimal ," in err
-    code, found, _ = ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a")
+    code, found, _ = ask({"y": Y, "a": quoted}, "--decimal", ",")
     assert code == 0 and found["models"][0]["auc"]["estimate"] == pytest.approx(roc_auc_score(Y, A), abs=1e-15)
-    assert ask({"y": Y, "a": commas}, "--decimal", ",", quoted="a", fit=True)[1]["numeric"] == ["a"]
+    assert ask({"y": Y, "a": quoted}, "--decimal", ",", fit=True)[1]["numeric"] == ["a"]
     assert run("score", tmp_path / "m", tmp_path / "d.csv", "--out", tmp_path / "s.csv")[0] == 0
     assert (tmp_path / "s.csv").read_text().count('"') == 2 * N
     assert run("evaluate", tmp_path / "s.csv", "--label", "y", "--score", "score", "--decimal", ",")[0] == 0
@@ -79,10 +78,10 @@ def test_quoted_decimal_commas_between_commas(ask: Ask, tmp_path: Path, run: Run
     assert code == 1 and "more fields than the header" in err
 
 
-@pytest.mark.parametrize(("text", "how"), [("0.207", ["--decimal", ","]), ("0,207", ["--thousands", ","])])
-def test_a_zero_begins_no_thousands(text: str, how: list[str], ask: Ask) -> None:
-    code, _, err = ask({"y": Y, "a": [text if k % 5 else "17" for k in range(N)]}, *how, quoted="a")
-    assert code == 1 and f"{text!r} in row 2, which is not a number" in err
+@pytest.mark.parametrize(("cell", "how"), [("0.207", ["--decimal", ","]), ("0,207", ["--thousands", ","])])
+def test_a_zero_begins_no_thousands(cell: str, how: list[str], ask: Ask) -> None:
+    code, _, err = ask({"y": Y, "a": [f'"{cell}"' if k % 5 else "17" for k in range(N)]}, *how)
+    assert code == 1 and f"{cell!r} in row 2, which is not a number" in err
 
 
 @pytest.mark.parametrize("code", ["NA", "", "NULL"])
@@ -126,8 +125,8 @@ def test_a_code_among_scores_is_told(rows: int, ask: Ask, monkeypatch: pytest.Mo
 
 
 def test_classes_are_named_by_their_number(ask: Ask) -> None:
-    for text in ("1", "1.0", "01", "true"):
-        assert ask({"y": Y, "a": A}, "--positive", text)[1]["positive"] == "1"
+    for name in ("1", "1.0", "01", "true"):
+        assert ask({"y": Y, "a": A}, "--positive", name)[1]["positive"] == "1"
     assert ask({"y": Y == 1, "a": A}, "--positive", "TRUE")[0] == 0
 
 
@@ -160,7 +159,7 @@ def test_empty_texts_are_missing_in_every_kind_of_file(ask: Ask, tmp_path: Path,
 def test_blanks_around_numbers_of_categories(ask: Ask, tmp_path: Path, run: Run) -> None:
     held = [str(k % 4) for k in range(N)]
     assert ask({"y": Y, "g": held, "a": A}, "--categorical", "g", fit=True)[0] == 0
-    for column in (held, [f" {text}.0" for text in held]):
+    for column in (held, [f" {one}.0" for one in held]):
         pl.DataFrame({"g": column, "a": A}).write_csv(tmp_path / "s.csv")
         code, _, err = run("score", tmp_path / "m", tmp_path / "s.csv", "--json")
         assert code == 0 and "not seen" not in err
