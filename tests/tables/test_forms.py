@@ -127,4 +127,4 @@ def test_days_as_numbers_are_told():
 def test_texts_that_are_numbers_are_told_in_python():
     frame = pd.DataFrame({"a": [f"{k % 5}.5" for k in range(N)], "code": [f"{k % 5:02d}" for k in range(N)]})
     (note,) = decide(frame)[1]
-    assert "column 'a' is treated as a category: it is text, though numbers such as '0.5'" in note.text
+    assert "column 'a' is treated as a category: its texts are numbers, such as '0.5'; convert them" in note.text

@@ -80,7 +80,7 @@ def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: st
     for label in sorted(labels, key=str):
         what = "reads as missing" if reads_as_missing(label, (pos_label, *labels)) else ""
         if same_label(label, pos_label):
-            what = "equals pos_label but for type, case, blanks or the form of letters"
+            what = "equals pos_label but for type, case, blanks or the way of writing"
         if what:
             n = int(np.count_nonzero(others == label))
             raise ValueError(

@@ -78,7 +78,7 @@ def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:
 
 
 def warn_of_order(**given: Any) -> None:
-    """Warn of series and frames whose index holds the labels of the first one's in another order. O(n)."""
+    """Warn of series and frames whose index has the labels of the first one's index in another order. O(n)."""
     held = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
     if len(held) < 2:
         return

@@ -204,7 +204,7 @@ def _values(found: Counts, *, comma: bool) -> dict[Any, list[Any]]:
 
 
 def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int], leave_out: str) -> None:
-    """Fail if a label is the positive one but for case, blanks or Unicode form, or reads as missing."""
+    """Fail if a label is the positive one but for case, blanks or the way of writing, or reads as missing."""
     for value, n in others.items():
         text = str(value)
         if same_label(value, positive):

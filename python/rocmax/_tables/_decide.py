@@ -127,7 +127,9 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         text = f"warning: column {name!r} has no value twice; if it is an id, {words.drop}"
         tell(Note("id", text, name))
     if n_distinct and _are_days(held):
-        text = f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}, whose steps are no times"
+        text = (
+            f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
+        )
         tell(Note("dates", f"{text}: write the days since a fixed day", name))
     tell_of_code(name, held, words, tell)
     return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
@@ -195,12 +197,12 @@ def name_note(name: Any, text: str, n: int) -> Note:
 
 
 def alike_note(name: Any, values: Collection[str]) -> Note | None:
-    """Return the news of names that differ only to a computer, if there are any."""
+    """Return the news of names that differ only by case, blanks or the way of writing, if there are any."""
     pairs = look_alikes([*islice(sorted(values), _READ)])
     if not pairs:
         return None
     more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
-    what = f"{short(pairs[0][0])!r} and {short(pairs[0][1])!r}{more} differ only by case, blanks or the form of letters"
+    what = f"{short(pairs[0][0])!r} and {short(pairs[0][1])!r}{more} differ only by case, blanks or the way of writing"
     return Note("alike", f"warning: column {name!r}: {what}, and are read as different names", name, pairs[0])
 
 
@@ -232,8 +234,8 @@ def _check_form(
             but = "" if other is None else f", but {short(other)!r} in row {values.index(other) + 1}"
             tell(Note("category", f"column {name!r} is treated as a category: it is text{but}", name))
         elif of["plain"] == n and any("." in text for text in forms):
-            what = f"is treated as a category: it is text, though numbers such as {short(next(iter(forms)))!r}"
-            tell(Note("category", f"column {name!r} {what}; convert it to numbers if it is none", name))
+            what = f"is treated as a category: its texts are numbers, such as {short(next(iter(forms)))!r}"
+            tell(Note("category", f"column {name!r} {what}; convert them unless they name categories", name))
         return
     text = strange[0]
     form, said, row = forms[text], short(text), values.index(text) + 1

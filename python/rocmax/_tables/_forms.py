@@ -84,7 +84,7 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
             *("band", "two numbers", "write them in two columns"),
             rf"{_NUMBER}\s*(?:(?:±|\+/-)\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))",
         ),
-        ("number", "a hexadecimal number", "write it in decimals", r"0x[0-9a-f]+"),
+        ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
     )
 ]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)

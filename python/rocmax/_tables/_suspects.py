@@ -50,7 +50,7 @@ class Suspect(NamedTuple):
     by : {"value", "category", "missing"} or None
         What of the column ranks the rows almost perfectly, if anything does.
     auc : float or None
-        The AUC of this ranking; of categories, out of fold.
+        The AUC of this ranking; of categories and intervals of numbers, out of fold.
     only : {"positive", "negative"} or None
         The class whose rows alone have values in the column.
     n_rows, n_values : int
@@ -93,7 +93,7 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
     -----
     *Values* rank in either direction, missing ones lowest or highest. *Categories*, and numbers that repeat, rank by
     the share of positives among their rows in the other folds, so that many distinct values do not look perfect; so do
-    64 intervals of numbers with equally many rows, which find a leak by the distance from a middle.
+    64 intervals of numbers with equally many rows, which find a label that depends on the distance from a value.
     *Repeated values*: if two rows of one value disagreed as often as two rows of different values (of numbers:
     neighbouring values), the number of disagreeing consecutive rows would be binomial; its probability must be below
     1e-6. Rows that equal another one in all columns are not looked at there. *Cost*: a sort of each column, of at most
@@ -191,9 +191,9 @@ class _Counted:
         auc = self._by_category(fold, self.codes)
         if self.is_category:
             return ("category", auc) if auc >= enough else (None, None)
-        if auc < enough and len(self.rows) > _INTERVALS:  # such as by the distance from a middle
-            first = np.cumsum(self.rows) - self.rows
-            auc = self._by_category(fold, (first * _INTERVALS // len(self.codes))[self.codes])
+        if auc < enough and len(self.rows) > _INTERVALS:  # such as by the distance from a value
+            before = np.cumsum(self.rows) - self.rows
+            auc = self._by_category(fold, (before * _INTERVALS // len(self.codes))[self.codes])
         return ("value", auc) if auc >= enough else (None, None)
 
     def _by_value(self) -> float:
