@@ -320,3 +320,17 @@ def test_many_rows_begin_at_what_a_sample_gives(surrogate, storage, weighted, mo
         assert model.fit(storage(X), y, weight).objective_ == pytest.approx(expected, rel=5e-3)
     assert model.dual_gap_ <= model.tol
     assert sizes[0] == 4000 and sizes[1:] == [500]
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
+@pytest.mark.parametrize("max_iter", [1, 2, 5, 8, 2000])
+def test_steps_at_lower_C_are_counted_and_limited(imbalanced, fpr_range, max_iter):
+    for sample_rows in (100, 10_000):  # with the top negatives alone in between, and without
+        steps = []
+        model = PartialAUCSVC(fpr_range, surrogate="tight", C=1e4, max_iter=max_iter)
+        with using(sample_rows=(sample_rows, 20_000)):
+            model.fit(*imbalanced, callback=steps.append)
+        assert len(model.history_["step"]) <= model.n_iter_ == len(steps) <= max_iter
+        assert (model.dual_gap_ <= model.tol) == (max_iter == 2000)

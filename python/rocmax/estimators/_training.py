@@ -196,10 +196,10 @@ class Training:
                 Cs, n_iter = [C], 0
                 if suits_newton(objective):  # only the certificate is missing then
                     start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-                while start is None and Cs[0] > _DIRECT_C and not design.dual:
+                while start is None and Cs[0] > _DIRECT_C and len(Cs) < max_iter and not design.dual:
                     Cs.insert(0, Cs[0] / _STEP_C)
-                if start is None and surrogate == "tight" and risk.hinges is None and self._few_in_range():
-                    few = min(_TOP_AFTER, max_iter)
+                few = min(_TOP_AFTER, max_iter - len(Cs))  # each C has a step
+                if start is None and few and surrogate == "tight" and risk.hinges is None and self._few_in_range():
                     found = minimise_convex(
                         risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback
                     )
@@ -208,7 +208,7 @@ class Training:
                         start, Cs = self._of_top_negatives(start, C, tol, max_iter), [C]
                 for left, at in zip(range(len(Cs))[::-1], Cs, strict=True):
                     found = minimise_convex(
-                        risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max(1, max_iter - n_iter), start=start,
+                        risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max_iter - n_iter - left, start=start,
                         bundle=bundle, callback=callback,
                     )  # fmt: skip
                     start, n_iter = found.model, n_iter + found.n_iter
