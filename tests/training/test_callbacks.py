@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from rocmax import AUCSVC, PartialAUCSVC, PartialAUCSVCCV
+from rocmax._runtime.settings import using
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 
@@ -35,7 +36,7 @@ class Recorder:
     """Keeps what it is told."""
 
     def __init__(self):
-        self.begun, self.ended, self.open = [], [], 0
+        self.begun, self.ended, self.called, self.open = [], [], [], 0
 
     def setup(self, estimator, context):
         self.open += 1
@@ -51,7 +52,9 @@ class Recorder:
         score = None
         if fitted_estimator is not None:
             score = roc_auc_score(y, fitted_estimator.decision_function(X))
-            assert set(fitted_estimator.predict(X)) <= {0, 1}
+            predicted = fitted_estimator.predict(X)
+            assert set(predicted) <= {0, 1}
+            self.called.append(predicted.mean())
         self.ended.append((context, score, metadata))
 
     def scores(self, name):
@@ -80,6 +83,19 @@ def test_every_step_has_a_model(data, name):
     scores = recorder.scores("step")
     assert len(scores) == len(seen) == model.n_iter_
     assert max(scores) > 0.6
+
+
+def test_models_of_steps_in_single_precision_have_the_threshold_of_the_features():
+    rng = np.random.default_rng(0)
+    y = (np.arange(150) % 4 == 0).astype(int)
+    X = rng.standard_normal((150, 700)) + 0.3 * y[:, None] + 100.0
+    shares = []
+    for least in (0, 1 << 60):
+        recorder = Recorder()
+        with using(small_single=least):
+            PartialAUCSVC((0.0, 0.2), surrogate="tight").set_callbacks(recorder).fit(X, y)
+        shares.append(np.mean(recorder.called[1:]))
+    assert shares[0] == pytest.approx(shares[1], abs=0.05) and 0.1 < shares[0] < 0.5
 
 
 def test_folds_and_the_refit_are_parts_of_a_search(data):

@@ -147,7 +147,7 @@ class Training:
         if single is None or not (C * longest <= _SINGLE_REACH and isinstance(surrogate, str)):
             return self._fit(surrogate, C, tol, max_iter, start, descend, callback)
         begin = None if start is None else Model.of(start.vector, single.design)
-        found = single._fit(surrogate, C, _SINGLE_TOL * tol, max_iter, begin, descend, callback)
+        found = single._fit(surrogate, C, _SINGLE_TOL * tol, max_iter, begin, descend, self._uncentred(callback))
         found = self._in_double(found, surrogate, C, tol)
         if found.gap <= tol or found.n_iter >= max_iter:
             return replace(found, status="converged" if found.gap <= tol else "max_iter")
@@ -160,6 +160,18 @@ class Training:
         design, longest = self.design.single() or (None, 0.0)
         fits = None if design is None else Training(design, self.problem, self._fpr_range, self._n_threads)
         return fits, longest
+
+    def _uncentred(self, callback: Callback | None) -> Callback | None:
+        """Return a callback for models of centred features: it adds the score of their mean."""
+        first = self.design.rows(np.zeros(1, dtype=np.intp))
+        if callback is None or first is None:
+            return callback
+
+        def report(progress: Progress, model: Model) -> None:
+            of_mean = first.scores(model.vector)[0] - model.scores[0]
+            callback(progress, model._replace(scores=model.scores + of_mean))
+
+        return report
 
     def _in_double(self, found: SolverResult, surrogate: Surrogate, C: float, tol: float) -> SolverResult:
         """Return a result of single precision with the objective and the bound of the features themselves."""
