@@ -130,6 +130,15 @@ def test_a_scorer_receives_models_of_the_features():
         np.testing.assert_allclose(own.scores_[name], scores, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse", "off centre"])
+def test_a_scorer_of_predictions_receives_the_threshold_of_the_features(unreduced, kind):
+    X, y = wide()
+    model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[0.01, 0.1], cv=3, scoring="balanced_accuracy", tol=1e-6)
+    found = model.fit(KINDS[kind](X), y).scores_["tight"]
+    np.testing.assert_allclose(found, unreduced(model, KINDS[kind](X), y).scores_["tight"], atol=0.02)
+    assert found.mean() > 0.6
+
+
 def test_results_do_not_depend_on_the_number_of_threads():
     X, y = wide()
     one, two = (PartialAUCSVCCV((0.0, 0.2), Cs=[0.1, 10.0], cv=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))

@@ -75,6 +75,10 @@ class RowSpace:
         parts = (coefs[rows] @ _double(self._X[rows]) for rows in slices(len(coefs), _TILE))
         return np.asarray(sum(parts, -coefs.sum() * self._mean))
 
+    def of_mean(self, weights: F64) -> float:
+        """Return the score of the mean of X, which scores on F lack."""
+        return float(weights @ self._mean)
+
     def _gram(self, n_threads: int) -> F64:
         """Return Z Z', 0 above the tiles of its diagonal, equal to the bit for any number of threads."""
         n, d = self._X.shape

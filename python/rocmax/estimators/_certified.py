@@ -116,8 +116,9 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
 
     def _attributes(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the fitted attributes of a model: coefficients and threshold."""
-        intercept = self._intercept(model.scores, data.positive, data.weight)
-        return {**self._coefficients(model, data, space), "intercept_": intercept}
+        found = self._coefficients(model, data, space)
+        of_mean = space.of_mean(found["coef_"][0]) if isinstance(space, RowSpace) else 0.0
+        return {**found, "intercept_": self._intercept(model.scores + of_mean, data.positive, data.weight)}
 
     def _resolved_C(self, C: Any) -> Any:
         """Return C, with the default number for "auto"."""
