@@ -134,7 +134,10 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         # keeps the model near zero.
         falls = (low, high) == FULL or self.surrogate_ in ("auc", "logistic")
         if not zero or (validated and falls):
-            warn_if_constant(scores, "no feature tells the classes apart, or C is too small")
+            few = self.dual_gap_ > self.tol and self.n_iter_ >= self.max_iter
+            warn_if_constant(
+                scores, "raise max_iter" if few else "no feature tells the classes apart, or C is too small"
+            )
             return
         advice = "raise C"
         if not falls:
