@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from rocmax._runtime.interrupt import interruptible
-from rocmax._runtime.memory import available_memory, require_memory
+from rocmax._runtime.memory import leaves_memory, require_memory
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
@@ -17,8 +17,6 @@ from rocmax.designs._linear import DenseDesign
 
 # Eigenvalues below this share of the largest are rounding and are left out.
 _FLOOR = 1e-10
-# The share of the available memory that features may take; a fit copies some of them.
-_SHARE = 0.3
 
 
 class Landmarks:
@@ -65,7 +63,7 @@ class Landmarks:
 
     def fit(self, n_samples: int) -> bool:
         """Whether the features of so many samples take at most 0.3 of the available memory."""
-        return self.size(n_samples) <= _SHARE * available_memory()
+        return leaves_memory(self.size(n_samples))
 
 
 class LandmarkDesign(Design):

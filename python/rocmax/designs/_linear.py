@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._runtime.memory import available_memory
+from rocmax._runtime.memory import leaves_memory
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
@@ -15,8 +15,6 @@ from rocmax.designs._moments import add_moments
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
 # sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
-# The share of the available memory that features in single precision may take.
-_SHARE = 0.3
 # Rows that are centred at a time: they stay in the cache.
 _ROWS = 16
 
@@ -70,7 +68,7 @@ class DenseDesign(_LinearDesign):
         wide = self.dim > self.n_samples and self._X.size > settings().small_single
         if not wide or type(self._X) is not np.ndarray or self._X.dtype == np.float32:
             return None
-        if 4 * self._X.size > _SHARE * available_memory():
+        if not leaves_memory(4 * self._X.size):
             return None
         X, mean, longest = np.empty(self._X.shape, dtype=np.float32), self._X.mean(axis=0), 0.0
         with np.errstate(over="ignore"):

@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from rocmax._runtime.interrupt import interruptible
-from rocmax._runtime.memory import available_memory
+from rocmax._runtime.memory import leaves_memory
 from rocmax._runtime.threads import blas_threads
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
@@ -18,8 +18,6 @@ from rocmax.designs._landmarks import Landmarks
 
 # X is wide if it stores so many values for each of the n x n of its factor, which are then so much cheaper to multiply.
 _WIDE = 2
-# The share of the available memory that the Gram matrix and the factor may take.
-_SHARE = 0.3
 # A square of a row's distance from the others' span that is rounding, relative to n times the largest square of a row.
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 # Rows of a block of the factor. A product uses only the rows with a coefficient if they are at most this share.
@@ -56,7 +54,7 @@ class RowSpace:
         """Return the row space of X in memory, an array or sparse; None unless X is wide and the space fits too."""
         n = X.shape[0]
         stored = X.nnz if hasattr(X, "nnz") else X.size
-        if stored < _WIDE * n * n or 16 * n * n > _SHARE * available_memory():
+        if stored < _WIDE * n * n or not leaves_memory(16 * n * n):
             return None
         found = cls(X, n_threads)
         return found if found.rank else None
