@@ -179,6 +179,18 @@ def test_a_perfect_ranking_does_not_reject_its_own_value(measure, seed):
     assert infer(y, s, measure, sample_weight=w, weight_kind="frequency", null_value=best).pvalue == 1.0
 
 
+@pytest.mark.parametrize("off", [0.0, 8e-15, 9e-13])
+def test_an_interval_holds_an_estimate_that_rounding_moved_off_a_bound(off):
+    for share, drawn in ((off, 1e-15), (1.0 - off, 1.0 - 1e-15)):
+        low, high = inversion.Inverse(share, *2 * [np.full(2000, drawn)]).limits((0.0, 1.0)).at(0.95)
+        assert low <= share <= high
+
+
+def test_the_log_auc_of_a_perfect_ranking_is_1_in_narrow_ranges():
+    for low, high in ((0.6666666666733333, 0.6750000000000006), (0.3, 0.30000001), (1e-9, 1e-8), (0.001, 1.0)):
+        assert LogAUC(low, high)([0, 0, 0, 1, 1], [0.1, 0.2, 0.2, 0.3, 0.4]) == 1.0
+
+
 @pytest.mark.parametrize("measure", [AUC(), AveragePrecision(), BEDROC(), LogAUC(0.05, 1.0)], ids=str)
 def test_the_scale_of_sampling_weights_changes_neither_method_nor_interval(measure):
     y, s = np.arange(42) < 12, np.random.default_rng(2).normal(size=42) + (np.arange(42) < 12)

@@ -9,14 +9,34 @@ from tests.referee.exact import Fraction
 from rocmax import metrics
 
 
+def ranges_of(measure):
+    turned = measure.tpr_range and (1 - measure.tpr_range[1], 1 - measure.tpr_range[0])
+    return [pair for pair in (measure.fpr_range, turned) if pair]
+
+
 def rounding_of_areas(measure):
     """Return how much rounding of the ends adds to an area; those of true positive rates are read from 1."""
-    turned = measure.tpr_range and (1 - measure.tpr_range[1], 1 - measure.tpr_range[0])
-    ranges = [pair for pair in (measure.fpr_range, turned) if pair]
+    ranges = ranges_of(measure)
+    return scale_of(measure, ranges) * 2.0**-48 * sum(2 + (high + 1e-16) / (high - low) for low, high in ranges)
+
+
+def scale_of(measure, ranges):
+    """Return what a partial area on these ranges can be, or more."""
     scale = math.prod(high - low for low, high in ranges) if measure.normalize is None else 1.0
     if measure.normalize == "mcclish":  # the worst curve has 1 less this value, the best 1
-        scale += 1 / (2 - sum(turned or ranges[0]))
-    return scale * 2.0**-48 * sum(2 + (high + 1e-16) / (high - low) for low, high in ranges)
+        scale += 1 / (2 - sum(ranges[0]))
+    return scale
+
+
+def rounding_of_components(measure):
+    """Return how much rounding adds to the components of an area.
+
+    Those of negatives are heights of the curve times the scale, divided by the width of the range: sums of shares,
+    which are rounded by up to 2^-52, although heights in a narrow range hardly differ.
+    """
+    ranges = ranges_of(measure)
+    heights = sum(1 / (high - low) for low, high in ranges)
+    return rounding_of_areas(measure) + scale_of(measure, ranges) * 2.0**-52 * heights
 
 
 def measures(given, of):

@@ -8,7 +8,7 @@ import numpy as np
 from tests.referee import slopes, variances
 from tests.referee.agreement import Given, deviation, fits, holds, refused, same
 from tests.referee.exact import Fraction
-from tests.referee.measured import measures, rounding_of_areas
+from tests.referee.measured import measures, rounding_of_components
 
 from rocmax import metrics
 
@@ -28,7 +28,7 @@ def sizes(given, measure, components, kind):
         if any(total <= 1 + Fraction(1, 10**9) for _, total in classes):
             return None
         grow = max(1.0, *(1 / math.sqrt(max(float(total) - 1, 1e-18)) for _, total in classes))
-    ends = rounding_of_areas(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
+    ends = rounding_of_components(measure) / 1e-14 if isinstance(measure, metrics.PartialAUC) else 0.0
     return 4 * grow * max(1.0, *(abs(float(v)) for parts in components for v in parts.values())) + ends
 
 

@@ -8,29 +8,30 @@ from tests.referee.exact import Fraction
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def ranks(weights, total, rates):
+def ranks(weights, total, rates, doubts=(ONE, ONE)):
     """Return the ranks of a range of rates: floor(n a) and ceil(n b), or, of weights that are not whole, n a and n b.
 
-    A product within 1e-9, or n / 2^50, of a whole number is that number; a range has at least one negative.
+    A product within 1e-9, or 2^-50 of itself, of a whole number is that number; a range has at least one negative.
+    The `doubts` multiply these slacks.
     """
     low, high = (total * Fraction(end) for end in rates)
     if any(w.denominator != 1 for w in weights):
         return low, high
-    slack = max(Fraction(1, 10**9), Fraction(total) / 2**50)
-    first = min(floor(low + slack), total - 1)
-    return Fraction(first), max(Fraction(ceil(high - slack)), Fraction(first + 1))
+    below, above = (d * max(Fraction(1, 10**9), end / 2**50) for d, end in zip(doubts, (low, high), strict=True))
+    first = min(floor(low + below), total - 1)
+    return Fraction(first), max(Fraction(ceil(high - above)), Fraction(first + 1))
 
 
 class Ranking:
     """Scores of positives and, by descending score, of negatives, with weights; and the ranks of a range."""
 
-    def __init__(self, labels, scores, weights, fpr_range):
+    def __init__(self, labels, scores, weights, fpr_range, doubts=(ONE, ONE)):
         weights = [1] * len(labels) if weights is None else weights
         rows = [(Fraction(s), Fraction(w), y) for y, s, w in zip(labels, scores, weights, strict=True) if w > 0]
         self.pos = [(s, w) for s, w, y in rows if y]
         self.neg = sorted([(s, w) for s, w, y in rows if not y], reverse=True)
         m, n = (sum(w for _, w in of) for of in (self.pos, self.neg))
-        self.low, self.high = ranks([w for _, w, _ in rows], n, fpr_range)
+        self.low, self.high = ranks([w for _, w, _ in rows], n, fpr_range, doubts)
         self.pairs = m * (self.high - self.low)
 
     @cached_property

@@ -154,7 +154,8 @@ class Inverse(NamedTuple):
         def ends(z: Any) -> tuple[F64, F64]:
             reach = self.stretch * law.reach(np.asarray(z, dtype=np.float64)) * np.ones(1)
             shares = (special.ndtr(_along(side * reach, _LEVELS, of)) for side, of in ((-1, low), (1, high)))
-            return around(next(shares), estimate, next(shares))
+            lower, upper = around(next(shares), estimate, next(shares))
+            return np.minimum(lower, self.share), np.maximum(upper, self.share)  # if the estimate is rounded to 0 or 1
 
         def tails(null: Any) -> Tails:
             null = share if abs(null - share) < _SAME else null

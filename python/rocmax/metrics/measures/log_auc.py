@@ -73,7 +73,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
         width = np.log1p((last - first) * run / start)
         # The height at the start of the part, and the rise from there.
         area = (y + first * rise) * width + rise / run * ((last - first) * run - start * width)
-        return float(np.clip(area.sum() / np.log(self.high / self.low), 0.0, 1.0))
+        return float(np.clip(area.sum() / width.sum(), 0.0, 1.0))  # of a curve at 1 exactly 1
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         x, _, run, rise, first, last = _lines(ranking, self.low, self.high)
