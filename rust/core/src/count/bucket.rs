@@ -186,31 +186,5 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::uniform;
-
-    #[test]
-    fn the_rarer_class_fills_the_table_and_keys_of_both_are_kept() {
-        let mut next = uniform(6);
-        for sizes in [[300, 700], [700, 300]] {
-            let keys = sizes.map(|n| (0..n).map(|_| (1000.0 * next()) as i32).collect::<Vec<_>>());
-            let classes = keys.each_ref().map(|keys| keys.chunks(90).collect());
-            let mut both: Vec<i32> = keys[0].iter().filter(|key| keys[1].contains(key)).copied().collect();
-            both.sort_unstable();
-            both.dedup();
-            let mut worker = Worker::<i32, Line<i32>>::default();
-            for (most, whole) in [(1000, true), (999, false)] {
-                worker.count(&classes, Wanted::Pairs, most);
-                worker.shared.sort_unstable();
-                worker.shared.dedup();
-                assert_eq!((&worker.shared, worker.len() == 300), (&both, whole));
-            }
-            let of_split = [0, 1].map(|part| worker.split.keys(part, 0).len());
-            assert_eq!(of_split.iter().sum::<usize>(), sizes[0]);
-        }
-        let mut worker = Worker::<i32, Line<i32>>::default();
-        worker.count(&[vec![&[7; 2 * shared::MOST]], vec![&[7; 2 * shared::MOST]]], Wanted::Pairs, usize::MAX);
-        assert_eq!(worker.shared, [7; shared::MOST]);
-    }
-}
+#[path = "../../tests/unit/count_bucket.rs"]
+mod tests;

@@ -96,3 +96,7 @@ pub(crate) fn count_few<S: Score>(
     };
     finite.then(|| workers[0].by_score(Count { wanted, most: usize::MAX, below: [0; 2] }, fill).0)
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/count_buckets.rs"]
+mod tests;

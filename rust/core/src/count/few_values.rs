@@ -190,4 +190,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn values_that_a_sample_hardly_shows_are_allowed() {
+        let (n, mut next) = (40_000, uniform(6));
+        let labels: Vec<bool> = (0..n).map(|k| k % 2 == 0).collect();
+        let rare = |u: f64| if u < 0.9 { (20.0 * u).floor() } else { (3000.0 * u).floor() };
+        let scores: Vec<f64> = (0..n).map(|_| rare(next())).collect();
+        let expected = Values::default().expect(&scores).unwrap();
+        assert!((140..170).contains(&expected), "{expected}"); // of 318
+        let found = count(&Labels::new(&labels).unwrap(), &scores, &mut vec![], 1 << 10, &Ctx::serial()).unwrap();
+        assert!(matches!(found, Found::Few(_)));
+    }
 }

@@ -276,4 +276,24 @@ mod tests {
             assert!(least <= times && times <= most && crowd < 1.3 * CROWD, "shape {k}: {times}, {crowd}");
         }
     }
+
+    #[test]
+    fn one_table_counts_all_but_scores_whose_keys_tie() {
+        let (n, mut next) = (3000, uniform(5));
+        let labels: Vec<bool> = (0..n).map(|_| next() < 0.3).collect();
+        let classes = Labels::new(&labels).unwrap();
+        for (levels, tie) in [(1e9, false), (100.0, true)] {
+            let scores: Vec<f64> = (0..n).map(|_| (levels * next()).floor()).collect();
+            let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
+            for wanted in [Wanted::Pairs, Wanted::Squares] {
+                let found =
+                    count(&classes, (&scores, &sample(&scores)), wanted, &mut Memory::default(), &Ctx::serial());
+                assert_eq!(found.unwrap().is_none(), tie, "{levels} {wanted:?}");
+                // The keys of these are scores.
+                let found =
+                    count(&classes, (&narrow, &sample(&narrow)), wanted, &mut Memory::default(), &Ctx::serial());
+                assert!(found.unwrap().is_some(), "{levels} {wanted:?}");
+            }
+        }
+    }
 }

@@ -221,3 +221,7 @@ pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
     const ROUNDING: f64 = 1e-10;
     neg * (fpr * (1.0 + ROUNDING))
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/curve_empirical.rs"]
+mod tests;

@@ -217,3 +217,7 @@ fn moments_of_counts(sizes: [u128; 2], doubled: u128, squares: [u128; 2]) -> (f6
     });
     (doubled as f64 / pairs as f64, squares)
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/curve_measure.rs"]
+mod tests;

@@ -17,7 +17,7 @@ use crate::{Ctx, Error, Negatives, RateRange, Result};
 #[derive(Debug, Default)]
 pub(crate) struct Room<S> {
     gathered: Vec<S>,
-    classes: [Vec<S>; 2],
+    pub(super) classes: [Vec<S>; 2],
     inside: Vec<S>,
     positive: Vec<bool>,
 }

@@ -263,3 +263,7 @@ impl<K: Item> Bucket<K> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/curve_ranked.rs"]
+mod tests;

@@ -396,4 +396,13 @@ mod tests {
         }
         Ok(())
     }
+
+    #[test]
+    fn the_share_of_a_group_is_that_between_the_ranks_of_a_class() {
+        let cells = Cells { ends: vec![3.0, 3.0, 5.0], ..Cells::default() };
+        let shares = |class: &Class| [0, 1, 2].map(|group| cells.share(class, group));
+        assert_eq!(shares(&Class::Negatives(1.5..4.0)), [0.5, 0.0, 0.5]);
+        assert_eq!(shares(&Class::Negatives(3.0..9.0)), [0.0, 0.0, 1.0]);
+        assert_eq!(shares(&Class::Positives), [1.0; 3]);
+    }
 }

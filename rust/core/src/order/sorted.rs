@@ -87,9 +87,10 @@ impl Sorted {
     #[cold]
     #[inline(never)]
     fn rank_in(&self, bucket: usize, from: usize, before: impl Fn(f64) -> bool) -> usize {
+        // All `LANES` before it are of the bucket.
         let end = self.starts[bucket + 1] as usize;
-        if end <= from || before(self.scores[end - 1]) {
-            return end.max(from);
+        if before(self.scores[end - 1]) {
+            return end;
         }
         from + self.scores[from..end].partition_point(|&s| before(s))
     }

@@ -43,3 +43,7 @@ impl Ends {
         self.ranks[Rank::Bottom as usize]
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/risk_ends.rs"]
+mod tests;

@@ -213,13 +213,13 @@ impl<W: Weights> Sums for Pairs<'_, W> {
         Ok(Sum { value: scale * total, offset: scale * margin * counted })
     }
 
-    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
+    fn tight(&mut self, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
         let [_, low, high, _] = self.ends.ranks;
         if low == 0.0 {
-            return self.hinge(Rank::Top..Rank::High, margin, scale, ctx);
+            return self.hinge(Rank::Top..Rank::High, 1.0, scale, ctx);
         }
         let inner = self.tally(0.0..low, 0.0, ctx)?;
-        let outer = self.tally(low..high, margin, ctx)?;
+        let outer = self.tally(low..high, 1.0, ctx)?;
         // The weights of the positives below each rank that choose the inner group's maximiser, and the outer's.
         let mut choices = Vec::with_capacity(self.sorted.scores().len() + 1);
         let [mut of_inner, mut of_outer] = [W::Sum::default(); 2];
@@ -229,7 +229,7 @@ impl<W: Weights> Sums for Pairs<'_, W> {
         for (j, (&s, found)) in scores.iter().zip(self.pos.iter_mut()).enumerate() {
             let (r0, r1, s) = (inner[j + 1], outer[j + 1], s - origin);
             let inner_gain = r0.moment - r0.weight * s;
-            let outer_gain = inner[0].moment - low * s + r1.moment - r1.weight * (s - margin);
+            let outer_gain = inner[0].moment - low * s + r1.moment - r1.weight * (s - 1.0);
             let own = weights.at(j);
             let r = if outer_gain >= inner_gain {
                 of_outer += own;
@@ -245,8 +245,8 @@ impl<W: Weights> Sums for Pairs<'_, W> {
         }
         let chosen = |rank: usize| choices[rank].map(W::Sum::into);
         self.spread(0.0..low, 0.0, |rank| scale * (of_outer.into() + chosen(rank)[0]), ctx)?;
-        self.spread(low..high, margin, |rank| scale * chosen(rank)[1], ctx)?;
-        Ok(Sum { value: scale * total, offset: scale * margin * counted })
+        self.spread(low..high, 1.0, |rank| scale * chosen(rank)[1], ctx)?;
+        Ok(Sum { value: scale * total, offset: scale * counted })
     }
 
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {

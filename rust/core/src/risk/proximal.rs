@@ -190,3 +190,7 @@ fn lowest(mut levels: Vec<(f64, f64)>, top: f64, furthest: f64) -> f64 {
     }
     low
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/risk_proximal.rs"]
+mod tests;

@@ -21,7 +21,7 @@ impl Surrogate for Tight {
     }
 
     fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum> {
-        sums.tight(1.0, sums.scale(), ctx)
+        sums.tight(sums.scale(), ctx)
     }
 }
 
@@ -45,6 +45,6 @@ impl Surrogate for Naive {
 
     fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum> {
         let scale = sums.scale();
-        Ok(sums.tight(1.0, scale, ctx)? + sums.hinge(Rank::High..Rank::Bottom, 0.0, scale, ctx)?)
+        Ok(sums.tight(scale, ctx)? + sums.hinge(Rank::High..Rank::Bottom, 0.0, scale, ctx)?)
     }
 }

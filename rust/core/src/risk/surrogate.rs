@@ -71,8 +71,8 @@ pub trait Sums {
     /// `scale * sum_i sum_k (margin - s_i + t_(k))_+` over the negatives of `ranks`.
     fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum>;
 
-    /// `scale * sum_i max_r [ sum_{k <= r} (t_(k) - s_i) + margin * max(0, r - j_a) ]`, `0 <= r <= j_b`.
-    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum>;
+    /// `scale * sum_i max_r [ sum_{k <= r} (t_(k) - s_i) + max(0, r - j_a) ]`, `0 <= r <= j_b`.
+    fn tight(&mut self, scale: f64, ctx: &Ctx<'_>) -> Result<Sum>;
 
     /// `scale * sum_ij p_j q_ij (margin - s_i + t_j)`, the shares smoothed over `width`: returns those of the
     /// negatives, and the sum of all `p_j q_ij`.

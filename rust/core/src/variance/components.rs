@@ -175,7 +175,6 @@ impl Curve {
             value.add(share * gap);
             *found = [value.value() / unit, share];
         }
-        let finite = (value.value() / unit).is_finite();
         let [mut value, mut mean] = [Sum::default(); 2];
         for ((found, placed), gap) in values.iter_mut().zip(self.walk()).zip(self.gaps(unit)) {
             let share = placed.up_to[0] / self.pos;
@@ -183,9 +182,10 @@ impl Curve {
             found[1] = value.value() / unit;
             value.add(share * gap);
         }
-        values[self.steps.len() - 1][1] = value.value() / unit;
+        let last = values.len() - 1;
+        values[last][1] = value.value() / unit;
         let estimate = mean.value() / unit;
-        let finite = finite && (value.value() / unit).is_finite() && estimate.is_finite();
+        let finite = [values[0][0], values[last][1], estimate].into_iter().all(f64::is_finite);
         if finite { Ok((estimate, values)) } else { Err(self.too_far_apart()) }
     }
 }
@@ -197,34 +197,5 @@ fn height(rates: &[[f64; 4]], holds: impl Fn([f64; 4]) -> bool, x: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::curve::Normalize;
-    use crate::curve::reach::SAMPLES;
-    use crate::order::misleading;
-    use crate::testing::{sample, uniform};
-
-    #[test]
-    fn of_the_highest_scores_are_those_of_the_whole_curve() -> Result<()> {
-        let mut next = uniform(8);
-        let ctx = Ctx::serial();
-        for (n, share, levels) in [(20_000, 0.3, 1e9), (20_000, 0.9, 50.0), (60_000, 0.02, 1e9), (30_000, 0.5, 2.0)] {
-            let (labels, mut scores) = sample(n, share, levels, &mut next);
-            if levels == 2.0 {
-                scores = misleading(n, SAMPLES, 1.0, &mut next);
-            }
-            let (classes, weights) = (Labels::new(&labels)?, vec![1.0; n]);
-            for (low, high) in [(0.0, 1e-4), (0.0, 0.05), (0.01, 0.3), (0.2, 0.5), (0.3, 0.9)] {
-                let range = RateRange::new(low, high)?;
-                for measure in [Measure::Partial(range, Normalize::McClish), Measure::TprAtFpr(high)] {
-                    let found = Components::new(&classes, &scores, None, measure, &ctx)?;
-                    // With weights the whole curve is sorted.
-                    let whole = Components::new(&classes, &scores, Some(&weights), measure, &ctx)?;
-                    assert!((found.estimate - whole.estimate).abs() < 1e-15);
-                    assert_eq!(found.values, whole.values, "{measure:?} of {n}");
-                }
-            }
-        }
-        Ok(())
-    }
-}
+#[path = "../../tests/unit/variance_components.rs"]
+mod tests;

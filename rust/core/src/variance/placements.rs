@@ -249,4 +249,10 @@ mod tests {
             assert!(few * greatest < 1 << 64 && (few == TILE as u128 || (few + 1) * greatest >= 1 << 64), "{size}");
         }
     }
+
+    #[test]
+    fn placements_suit_the_auc_without_weights() {
+        let suited = [(Measure::Auc, None), (Measure::Auc, Some(&[1.0][..])), (Measure::Scored, None)];
+        assert_eq!(suited.map(|(measure, weights)| Placements::suit(measure, weights)), [true, false, false]);
+    }
 }
