@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from rocmax import _core, metrics
-from rocmax.metrics import Bootstrap, FPRAtTPR, TPRAtFPR
+from rocmax.metrics import Bootstrap, FPRAtTPR, Samples, TPRAtFPR
+from rocmax.metrics.intervals import _rate
 
 EXACT = 1e-12
 pytestmark = pytest.mark.filterwarnings("ignore:method=.* undercovers here")
@@ -210,19 +211,59 @@ def test_bad_options_are_named(call, message):
         metrics.fpr_at_tpr_score([0, 1], [1.0, 2.0], tpr=2)
 
 
-def of_ties(y, s, fpr, z):
-    """The definition for ties: Wilson's interval at every threshold that may have the rate, with what z is left."""
-    n, m, ends = (~y).sum(), y.sum(), []
+def thresholds(y, s, fpr):
+    """How far each threshold is from the rate, in standard errors, and the TPR there."""
     cuts = [np.inf, *np.unique(s)[::-1], -np.inf]
     rates = [((s[~y] >= c).mean(), (s[y] >= c).mean()) for c in cuts]
-    for (at, rate), (after, _) in zip(rates[:-1], [*rates[1:-1], (2.0, 1.0)], strict=True):
-        distance = max(at - fpr, fpr - after, 0.0) / np.sqrt(fpr * (1 - fpr) / n)
+    for (at, tpr), (after, _) in zip(rates[:-1], [*rates[1:-1], (2.0, 1.0)], strict=True):
+        yield max(at - fpr, fpr - after, 0.0) / np.sqrt(fpr * (1 - fpr) / (~y).sum()), tpr
+
+
+def of_ties(y, s, fpr, z):
+    """The definition for ties: Wilson's interval at every threshold that may have the rate, with what z is left."""
+    m, ends = y.sum(), []
+    for distance, tpr in thresholds(y, s, fpr):
         if distance <= z:
             left = z**2 - distance**2
-            middle, reach = rate * m + left / 2, np.sqrt(left * (m * rate * (1 - rate) + left / 4))
+            middle, reach = tpr * m + left / 2, np.sqrt(left * (m * tpr * (1 - tpr) + left / 4))
             ends.append(((middle - reach) / (m + left), (middle + reach) / (m + left)))
     low, high = np.transpose(ends)
     return low.min(), high.max()
+
+
+def looked_at(y, s, fpr, mirrored):
+    """The thresholds that are looked at, or None; of the mirrored rate they are those of the exchanged classes."""
+    measure, given = (FPRAtTPR(1 - fpr), (~y, -s)) if mirrored else (TPRAtFPR(fpr), (y, s))
+    place = _rate._Place(fpr, *[np.zeros(1)] * 3, q=fpr, n_called=float(y.sum()), n_setting=float((~y).sum()))
+    return _rate._thresholds(Samples(*given).of(measure).curve(), place, mirrored)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
+def test_thresholds_near_are_those_within_eight_standard_errors(fpr, mirrored):
+    for seed in range(5):
+        y, s = drawn(300, digits=0, seed=seed)
+        everywhere = list(thresholds(y, s, fpr))
+        near = [one for one in everywhere if one[0] <= 8.0]
+        assert 1 < len(near) < len(everywhere)
+        np.testing.assert_allclose(np.transpose(looked_at(y, s, fpr, mirrored)), near, atol=1e-9)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_with_many_ties_within_two_standard_errors_no_thresholds_are_looked_at(mirrored):
+    for n, tied in ((1400, True), (1900, False)):  # 38 and 45 ties of two samples of each class
+        s = np.repeat(np.arange(n / 2), 4)
+        assert (looked_at(np.arange(2 * n) % 2 == 0, s, 0.5, mirrored) is not None) == tied
+
+
+@pytest.mark.parametrize("digits", [0, 8])
+def test_levels_of_both_rates_are_the_same(digits):
+    y, s = drawn(200, digits=digits, seed=3)
+    for value in (0.3, 0.6, 0.95):
+        found = metrics.infer(y, s, TPRAtFPR(0.2), method="score", null_value=value).pvalue
+        mirrored = metrics.infer(~y, -s, FPRAtTPR(0.8), method="score", null_value=1 - value).pvalue
+        assert mirrored == pytest.approx(found, rel=1e-6)
+        assert 0.0 < found < 1.0
 
 
 @pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
