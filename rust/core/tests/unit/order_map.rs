@@ -59,7 +59,7 @@ fn most_buckets_hold_few_scores_whatever_the_tails() {
         &|u| 1e6 - u.ln(),
         &|u| 1.0 / (1.0 + (60.0 * (0.5 - u)).exp()),
         // Close to either end, and close to the middle but for a few.
-        &|u| if u < 0.5 { 10f64.powf(24.0 * u - 12.0) } else { 2.0 - 10f64.powf(12.0 - 24.0 * u) },
+        &|u| if u < 0.5 { 10f64.powf(24.0 * u - 12.0) - 1.0 } else { 1.0 - 10f64.powf(12.0 - 24.0 * u) },
         &|u| if (0.1..0.9).contains(&u) { 1e-6 * u } else { u },
     ];
     // What was found, so that a worse map is noticed.
