@@ -100,6 +100,8 @@ pub(crate) fn misleading(n: usize, n_sampled: usize, shift: f64, next: &mut impl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::uniform;
+    use crate::{CHUNK, Ctx, Problem, Result};
 
     #[test]
     fn entries_keep_scores_and_order_them() {
@@ -131,5 +133,25 @@ mod tests {
                 assert!((0.47..0.53).contains(&share) && (0.4..0.6).contains(&odd), "{n_samples} {n}: {share} {odd}");
             }
         }
+    }
+
+    #[test]
+    fn entries_are_the_positives_and_the_negatives_that_reach_a_bound() -> Result<()> {
+        let mut next = uniform(2);
+        for n in [100, 1000, CHUNK + 777] {
+            let labels: Vec<bool> = (0..n).map(|_| next() < 0.3).collect();
+            let scores: Vec<f64> = (0..n).map(|_| next()).collect();
+            let weights: Vec<f64> = (0..n).map(|_| (4.0 * next()).floor()).collect();
+            let [mut neg, mut pos] =
+                entries(&Problem::weighted(labels.clone(), weights.clone())?, scores[..].into(), 0.4, &Ctx::serial())?;
+            for (found, positive) in [(&mut neg, false), (&mut pos, true)] {
+                let counts = |&i: &usize| labels[i] == positive && weights[i] > 0.0 && (positive || scores[i] >= 0.4);
+                let mut expected: Vec<Entry> = (0..n).filter(counts).map(|i| Entry::new(scores[i], i as u32)).collect();
+                expected.sort_unstable();
+                found.sort_unstable();
+                assert!(*found == expected, "{n} {positive}");
+            }
+        }
+        Ok(())
     }
 }

@@ -85,3 +85,14 @@ fn components_of_scores_too_far_apart_are_refused() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn equal_components_do_not_vary() -> Result<()> {
+    let curve = curve(&[(0.1, 0.0), (0.7, 0.0), (0.2, 0.0), (0.0, 0.3), (0.0, 0.1), (0.0, 1.3)])?;
+    for k in 1..30 {
+        let range = RateRange::new(0.0, f64::from(k) / 30.0)?;
+        let found = curve.moments(Measure::Partial(range, Normalize::McClish))?;
+        assert_eq!((found.squares[0], found.cubes[0]), (0.0, 0.0), "{range:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Unit tests of `count/one_table.rs`, which includes this file.
+
+use super::*;
+use crate::count::cells::sample;
+use crate::testing::uniform;
+
+#[test]
+fn classes_are_those_of_a_filter() {
+    let mut next = uniform(2);
+    for (n, levels) in [(2, 9.0), (40, 9.0), (5000, 1e9), (70_001, 900.0)] {
+        let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
+        let scores: Vec<f64> = (0..n).map(|_| (levels * next()).floor()).collect();
+        let classes = Labels::new(&labels).unwrap();
+        let buckets = Buckets::fit::<f64>(n, &sample(&scores), 100);
+        let (mut cells, mut keys) = (vec![0; n], vec![0; n]);
+        part(&classes, &scores, &buckets, (&mut cells, &mut keys), &Ctx::serial()).unwrap().unwrap();
+        let place = |x: f64| {
+            let (mut cell, mut key) = ([0], [0]);
+            assert!(buckets.classify(&[x], &mut [0], (&mut cell, &mut key)));
+            (cell[0], key[0])
+        };
+        let mut found: Vec<(u32, i32)> = cells.into_iter().zip(keys).collect();
+        let (pos, neg) = found.split_at_mut(classes.n_pos());
+        for (found, positive) in [(pos, true), (neg, false)] {
+            let own = (0..n).filter(|&i| labels[i] == positive).map(|i| place(scores[i]));
+            let mut expected: Vec<(u32, i32)> = own.collect();
+            expected.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{n}");
+        }
+    }
+}
+
+#[test]
+fn cells_are_as_many_as_keys_or_more_where_these_would_crowd() {
+    let mut next = uniform(7);
+    let (n, n_keys) = (40_000, 10_000);
+    let shapes: [fn(f64) -> f64; 3] = [|u| u, |u| (u / (1.0 - u)).ln(), |u| u.powi(6)];
+    let times_keys = [[1.0, 1.0], [1.05, 1.4], [1.4, 1.9]];
+    for (k, (shape, [least, most])) in shapes.into_iter().zip(times_keys).enumerate() {
+        let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
+        let buckets = fit(&scores, &sample(&scores), n_keys).unwrap();
+        let (mut cells, mut keys, mut counts) = (vec![0; n], vec![0; n], vec![0usize; buckets.len]);
+        assert!(buckets.classify(&scores, &mut vec![0; n], (&mut cells, &mut keys)));
+        cells[..n_keys].iter().for_each(|&cell| counts[cell as usize] += 1);
+        let crowd = (counts.iter().map(|own| own.pow(3)).sum::<usize>() as f64 / n_keys as f64).sqrt();
+        let times = buckets.len as f64 / n_keys as f64;
+        assert!(least <= times && times <= most && crowd < 1.3 * CROWD, "shape {k}: {times}, {crowd}");
+    }
+}
+
+#[test]
+fn one_table_counts_all_but_scores_whose_keys_tie() {
+    let (n, mut next) = (3000, uniform(5));
+    let labels: Vec<bool> = (0..n).map(|_| next() < 0.3).collect();
+    let classes = Labels::new(&labels).unwrap();
+    for (levels, tie) in [(1e9, false), (100.0, true)] {
+        let scores: Vec<f64> = (0..n).map(|_| (levels * next()).floor()).collect();
+        let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
+        for wanted in [Wanted::Pairs, Wanted::Squares] {
+            let found = count(&classes, (&scores, &sample(&scores)), wanted, &mut Memory::default(), &Ctx::serial());
+            assert_eq!(found.unwrap().is_none(), tie, "{levels} {wanted:?}");
+            // The keys of these are scores.
+            let found = count(&classes, (&narrow, &sample(&narrow)), wanted, &mut Memory::default(), &Ctx::serial());
+            assert!(found.unwrap().is_some(), "{levels} {wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn scores_far_beyond_the_sample_that_tie_are_compared() {
+    let (n, mut next) = (3000, uniform(8));
+    let labels: Vec<bool> = (0..n).map(|_| next() < 0.3).collect();
+    let far = |k: usize| f64::from(k as u32 / 75 % 4) * 1e3 - 1500.0;
+    let scores: Vec<f64> = (0..n).map(|k| if k % 75 == 7 { far(k) } else { next() }).collect();
+    let classes = Labels::new(&labels).unwrap();
+    let (mut won, mut tied, mut squares) = (0, 0, [0; 2]);
+    for (class, positive) in [true, false].into_iter().enumerate() {
+        for i in (0..n).filter(|&i| labels[i] == positive) {
+            let other = || (0..n).filter(|&j| labels[j] != positive);
+            let (below, equal) = (
+                other().filter(|&j| scores[j] < scores[i]).count(),
+                other().filter(|&j| scores[j] == scores[i]).count(),
+            );
+            squares[class] += ((2 * below + equal) as u128).pow(2);
+            (won, tied) = if positive { (won + below as u128, tied + equal as u128) } else { (won, tied) };
+        }
+    }
+    assert!(tied > 20);
+    // Without those far out: a sample need not show them.
+    let middle: Vec<f64> = scores.iter().copied().filter(|x| x.abs() < 2.0).collect();
+    for wanted in [Wanted::Pairs, Wanted::Squares] {
+        let found = count(&classes, (&scores, &sample(&middle)), wanted, &mut Memory::default(), &Ctx::serial());
+        let found = found.unwrap().unwrap();
+        assert_eq!((found.won, found.tied), (won, tied), "{wanted:?}");
+        assert_eq!(found.squares, if wanted == Wanted::Squares { squares } else { [0; 2] });
+    }
+}
