@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics.measures import PartialAUC
+from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import influence_of
 

@@ -5,11 +5,13 @@ import pkgutil
 import re
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import getdoc, signature
 
 import pytest
 
 import rocmax
 import rocmax.papers
+from rocmax import display
 
 WITHOUT = () if find_spec("torch") else ("rocmax.torch",)  # which PyTorch has to be there for
 MODULES = [
@@ -37,9 +39,24 @@ ESTIMATORS = [
 ]
 
 
+def require_described(text, names):
+    for name in names:
+        assert re.search(rf"(?m)^ *([\w, ]+, )?{re.escape(name)}(,[\w, ]+)?( : .*)?\n +\S", text), name
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 def test_every_parameter_is_described_where_users_look(estimator):
     """Shared descriptions are filled in, and those of a base class."""
-    for text, names in ((estimator.__doc__, estimator().get_params()), (estimator.fit.__doc__, ["X", "y", "self"])):
-        for name in names:
-            assert re.search(rf"(?m)^ *([\w, ]+, )?{name}(,[\w, ]+)?( : .*)?\n +\S", text), name
+    require_described(estimator.__doc__, estimator().get_params())
+    require_described(estimator.fit.__doc__, ["X", "y", "self"])
+
+
+DISPLAYS = [found for name, found in vars(display).items() if name.endswith("Display")]
+
+
+@pytest.mark.parametrize("drawn", DISPLAYS, ids=lambda drawn: drawn.__name__)
+def test_every_parameter_of_a_display_is_described(drawn):
+    makers = [getattr(drawn, name) for name in dir(drawn) if name == "plot" or name.startswith("from_")]
+    for described, call in ((drawn, drawn.__init__), *((maker, maker) for maker in makers)):
+        names = [str(one).split(":")[0].split("=")[0].strip() for one in signature(call).parameters.values()]
+        require_described(getdoc(described), [name for name in names if name != "self"])

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import Axes
+from rocmax.display._docs import describe
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, operating_point
@@ -148,6 +149,10 @@ class Picture:
     ax_: Axes
     figure_: Any
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        describe(cls)
+
     def _done(self, ax: Axes, xlabel: str, ylabel: str, legend: Any = "best") -> Self:
         """Label the axes, draw a faint grid and no box, and add a legend at this place unless it is None."""
         ax.set(xlabel=xlabel, ylabel=ylabel)
@@ -180,11 +185,6 @@ class Display(Picture):
             Labels, and scores of one model or of several; see :class:`rocmax.metrics.Samples`.
         **options
             The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
-
-        Returns
-        -------
-        display : Display
-            Of this class.
         """
         cls._check(options, "from_predictions")
         reading = {name: options.pop(name) for name in Reading.__annotations__ if name in options}
@@ -208,11 +208,6 @@ class Display(Picture):
             Labels.
         **options
             Keyword arguments of `from_predictions`; `multi_class` of `ROCDisplay` draws all classes of one estimator.
-
-        Returns
-        -------
-        display : Display
-            Of this class.
         """
         scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), cls._prefer)
         is_positive(y, label)
@@ -239,13 +234,6 @@ class CurveDisplay(Display):
 
     A display defines what the legend says of a curve (`_label`), how one is drawn (`_draw`) and what surrounds them
     (`_surround`, which returns the labels of the axes).
-
-    Parameters
-    ----------
-    curves : sequence
-        What to draw, in this order.
-    pos_label : label, optional
-        The label of the positive class.
 
     Attributes
     ----------
@@ -276,11 +264,6 @@ class CurveDisplay(Display):
             Options of matplotlib's `plot` for all curves, or for each.
         legend : bool, default=True
             Name the curves, with the measure that belongs to them.
-
-        Returns
-        -------
-        display : Display
-            This object, with `ax_` and `figure_` set.
         """
         self._check({"xscale": xscale, "legend": legend})
         ax, styles, before = self._begin(ax, curve_kwargs)
@@ -345,13 +328,6 @@ class ProbabilityDisplay(CurveDisplay):
         ----------
         y_true, y_prob
             Labels, and probabilities of one model or of several; see :class:`rocmax.metrics.Samples`.
-        **options
-            The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
-
-        Returns
-        -------
-        display : Display
-            Of this class.
         """
         return super().from_predictions(y_true, y_prob, **options)
 

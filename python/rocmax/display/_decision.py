@@ -40,12 +40,8 @@ class DecisionCurveDisplay(ProbabilityDisplay):
 
     Parameters
     ----------
-    curves : sequence of DecisionCurve
-        What to draw, in this order.
     prevalence : float
         The share of positives, which sets the curve of acting on everybody.
-    pos_label : label, optional
-        The label of the positive class.
     """
 
     def __init__(self, curves: Sequence[DecisionCurve], *, prevalence: float, pos_label: Any = None) -> None:
@@ -69,8 +65,6 @@ class DecisionCurveDisplay(ProbabilityDisplay):
         ----------
         samples : Samples
             Labels, and probabilities of the positive class of one model or of several.
-        names : sequence of str, optional
-            As in :meth:`ROCDisplay.from_samples`.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
             would act. Scores are compared with them as by :func:`rocmax.metrics.operating_point`.
@@ -80,12 +74,6 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             The share of positives where the model will be used; by default that of the samples.
         confidence_level : float, optional
             Shade around every curve, at each threshold, the score interval of the net benefit at this level.
-        **options
-            Arguments of `plot`.
-
-        Returns
-        -------
-        display : DecisionCurveDisplay
         """
         cls._check(options)
         grid = _thresholds(thresholds)

@@ -36,19 +36,7 @@ class DETDisplay(CurveDisplay):
 
     @classmethod
     def from_samples(cls, samples: Samples, *, names: Sequence[str] | None = None, **options: Any) -> Self:
-        """Draw the DET curves of samples.
-
-        Parameters
-        ----------
-        samples, names
-            As in :meth:`ROCDisplay.from_samples`.
-        **options
-            Arguments of `plot`.
-
-        Returns
-        -------
-        display : DETDisplay
-        """
+        """Draw the DET curves of samples."""
         cls._check(options)
         curves = []
         for name, one in models_of(samples, names):
@@ -71,15 +59,8 @@ class DETDisplay(CurveDisplay):
 
         Parameters
         ----------
-        ax, curve_kwargs, legend
-            As in :meth:`ROCDisplay.plot`.
         xscale, yscale : {"probit", "log", "linear"}, default="probit"
             Scales of the axes.
-
-        Returns
-        -------
-        display : DETDisplay
-            This object, with `ax_` and `figure_` set.
         """
         self._check({"xscale": xscale, "yscale": yscale, "legend": legend})
         ax, styles, before = self._begin(ax, curve_kwargs)

@@ -82,14 +82,6 @@ class ForestDisplay(Picture):
         result : SubgroupInference, SubgroupComparison of two models, or mapping
             A mapping from headings to results of one kind, such as ``{"Site": by_site, "Sex": by_sex}``, draws them
             below each other.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        numbers : bool, default=True
-            Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.
-
-        Returns
-        -------
-        display : ForestDisplay
         """
         check_flag("numbers", numbers)
         held = result if isinstance(result, Mapping) else {"": result}
@@ -113,7 +105,7 @@ class ForestDisplay(Picture):
         return cls(rows, label, first.estimate if len(held) == 1 else None).plot(ax, numbers=numbers)
 
     def plot(self, ax: Axes | None = None, *, numbers: bool = True) -> Self:
-        """Draw the rows; `ax` and `numbers` as in `from_result`."""
+        """Draw the rows."""
         check_flag("numbers", numbers)
         long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
         width = (7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0)

@@ -62,19 +62,11 @@ class PrecisionRecallDisplay(CurveDisplay):
 
         Parameters
         ----------
-        samples, names
-            As in :meth:`ROCDisplay.from_samples`.
         confidence_level : float, optional
             Shade a pointwise band of this level around every curve, and give intervals of the average precision in the
             legend. At a recall r the precision is ``pi r / (pi r + (1 - pi) FPR)``, with pi the share of positives and
             FPR the false positive rate at r; its limits follow from those of the FPR (:class:`rocmax.metrics.FPRAtTPR`,
             method "score"). At most 100 recalls, O(n log n) for each.
-        **options
-            Arguments of `plot`.
-
-        Returns
-        -------
-        display : PrecisionRecallDisplay
         """
         cls._check(options)
         curves = []

@@ -53,20 +53,12 @@ class ReliabilityDisplay(ProbabilityDisplay):
         samples : Samples
             Labels, and probabilities of the positive class of one model or of several; independent samples, with
             frequency weights or none.
-        names : sequence of str, optional
-            As in :meth:`ROCDisplay.from_samples`.
         n_bins : int, default=10
             Number of bins; empty bins are not drawn.
         strategy : {"quantile", "uniform"}, default="quantile"
             Bins of equal size, or of equal width.
         confidence_level : float, default=0.95
             Nominal coverage of the intervals.
-        **options
-            Arguments of `plot`.
-
-        Returns
-        -------
-        display : ReliabilityDisplay
         """
         n_bins = check_count("n_bins", n_bins, 1000)
         check_choice("strategy", strategy, ("quantile", "uniform"))

@@ -39,12 +39,8 @@ class ROCDisplay(CurveDisplay):
 
     Parameters
     ----------
-    curves : sequence of Curve
-        What to draw, in this order.
     fpr_range : tuple of float, optional
         The range to shade. The legend then gives partial AUC / width instead of AUC.
-    pos_label : label, optional
-        The label of the positive class.
     """
 
     def __init__(
@@ -77,10 +73,6 @@ class ROCDisplay(CurveDisplay):
         ----------
         samples : Samples
             Labels and scores of one model or of several, or of several classes.
-        fpr_range : tuple of float, optional
-            Range of false positive rates to shade; the legend gives the partial AUC on it.
-        names : sequence of str, optional
-            What the legend calls the models, by default their own names.
         multi_class : {"raise", "ovr", "ovo"}, default="raise"
             How several classes are drawn, from scores of shape (n_samples, n_classes) with classes in sorted order:
             a curve for each class against the rest ("ovr"), or for each pair of classes, the average of the two curves
@@ -106,12 +98,6 @@ class ROCDisplay(CurveDisplay):
         thresholds : sequence, optional
             Thresholds to mark on each curve, such as ``[0.5, "youden"]``: numbers and rules of
             :func:`rocmax.metrics.operating_point`.
-        **options
-            Keyword arguments of `plot`.
-
-        Returns
-        -------
-        display : ROCDisplay
         """
         cls._check(options)
         check_choice("band", band, ("pointwise", "simultaneous"))
@@ -166,8 +152,6 @@ class ROCDisplay(CurveDisplay):
             As in `from_samples`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
-        **options
-            Keyword arguments of `plot`.
 
         Raises
         ------
@@ -196,8 +180,6 @@ class ROCDisplay(CurveDisplay):
             The readings: a :class:`rocmax.metrics.Readings` in the place of both, or what it takes. Those of marks
             (:func:`rocmax.metrics.froc_readings`) give AFROC curves: the share of marked lesions against the share of
             cases with a mark on no lesion.
-        fpr_range : tuple of float, optional
-            As in `from_samples`.
         **options
             With arrays, the options of :class:`rocmax.metrics.Readings`; and keyword arguments of `plot`.
 
@@ -230,19 +212,12 @@ class ROCDisplay(CurveDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure. On axes with other displays, such as models of other samples,
-            curves take the next colours.
         axes : {"rates", "sensitivity-specificity"}, default="rates"
             True against false positive rate, or sensitivity against specificity, which falls from 1 to 0.
         xscale : {"linear", "log"}, default="linear"
             Scale of the false positive rate. "log" shows small rates and starts at the smallest above 0 of all curves.
-        curve_kwargs : dict or list of dict, optional
-            Options of matplotlib's `plot` for all curves, or for each.
         zoom : bool, default=False
             Draw only the FPR range.
-        legend : bool, default=True
-            Name the curves, with their areas.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
         ax, styles, before = self._begin(ax, curve_kwargs)

@@ -31,8 +31,6 @@ class ScoreDisplay(Display):
         The threshold and its rates.
     name : str
         Name of the model.
-    pos_label : label, optional
-        The label of the positive class.
     """
 
     def __init__(
@@ -73,12 +71,6 @@ class ScoreDisplay(Display):
             Number of bins of equal width.
         name : str, default=""
             Name of the model, for the axis.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        display : ScoreDisplay
         """
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):

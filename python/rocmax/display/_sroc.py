@@ -43,16 +43,8 @@ class SROCDisplay(CurveDisplay):
 
         Parameters
         ----------
-        samples, names
-            As in :meth:`ROCDisplay.from_samples`.
         n_points : int, default=513
             Margins at which each curve is computed.
-        **options
-            Arguments of `plot`.
-
-        Returns
-        -------
-        display : SROCDisplay
         """
         cls._check(options)
         curves = []

@@ -43,14 +43,6 @@ class WeightsDisplay(Picture):
             A fitted estimator of two classes with ``coef_``.
         feature_names : sequence of str, optional
             By default ``feature_names_in_``, or the names that reach the last step of a pipeline.
-        most : int, default=20
-            Number of weights to draw, the largest first.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        display : WeightsDisplay
 
         Raises
         ------
@@ -71,7 +63,7 @@ class WeightsDisplay(Picture):
         return cls(names, weights).plot(ax, most=most)
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Self:
-        """Draw the largest weights, the largest on top; `ax` and `most` as in `from_estimator`."""
+        """Draw the largest weights, the largest on top."""
         most = check_count("most", most)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:most]
         ax = axes_of(ax, (6.0, max(2.0, 1.0 + 0.27 * len(order))))

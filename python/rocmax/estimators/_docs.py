@@ -1,13 +1,11 @@
 """Docstrings of estimators: parameters, attributes and sections that several of them have are written once, here."""
 
 import inspect
-import re
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
-# The type and the description of an entry. An entry that stands in a docstring without a description receives this one;
-# a parameter that does not stand there, the whole entry and its default.
+from rocmax._docs import defaults_of, joined, sections_of
+
 SHARED = {
     # Data
     "X": ("{array-like, sparse matrix} of shape (n_samples, n_features)", "Training samples."),
@@ -92,63 +90,21 @@ SHARED = {
     "PositiveClassWarning": ("", "The labels do not say which class is positive."),
     "FeatureScaleWarning": ("", "The standard deviations of two features differ by a factor of more than 1,000."),
 }
-_HEADING = re.compile(r"(?m)^(\w[\w ]*)\n---+\n")
-_ENTRY = re.compile(r"(?m)^(?=\S)")
-_OF_ENTRIES = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
 def described(cls: Any) -> str:
     """Return the docstring of an estimator with its shared entries, and its base's where it has none of its own."""
-    inherited = _sections(cls.__base__.__doc__)
+    inherited = sections_of(cls.__base__.__doc__)
     sections: dict[str, str] = {name: inherited[name] for name in ("Parameters", "Attributes") if name in inherited}
-    sections |= _sections(cls.__doc__)
+    sections |= sections_of(cls.__doc__)
     if "Parameters" not in sections:  # of what estimators derive from
-        return _joined(sections, {})
+        return joined(sections, {}, SHARED)
     defaults = {name: vars(cls)[name] for name in inspect.get_annotations(cls) if name in vars(cls) and name[0] != "_"}
     every = ("intercept_", "classes_", "n_features_in_", "feature_names_in_")
     warns = ("PositiveClassWarning", *(["FeatureScaleWarning"] if cls._by_scale else []))
-    return _joined(sections, defaults, Attributes=every, Warns=warns)
+    return joined(sections, defaults, SHARED, Attributes=every, Warns=warns)
 
 
 def described_fit(fit: Callable[..., Any]) -> str:
     """Return the docstring of a ``fit`` with its shared entries."""
-    parameters = list(inspect.signature(fit).parameters.values())[1:]
-    defaults = {one.name: one.default for one in parameters if one.kind is not one.VAR_KEYWORD}
-    return _joined(_sections(fit.__doc__), defaults, Returns=("self",), Raises=("ValueError",))
-
-
-def _sections(docstring: str | None) -> dict[str, str]:
-    """Return the sections of a docstring by name; the text before them has none."""
-    first, *rest = _HEADING.split(inspect.cleandoc(docstring or ""))
-    return {"": first, **dict(zip(rest[::2], rest[1::2], strict=True))}
-
-
-def _joined(sections: dict[str, str], defaults: dict[str, Any], **last: tuple[str, ...]) -> str:
-    """Return a docstring, with an entry for every parameter and for the names that sections end with."""
-    for section in _OF_ENTRIES:
-        found: dict[str, str] = {}
-        for entry in _ENTRY.split(sections.get(section, ""))[1:]:
-            found |= dict.fromkeys(re.sub(" : .*", "", entry.partition("\n")[0]).split(", "), entry.rstrip())
-        names = [*(defaults if section == "Parameters" else ()), *found, *last.get(section, ())]
-        if names:
-            entries = [_entry(name, found.get(name), defaults) for name in dict.fromkeys(names)]
-            sections[section] = "\n".join(dict.fromkeys(entries))
-    order = ["", *(name for name in _OF_ENTRIES if name in sections)]
-    order += [name for name in sections if name not in order]
-    headings = [f"{name}\n{'-' * len(name)}\n" if name else "" for name in order]
-    return "\n\n".join(heading + sections[name].rstrip() for heading, name in zip(headings, order, strict=True)) + "\n"
-
-
-def _entry(name: str, written: str | None, defaults: dict[str, Any]) -> str:
-    """Return an entry as it is written, with the shared type and description where these are not."""
-    kind, text = SHARED.get(name, ("", ""))
-    if written is None:
-        default = defaults.get(name, inspect.Parameter.empty)
-        if default is not inspect.Parameter.empty:
-            kind += f', default="{default}"' if isinstance(default, str) else f", default={default}"
-        written = f"{name} : {kind}" if kind else name
-    if "\n" in written or not text:
-        return written
-    return f"{written}\n" + textwrap.fill(
-        text, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
-    )
+    return joined(sections_of(fit.__doc__), defaults_of(fit), SHARED, Returns=("self",), Raises=("ValueError",))

@@ -29,7 +29,8 @@ from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
 from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared, State
 from rocmax.metrics.intervals._hypothesis import parse_question
-from rocmax.metrics.measures import AUC, as_measure
+from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import as_method, checked
 from rocmax.metrics.methods.base import Data, Method, Query

@@ -15,28 +15,6 @@ from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.measures.smoothed_auc import SmoothedAUC
 
-__all__ = [
-    "AUC",
-    "BEDROC",
-    "MEASURES",
-    "RIE",
-    "AveragePrecision",
-    "EnrichmentFactor",
-    "EqualErrorRate",
-    "FPRAtTPR",
-    "LogAUC",
-    "MarginAUC",
-    "Measure",
-    "NetBenefit",
-    "PartialAUC",
-    "PrecisionAt",
-    "RecallAt",
-    "ScoredAUC",
-    "SmoothedAUC",
-    "TPRAtFPR",
-    "as_measure",
-]
-
 #: Every measure: a new one is a file and a name here.
 MEASURES: tuple[type[Measure], ...] = (
     AUC,

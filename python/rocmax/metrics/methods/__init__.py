@@ -22,22 +22,6 @@ from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._effective import effective_sizes
 
-__all__ = [
-    "METHODS",
-    "Bootstrap",
-    "Data",
-    "DeLong",
-    "LogitDeLong",
-    "Method",
-    "Newcombe",
-    "Obuchowski",
-    "Profile",
-    "Score",
-    "Venkatraman",
-    "Wu",
-    "as_method",
-]
-
 #: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method

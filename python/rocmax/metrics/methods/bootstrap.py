@@ -47,8 +47,7 @@ class Bootstrap(Method):
     """
 
     name: ClassVar[str] = "bootstrap"
-    sampling: ClassVar[bool] = True
-    classes: ClassVar[bool] = True
+    sampling = classes = True
 
     n_resamples: int = 2000
     stratified: bool = True

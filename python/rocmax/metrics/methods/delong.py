@@ -38,11 +38,7 @@ class _ByComponents(Method):
     """Base of the methods whose variance is a sum of parts, one for each class."""
 
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
-    sampling: ClassVar[bool] = True
-    groups: ClassVar[bool] = True
-    pairs: ClassVar[bool] = True
-    classes: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    sampling = groups = pairs = classes = counts = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         if isinstance(sample, Classes):
@@ -103,9 +99,7 @@ class Wu(_ByComponents):
 
     name: ClassVar[str] = "wu"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.SCORED})
-    groups: ClassVar[bool] = False
-    pairs: ClassVar[bool] = False
-    classes: ClassVar[bool] = False
+    groups = pairs = classes = False
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         estimate, (pos, neg), (n_pos, n_neg) = variance_parts(binary(sample), measure)

@@ -24,9 +24,7 @@ class Newcombe(Method):
 
     name: ClassVar[str] = "newcombe"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AUC})
-    sampling: ClassVar[bool] = True
-    groups: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    sampling = groups = counts = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)

@@ -69,11 +69,7 @@ class Profile(Method):
 
     name: ClassVar[str] = "profile"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
-    sampling: ClassVar[bool] = True
-    groups: ClassVar[bool] = True
-    pairs: ClassVar[bool] = True
-    classes: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    sampling = groups = pairs = classes = counts = True
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):

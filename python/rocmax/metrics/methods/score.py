@@ -85,10 +85,7 @@ class Score(Method):
 
     name: ClassVar[str] = "score"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
-    sampling: ClassVar[bool] = True
-    groups: ClassVar[bool] = True
-    pairs: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    sampling = groups = pairs = counts = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
