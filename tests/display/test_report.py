@@ -15,8 +15,8 @@ pytest.importorskip("bokeh")
 
 from command_line import Run
 from rocmax.display import write_report
+from rocmax.display._report._figure import Points, best_at, stops, thinned
 from rocmax.display._report._html import data_block, joined, tag
-from rocmax.display._report._thin import Points, best_at, stops, thinned
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, roc_curve, tpr_at_fpr_score
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"

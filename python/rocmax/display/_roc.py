@@ -6,19 +6,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import rate_range
+from rocmax._checks.samples import check_level, rate_range
 from rocmax._parameters import check_choice, check_flag, is_one_of, shown
 from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
-from rocmax.display._curves import Curve, points_from, resamples_of
+from rocmax.display._curves import Curve, Resamples, held_out_curves, model_curves, points_from, reader_curves
 from rocmax.display._many_classes import class_curves
 from rocmax.display._read import class_scores, models_of, require_samples
-from rocmax.display._roc_curves import held_out_curves, model_curves, reader_curves
 from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
 from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import value_of
+from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 _MARKERS = "osD^v"
 _SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # visible on white and on black
@@ -105,7 +105,10 @@ class ROCDisplay(CurveDisplay):
             raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
         rules, simultaneous = list(thresholds), band == "simultaneous"
         fpr_range = _range(fpr_range)
-        how = resamples_of(confidence_level, n_resamples, random_state, simultaneous=simultaneous)
+        how = None
+        if confidence_level is not None:
+            drawn = check_resamples(n_resamples), seed_of(random_state)
+            how = Resamples(check_level(confidence_level), *drawn, simultaneous)
         area = PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels)
         measure = area if smooth is None else SmoothedAUC(smooth, area.fpr_range)
         two_classes = area.multi_class == "raise"

@@ -179,17 +179,14 @@ def roc_band(
     m, n = int(pos.sum()), int(neg.sum())
     if method == "fixed-width":
         c = _bootstrapped(pos, neg, level, n_resamples, seed)
-        across, up = (max(float(c / np.sqrt(size)), _of_none(size, level)) for size in (n, m))
+        # At least the upper confidence limit of a rate of which so many samples show none.
+        least = np.log((1.0 - level) / 2.0)
+        across, up = (max(float(c / np.sqrt(size)), float(-np.expm1(least / size))) for size in (n, m))
     else:
         across, up = (_kolmogorov(size, 1 - np.sqrt(level)) for size in (n, m))
     drawn = n_resamples if method == "fixed-width" else None
     found = fpr, tpr, (across, up), method, level, m, n, data.pos_label
     return ROCBand(*found, drawn, not data.lower, data.n_dropped)
-
-
-def _of_none(size: int, level: float) -> float:
-    """Return the upper confidence limit of a rate of which `size` samples show none."""
-    return float(-np.expm1(np.log((1.0 - level) / 2.0) / size))
 
 
 def _kolmogorov(n: int, tail: float) -> float:

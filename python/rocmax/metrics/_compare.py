@@ -167,7 +167,9 @@ def compare(  # with samples first, the measure is second
         _require_models(len(names))
         models = [every[0].classes(measure.labels, name) for name in names]
     else:
-        models = [_of_models(every[0].two)]
+        data = every[0].two
+        _require_models(data.n_models)
+        models = [data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))]
     query = Query(measure, chosen, question, Data.of(*models), random_state, adjust)
     _check(query)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
@@ -178,12 +180,6 @@ def compare(  # with samples first, the measure is second
     warn_of_worse(query, found, models)
     warn_unless_counts(None, *of_unknown_kind)
     return result_of(query, found, models)
-
-
-def _of_models(data: Sample) -> Sample:
-    """Return paired models with a name for each."""
-    _require_models(data.n_models)
-    return data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))
 
 
 def _require_models(count: int) -> None:

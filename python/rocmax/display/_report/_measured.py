@@ -11,7 +11,7 @@ from rocmax._checks.missing import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.display._read import Model
-from rocmax.display._report._thin import Points, best_at, stops, thinned
+from rocmax.display._report._figure import Points, best_at, stops, thinned
 from rocmax.metrics import (
     AUC,
     Comparison,
@@ -90,7 +90,8 @@ def measured(
         asked = (fpr_range[1],) if fpr_range is not None and part else ()
         quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
-        seen = [fpr for fpr in sorted(listed) if _is_seen(fpr, n_neg, asked)] or [0.5]  # of fewer than five negatives
+        # A rate below that of one negative gets a row if it was requested; 0.5 is for fewer than five negatives.
+        seen = [fpr for fpr in sorted(listed) if 0 < fpr < 1 and (fpr in asked or fpr * n_neg >= 1)] or [0.5]
         tprs = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
         areas = (whole, found(area)) if part else (whole,)
         comparison = None
@@ -116,11 +117,6 @@ def measured(
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
         **_curves(models, fpr_range or (0.0, 1.0), n_neg, np.array([*tprs])),
     )
-
-
-def _is_seen(fpr: float, n_neg: float, asked: tuple[float, ...]) -> bool:
-    """Whether a rate gets a row: a rate below that of one negative does if it was requested."""
-    return 0.0 < fpr < 1.0 and (fpr in asked or fpr * n_neg >= 1.0)
 
 
 def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: float, shown: F64) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from rocmax._core import __version__
-from rocmax.display._report._figure import color, dash, figure_json
+from rocmax.display._report._figure import Points, color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
-from rocmax.display._report._thin import Points
 from rocmax.metrics import Comparison, Inference, SubgroupInference
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS

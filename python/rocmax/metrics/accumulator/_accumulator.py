@@ -26,7 +26,7 @@ from rocmax._checks.samples import (
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
-from rocmax.metrics.accumulator._counts import distinct_labels, of_counts
+from rocmax.metrics.accumulator._bins import distinct_labels, of_counts
 from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared, State
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import as_measure

@@ -12,9 +12,8 @@ from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.power._plans import study_plan
-from rocmax.metrics.results._planning import Planning
 from rocmax.metrics.results._references import REFERENCES
-from rocmax.metrics.results._result import Unpacked
+from rocmax.metrics.results._result import Planning, Unpacked
 from rocmax.metrics.samples._reading import Plain
 
 _AUC = AUC()

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.samples import F64, check_level, number
+from rocmax._checks.samples import check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
@@ -16,21 +16,25 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
 from rocmax.metrics.reader_study import _covariances as covariances
-from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
+    NO_VARIANCE,
+    Anova,
+    ErrorTerm,
     Options,
     against_algorithm,
+    anova,
     deciding_intervals,
     difference_test,
     differences_of,
     mean_of,
     mean_test,
+    one_shot_variances,
 )
 from rocmax.metrics.reader_study._readings import Readings, StudyReading
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._rows import note_of, plain
 from rocmax.metrics.samples._sample import check_variance
-from rocmax.metrics.samples._value import value_and_measure
+from rocmax.metrics.samples._value import in_order, value_of
 from rocmax.metrics.variances._resample import check_resamples
 
 # What each needs of the measure, and whether it supports clusters and weights.
@@ -159,8 +163,9 @@ def mrmc_analysis(
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
     """
-    study, measure = value_and_measure(Readings, mrmc_analysis, y_true, y_score, measure, reading)
-    measure = as_measure(measure)
+    if isinstance(y_true, Readings):
+        y_score, measure = in_order(y_score, measure)
+    study, measure = value_of(Readings, mrmc_analysis, y_true, y_score, reading), as_measure(measure)
     _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
@@ -178,7 +183,10 @@ def mrmc_analysis(
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
-    refused = _refused(study, measure) if covariance == "delong" and random_cases else None
+    refused = None
+    if covariance == "delong" and random_cases:
+        query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
+        refused = refusal(query, tests, instead="covariance='jackknife' gives one")
     if refused is None:
         spread = covariances.estimated(covariance, study, measure, n_resamples, random_state)
         check_variance(spread)
@@ -186,7 +194,8 @@ def mrmc_analysis(
         spread = np.full((theta.size,) * 2, np.nan)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
-        tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
+        tested = theta[:, :-1] - theta[:, -1:]
+        spread_of_tested = spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1]
     table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
     notes = _notes(study, table, error, random_cases)
@@ -219,17 +228,6 @@ def mrmc_analysis(
         **options.described(),
         **study.described(),
     )
-
-
-def _refused(study: Readings, measure: Measure) -> str | None:
-    """Return why too few cases of a test decide its estimate for an interval, and warn, or None."""
-    query = Query(measure, None, Question(0.95))
-    return refusal(query, [data for _, data in study.tests()], instead="covariance='jackknife' gives one")
-
-
-def _minus_last(spread: F64) -> F64:
-    """Return the covariance matrix of the differences from the last estimate."""
-    return np.asarray(spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1])
 
 
 def _require_order(study: Readings, hypothesis: Hypothesis) -> None:

@@ -16,11 +16,11 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._analysis import mrmc_analysis
-from rocmax.metrics.reader_study._anova import NO_VARIANCE
+from rocmax.metrics.reader_study._inference import NO_VARIANCE
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis
-from rocmax.metrics.results._planning import Planning
 from rocmax.metrics.results._references import REFERENCES
+from rocmax.metrics.results._result import Planning
 
 _MOST_CASES = 1 << 40
 _FAR = 1e3  # standard errors beyond which a test always or never rejects: the noncentral t is NaN there

@@ -38,10 +38,13 @@ def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bo
     for name in renamed[0]:
         if name in _HIDDEN or name.endswith(("_low", "_high")):
             continue
-        head, cells = _column(name, [_all(row, name) for row in renamed], is_share and name not in _UNBOUNDED)
+        values = [(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")) for row in renamed]
+        widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
+        places = _places(min(widths) / 4 if widths else None, is_share and name not in _UNBOUNDED)
+        cells = [_cell(name, *value, places) for value in values]
         if any(cells):
+            head = measure if name == "estimate" else _HEADS.get(name, name)
             with_ends = f"{name}_low" in renamed[0] and level is not None
-            head = measure if head == "estimate" else head
             columns[f"{head} ({words.level(level)})" if with_ends and level is not None else head] = cells
     if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):
         columns.pop("adjusted p", None)
@@ -59,18 +62,6 @@ def _renamed(row: Row) -> dict[str, Any]:
         named = {name: found.pop(name) for name in ("subgroup",) if name in found}
         found = named | pair | {"estimate": both} | found
     return found
-
-
-def _all(row: Row, name: str) -> tuple[Any, Any, Any]:
-    """Return a number and the ends of its interval, None without."""
-    return row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
-
-
-def _column(name: str, values: Sequence[tuple[Any, Any, Any]], is_share: bool) -> tuple[str, list[str]]:
-    """Return the head of a column, and its cells."""
-    widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
-    places = _places(min(widths) / 4 if widths else None, is_share)
-    return _HEADS.get(name, name), [_cell(name, *value, places) for value in values]
 
 
 def _places(error: float | None, is_share: bool) -> int:

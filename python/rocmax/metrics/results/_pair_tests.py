@@ -80,9 +80,11 @@ def _differences(
     first, second = pairs
     estimate, matrix, replicates = found[:3]
     difference, variance, df = estimate[first] - estimate[second], np.diagonal(matrix), None
-    error = _error_of(variance[first], variance[second], matrix[first, second])
+    both = variance[first] + variance[second]
+    apart = both - 2 * matrix[first, second]
+    error = np.sqrt(np.where(apart > 1e-14 * both, apart, 0.0))  # above the rounding of equal variances that cancel
     if freedom is not None:
-        spread, total = freedom[first] + freedom[second], (variance[first] + variance[second]) ** 2
+        spread, total = freedom[first] + freedom[second], both**2
         df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
     limits = wald_limits(difference, error, Law(df), (-span, span))
     if replicates is not None:
@@ -93,10 +95,3 @@ def _differences(
     statistic, pvalue = hypothesis.test(limits.tails)
     columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
     return np.array([np.broadcast_to(column, difference.shape) for column in columns])
-
-
-def _error_of(first: F64, second: F64, covariance: F64) -> F64:
-    """Return the standard errors of differences, from variances and covariances."""
-    variance = first + second - 2 * covariance
-    # The rounding error of equal variances that cancel.
-    return np.sqrt(np.where(variance > 1e-14 * (first + second), variance, 0.0))

@@ -136,7 +136,7 @@ class Source(NamedTuple):
         return self.words.replace("{}", " and ".join(REFERENCES[source].short for source in self.sources))
 
 
-#: Methods of intervals and variances; :func:`variance_source` replaces the source of "delong" for other measures.
+#: Methods of intervals and variances; results replace the source of "delong" for other measures.
 METHODS = {
     "delong": Source("{}", ("delong",)),
     "profile": Source("profile of intervals, {}", ("delong",)),
@@ -164,9 +164,3 @@ ADJUSTMENTS = {
     "bonferroni": Source("Bonferroni"),
     "fdr_bh": Source("{}", ("benjamini",)),
 }
-
-
-def variance_source(method: str, of_components: tuple[str, ...]) -> Source:
-    """Return the words of a method; `of_components` are the sources of the variance that "delong" stands for."""
-    found = METHODS.get(method, Source(method))
-    return found._replace(sources=of_components) if method in ("delong", "logit-delong", "profile") else found

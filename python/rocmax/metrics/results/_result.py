@@ -16,7 +16,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.results._journal import journal
-from rocmax.metrics.results._references import METHODS, REFERENCES, Source, variance_source
+from rocmax.metrics.results._references import METHODS, REFERENCES, Source
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
@@ -132,11 +132,8 @@ class Result:
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row, self._bounded).values())}</tr>"
             for row in rows[: words.MOST_ROWS]
         )
-        more = (
-            f"<p>and {len(rows) - words.MOST_ROWS:,} more rows: to_frame() has all</p>"
-            if len(rows) > words.MOST_ROWS
-            else ""
-        )
+        hidden = len(rows) - words.MOST_ROWS
+        more = f"<p>and {hidden:,} more rows: to_frame() has all</p>" if hidden > 0 else ""
         return (
             f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
             f"<p>{escape(self.summary())}</p></div>"
@@ -182,8 +179,7 @@ class Unpacked(Result):
 
     def _asdict(self) -> dict[str, Any]:
         """Return those fields by name, as a named tuple does."""
-        names = [field.name for field in fields(self)]
-        return dict(zip(names, self, strict=False))
+        return dict(zip((field.name for field in fields(self)), self, strict=False))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._unpacked())
@@ -250,8 +246,11 @@ class Measured(Result):
         if method == "score" and (self.n_groups or self.n_subjects or self.weight_kind == "sampling"):
             found = METHODS["score-effective"]
             return found._replace(sources=("aronow",)) if self.n_subjects else found
+        found = METHODS.get(method, Source(method))
+        if method not in ("delong", "logit-delong", "profile"):
+            return found
         own = "aronow" if self.n_subjects else "obuchowski-clusters" if self.n_groups else self.measure.reference
-        return variance_source(method, (own, "hajek") if self.measure.multi_class != "raise" else (own,))
+        return found._replace(sources=(own, "hajek") if self.measure.multi_class != "raise" else (own,))
 
     @property
     def method_in_words(self) -> str:
@@ -329,19 +328,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, Result):
         return plain(value._held())
     if isinstance(value, Mapping):
-        return {
-            plain_key(name): part.to_dict() if isinstance(part, Result) else plain(part) for name, part in value.items()
-        }
+        names = [name if isinstance(name, str) else words.label_text(name) for name in value]
+        parts = [part.to_dict() if isinstance(part, Result) else plain(part) for part in value.values()]
+        return dict(zip(names, parts, strict=True))
     if hasattr(value, "_asdict") and "low" not in value._fields:  # the ends of an interval need no names
         return plain(value._asdict())
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     return words.label_text(value)
-
-
-def plain_key(name: Any) -> str:
-    """Return the name of a subgroup, a model or an attribute as text, for a key of JSON."""
-    return name if isinstance(name, str) else words.label_text(name)
 
 
 def _key(value: Any) -> Any:
@@ -375,3 +369,29 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{name}: {_short(part)}' for name, part in value.items())}}}"
     return shown(value)
+
+
+class Planning(Result):
+    """The test that is planned, in words; a subclass says what it needs."""
+
+    significance_level: float
+    alternative: str
+    equivalence_margin: float | None
+
+    def _claim(self, null: str, otherwise: str) -> str:
+        """Return what the test claims about the null value."""
+        return {
+            "less": f"less than {null}",
+            "greater": f"greater than {null}",
+            "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
+        }.get(self.alternative, f"{otherwise} {null}")
+
+    def _power(self, power: str) -> str:
+        sides = {"less": "one-sided", "greater": "one-sided", "equivalence": "two one-sided"}
+        return f"power {power} at the {sides.get(self.alternative, self.alternative)} level {self.significance_level:g}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [self._held()]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"{line} ({basis})" for line in self._lines()]

@@ -174,7 +174,7 @@ class Samples(Value):
                 two = given.of_two_classes()
                 verify(two)
             except ValueError:
-                several = given.pos_label is None and _has_columns(given.y_score) and _several_labels(given)
+                several = given.pos_label is None and _of_columns(given)
                 if not several:
                     raise
         given = given._replace(by=_copied(given.by))
@@ -358,10 +358,6 @@ def _named_matrices(y_score: Any) -> bool:
     return isinstance(y_score, Mapping) and bool(y_score) and all(_n_axes(each) == 2 for each in y_score.values())
 
 
-def _has_columns(y_score: Any) -> bool:
-    return isinstance(y_score, Mapping) or _n_axes(y_score) == 2
-
-
 def _n_axes(values: Any) -> int:
     try:
         return np.ndim(values)
@@ -369,9 +365,11 @@ def _n_axes(values: Any) -> int:
         return 0
 
 
-def _several_labels(given: Arguments) -> bool:
+def _of_columns(given: Arguments) -> bool:
+    """Whether there are more than two labels, and columns of scores."""
     try:
-        return len(label_classes(unmasked(given.y_true, "y_true"), "y_true")) > 2
+        columns = isinstance(given.y_score, Mapping) or _n_axes(given.y_score) == 2
+        return columns and len(label_classes(unmasked(given.y_true, "y_true"), "y_true")) > 2
     except ValueError:
         return False
 

@@ -39,15 +39,6 @@ def value_of(kind: type[V], function: Callable[..., Any], y_true: Any, y_score: 
     return kind(y_true, y_score, **reading)  # type: ignore[call-arg]
 
 
-def value_and_measure(
-    kind: type[V], function: Callable[..., Any], y_true: Any, y_score: Any, measure: Any, reading: Mapping[str, Any]
-) -> tuple[V, Any]:
-    """Do the same for ``function(value, measure)`` and ``function(y_true, y_score, measure)``."""
-    if isinstance(y_true, kind):
-        y_score, measure = in_order(y_score, measure)
-    return value_of(kind, function, y_true, y_score, reading), measure
-
-
 def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
     """Return scores and measure of a call with a value first, where the measure may be the second argument."""
     is_measure = callable(second) or (isinstance(second, str) and measure == "auc")

@@ -72,7 +72,8 @@ def split(data: Sample, by: Any) -> Parts:
         if data.weight is not None:
             part = part._replace(weight=data.weight[rows])
         group = None if data.group is None else np.unique(data.group[rows], return_inverse=True)
-        n_pos, n_neg = part.totals if part.y.any() else (0, _total(part))
+        total = len(part.y) if part.weight is None else float(part.weight.sum())
+        n_pos, n_neg = part.totals if part.y.any() else (0, total)
         if n_pos > 0 and n_neg > 0:
             samples[keys[k]] = part if group is None else part._replace(group=group[1])
             clusters += [] if data.group is None else [data.group[rows]]
@@ -90,10 +91,6 @@ def split(data: Sample, by: Any) -> Parts:
     title = getattr(by, "name", None)
     column = words.label_text(title) if isinstance(title, str) and title else "subgroup"
     return Parts(column, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
-
-
-def _total(part: Sample) -> float:
-    return len(part.y) if part.weight is None else float(part.weight.sum())
 
 
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:

@@ -37,7 +37,9 @@ def resampled(
     """
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
-    draw = _cluster_cuts if data.group is not None else _own_cuts if any(map(_is_own, rules)) else _cuts
+    draw = (
+        _cluster_cuts if data.group is not None else _own_cuts if any(rule.kind.of_calls for rule in rules) else _cuts
+    )
     threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
     ends = percentiles({"threshold": threshold}, level)
     if data.group is not None:
@@ -64,11 +66,6 @@ def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) 
     rules_of_core = [rule.core for rule in rules]
     how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
-
-
-def _is_own(rule: Rule) -> bool:
-    """Whether the core does not have the rule."""
-    return rule.kind.of_calls is not None
 
 
 def _own_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:

@@ -30,9 +30,8 @@ class _Kind(NamedTuple):
     limits: str = ""  # the samples of which it limits a share: "positives", "negatives" or "samples"
     at_least: bool = False  # of the share called correctly; else at most, of the share called positive
     measure: str = ""  # the measure that takes the limit as fixed
-    of_calls: Callable[[float, F64, F64, float], F64] | None = (
-        None  # what is maximised, where it is not the core's rule
-    )
+    # What is maximised, where it is not the core's rule.
+    of_calls: Callable[[float, F64, F64, float], F64] | None = None
 
 
 def _is_rate(value: float) -> bool:
@@ -41,15 +40,6 @@ def _is_rate(value: float) -> bool:
 
 def _is_budget(value: float) -> bool:
     return 0.0 < value < 1.0 or (value >= 1.0 and value.is_integer())
-
-
-def _recall_at_precision(least: float, tp: F64, fp: F64, pos: float) -> F64:
-    """Return the true positives where the precision is at least `least`, else 0."""
-    return np.where(tp * (1 + _ROUNDING) >= least * (tp + fp), tp, 0.0)
-
-
-def _f1(_: float, tp: F64, fp: F64, pos: float) -> F64:
-    return 2 * tp / (tp + fp + pos)
 
 
 RULES = {
@@ -77,9 +67,9 @@ RULES = {
     "precision": _Kind(
         Source("highest TPR with precision of at least {n}"),
         lambda least: 0.0 < least <= 1.0,
-        of_calls=_recall_at_precision,
+        of_calls=lambda least, tp, fp, _: np.where(tp * (1 + _ROUNDING) >= least * (tp + fp), tp, 0.0),
     ),
-    "f1": _Kind(Source("largest F1 score"), of_calls=_f1),
+    "f1": _Kind(Source("largest F1 score"), of_calls=lambda _, tp, fp, pos: 2 * tp / (tp + fp + pos)),
 }
 _GIVEN = _Kind(Source("given"))  # "at": a threshold that is given
 #: What `threshold` may be, for messages.
