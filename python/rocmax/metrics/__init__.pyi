@@ -7,14 +7,14 @@ from rocmax.metrics._cross_validated import cross_validated_auc as cross_validat
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
-from rocmax.metrics.measures.at_k import PrecisionAt as PrecisionAt
-from rocmax.metrics.measures.at_k import RecallAt as RecallAt
 from rocmax.metrics.measures.auc import AUC as AUC
 from rocmax.metrics.measures.auc import MarginAUC as MarginAUC
 from rocmax.metrics.measures.auc import ScoredAUC as ScoredAUC
 from rocmax.metrics.measures.average_precision import AveragePrecision as AveragePrecision
 from rocmax.metrics.measures.base import Measure as Measure
-from rocmax.metrics.measures.equal_error_rate import EqualErrorRate as EqualErrorRate
+from rocmax.metrics.measures.cuts import EqualErrorRate as EqualErrorRate
+from rocmax.metrics.measures.cuts import PrecisionAt as PrecisionAt
+from rocmax.metrics.measures.cuts import RecallAt as RecallAt
 from rocmax.metrics.measures.log_auc import LogAUC as LogAUC
 from rocmax.metrics.measures.net_benefit import NetBenefit as NetBenefit
 from rocmax.metrics.measures.partial_auc import PartialAUC as PartialAUC

@@ -228,15 +228,6 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     warn(BelowChanceWarning(message, named + fact))
 
 
-def _warn_of_no_width(method: str, query: Query, sizes: tuple[float, float] | None) -> None:
-    """Warn of an interval that is a point, and name the method that gives it a width, if one does."""
-    fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
-    better = default_method(query.measure, query.known, sizes).name
-    wider = better != method and np.isfinite(query.measure.bounds).all()
-    advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
-    warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
-
-
 def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
     if found.refused is None:
@@ -244,7 +235,11 @@ def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -
     measure, question, resampling = query.measure, query.question, None
     low, high = (np.clip(ends, *measure.bounds) for ends in found.limits.at(question.level))  # but for rounding
     if no_width(low, high, measure.bounds).any():
-        _warn_of_no_width(found.method, query, _sizes(data))
+        fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
+        better = default_method(measure, query.known, _sizes(data)).name
+        wider = better != found.method and np.isfinite(measure.bounds).all()
+        advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
+        warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes

@@ -3,11 +3,10 @@
 from typing import Any
 
 from rocmax._parameters import shown
-from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.auc import AUC, MarginAUC, ScoredAUC
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.equal_error_rate import EqualErrorRate
+from rocmax.metrics.measures.cuts import EqualErrorRate, PrecisionAt, RecallAt
 from rocmax.metrics.measures.log_auc import LogAUC
 from rocmax.metrics.measures.net_benefit import NetBenefit
 from rocmax.metrics.measures.partial_auc import PartialAUC

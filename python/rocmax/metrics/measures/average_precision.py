@@ -63,10 +63,6 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
     @property
-    def key(self) -> _core.Measure:
-        return _core.Measure.average_precision(self.prevalence)
-
-    @property
     def draws(self) -> bool:
         return False
 

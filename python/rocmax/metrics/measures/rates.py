@@ -39,20 +39,12 @@ class Rate(CurveMeasure):
         self._read_number(self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
-    def key(self) -> _core.Measure:
-        return self.at(self.low)
-
-    def at(self, rate: float) -> _core.Measure:
-        """Return the measure at another rate, as the core takes it."""
-        raise NotImplementedError
-
-    @property
     def low(self) -> float:
         return float(getattr(self, self.fixed))
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:
         """Return the measure of every model as a function of the fixed rate."""
-        return lambda x: values_of(sample, self.at(x))
+        return lambda x: values_of(sample, self._named(x))
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
@@ -139,9 +131,6 @@ class TPRAtFPR(Rate):
     fixed: ClassVar[str] = "fpr"
     fpr: float
 
-    def at(self, rate: float) -> _core.Measure:
-        return _core.Measure.tpr_at_fpr(rate)
-
     def __str__(self) -> str:
         return f"TPR at FPR {self.fpr:g}"
 
@@ -175,9 +164,6 @@ class FPRAtTPR(Rate):
     @property
     def mirrored(self) -> bool:
         return True
-
-    def at(self, rate: float) -> _core.Measure:
-        return _core.Measure.fpr_at_tpr(rate)
 
     def __str__(self) -> str:
         return f"FPR at TPR {self.tpr:g}"

@@ -7,10 +7,10 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._cut import CutMeasure
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.base import Deciding
 from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.measures.cuts import CutMeasure
 from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
 
 _LEAST = float(np.finfo(float).tiny)  # divisor
@@ -53,10 +53,6 @@ class EnrichmentFactor(_Early, CutMeasure):
 
     def __post_init__(self) -> None:
         self._read_number("fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
-
-    @property
-    def key(self) -> _core.Measure:
-        return _core.Measure.enrichment_factor(self.fraction)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -113,10 +109,6 @@ class RIE(MeanMeasure, _Early):
 
     def __post_init__(self) -> None:
         self._read_number("alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
-
-    @property
-    def key(self) -> _core.Measure:
-        return _core.Measure.rie(self.alpha)
 
     def __str__(self) -> str:
         return f"{self.name.upper()} (alpha {self.alpha:g})"
@@ -193,10 +185,6 @@ class BEDROC(RIE):
 
     name: ClassVar[str] = "bedroc"
     bounds = 0.0, 1.0
-
-    @property
-    def key(self) -> _core.Measure:
-        return _core.Measure.bedroc(self.alpha)
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         least, most = self._ends(ranking.prevalence)

@@ -10,9 +10,9 @@ from rocmax.metrics.intervals import _rate as rate
 from rocmax.metrics.intervals._interval import Limits, stacked
 from rocmax.metrics.intervals._inversion import Inverse
 from rocmax.metrics.intervals._score import Area, fitted, score, slope
-from rocmax.metrics.measures._cut import CutMeasure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.measures.cuts import CutMeasure
 from rocmax.metrics.measures.net_benefit import NetBenefit
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.measures.rates import Rate

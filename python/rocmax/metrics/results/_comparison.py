@@ -183,16 +183,14 @@ class Comparison(Measured):
         """Return the models, the best first."""
         return sorted(self.estimates, key=self.estimates.__getitem__, reverse=not self.measure.lower_is_better)
 
-    def _of_best(self) -> list[PairComparison]:
-        """Return the pairs of the best model with others, the best of these first."""
-        best, *others = self._best_first()
-        place = {name: k for k, name in enumerate(others)}
-        found = [pair for pair in self.pairs if best in (pair.model_a, pair.model_b)]
-        return sorted(found, key=lambda pair: place[pair.model_b if pair.model_a == best else pair.model_a])
-
     def rows_printed(self) -> tuple[list[dict[str, Any]], int]:
         """Return the rows of the pairs that are printed, of many those of the best model, and the number of others."""
-        pairs = self.pairs if len(self.pairs) <= words.MOST_ROWS else self._of_best()[: words.MOST_NAMED]
+        pairs: Sequence[PairComparison] = self.pairs
+        if len(pairs) > words.MOST_ROWS:
+            best, *others = self._best_first()
+            place = {frozenset((best, name)): k for k, name in enumerate(others)}
+            of_best = [pair for pair in pairs if best in (pair.model_a, pair.model_b)]
+            pairs = sorted(of_best, key=lambda pair: place[frozenset(pair[:2])])[: words.MOST_NAMED]
         return self._rows_of(pairs), len(self.pairs) - len(pairs)
 
     @property

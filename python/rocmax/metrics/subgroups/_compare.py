@@ -149,7 +149,9 @@ def compare_subgroups(
         pooled_own = joined(own)
         if len(scores) == len(found) and sums is None:
             pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
-        whole = whole._replace(own=pooled_own, freedom=_pooled_freedom(share, blocks, np.array(freedoms), n_clusters))
+        shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
+        freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
+        whole = whole._replace(own=pooled_own, freedom=freedom)
     return SubgroupComparison(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
@@ -158,14 +160,6 @@ def compare_subgroups(
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
-
-
-def _pooled_freedom(share: F64, blocks: F64, freedoms: F64, n_clusters: float | None) -> F64:
-    """Return the degrees of freedom of the variances of differences of pooled models."""
-    if n_clusters is not None:
-        return np.full_like(freedoms[0], n_clusters - 1.0)
-    parts = [Shared(weight**2 * block, own) for weight, block, own in zip(share, blocks, freedoms, strict=True)]
-    return freedom_of(parts)
 
 
 def _between(sums: Any, share: F64, n_models: int) -> F64:

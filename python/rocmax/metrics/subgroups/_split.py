@@ -15,8 +15,8 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
-from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits

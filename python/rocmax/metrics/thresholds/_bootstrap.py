@@ -37,9 +37,10 @@ def resampled(
     """
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
-    draw = (
-        _cluster_cuts if data.group is not None else _own_cuts if any(rule.kind.of_calls for rule in rules) else _cuts
-    )
+    draw = _cluster_cuts
+    if data.group is None:
+        data = drawable(data, "; method='wilson' has intervals for one sample")
+        draw = _own_cuts if any(rule.kind.of_calls for rule in rules) else _cuts
     threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
     ends = percentiles({"threshold": threshold}, level)
     if data.group is not None:
@@ -48,21 +49,14 @@ def resampled(
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     # The rates themselves: their way through the shares rounds.
     drawn |= {"tpr": tpr, "fpr": fpr}
-    return ends | _with_width(percentiles(drawn, level), intervals(found, sizes, prevalence, critical(level)))
-
-
-def _with_width(ends: dict[str, Ends], others: dict[str, Ends]) -> dict[str, Ends]:
-    """Return the ends of other intervals where all replicates are the same, as of a rate of 0 or 1."""
-    found = {}
-    for name, (low, high) in ends.items():
-        flat = low == high
-        found[name] = np.where(flat, others[name][0], low), np.where(flat, others[name][1], high)
-    return found
+    fixed = intervals(found, sizes, prevalence, critical(level))
+    for name, (low, high) in percentiles(drawn, level).items():
+        ends[name] = np.where(low == high, fixed[name][0], low), np.where(low == high, fixed[name][1], high)
+    return ends
 
 
 def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
-    data = drawable(data, "; method='wilson' has intervals for one sample")
     rules_of_core = [rule.core for rule in rules]
     how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
@@ -70,7 +64,6 @@ def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) 
 
 def _own_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return the same for rules that the core does not have."""
-    data = drawable(data, "; method='wilson' has intervals for one sample")
     of = data.positive.astype(np.intp)
     draws = masses(of, data.weight, bootstrap.stratified, seed, data.weight_kind)
     return np.stack([_chosen(data, drawn, rules) for drawn in islice(draws, bootstrap.n_resamples)])

@@ -22,10 +22,17 @@ from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.thresholds._bootstrap import resampled
-from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
 from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, values
 from rocmax.metrics.thresholds._result import OperatingPoint
-from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn_beyond, weighed
+from rocmax.metrics.thresholds._rules import (
+    Rule,
+    check_budget,
+    check_guarantee,
+    guaranteed,
+    requested,
+    warn_beyond,
+    weighed,
+)
 from rocmax.metrics.variances._resample import check_seed
 
 
