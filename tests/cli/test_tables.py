@@ -16,8 +16,11 @@ pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 from rocmax._cli import _source as source  # noqa: E402
-from rocmax._cli._failure import Failure  # noqa: E402
-from rocmax._cli._text import printable, printable_lines  # noqa: E402
+from rocmax._cli._output import (  # noqa: E402
+    Failure,
+    printable,
+    printable_lines,
+)
 
 N = 60
 

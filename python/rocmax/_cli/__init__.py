@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from rocmax._cli._failure import Failure
+from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser
-from rocmax._cli._text import log
 from rocmax._cli._values import fpr_range
 
 _EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot", "bokeh": "report"}

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _numbers as numbers
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, unknown
 from rocmax._cli._numbers import Form
+from rocmax._cli._output import Failure, unknown
 from rocmax._cli._source import Table
 from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._notes import short

@@ -16,10 +16,9 @@ from rocmax._cli import _labels as classes
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure
 from rocmax._cli._numbers import Form
+from rocmax._cli._output import Failure, log
 from rocmax._cli._scored import Scored
-from rocmax._cli._text import log
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted

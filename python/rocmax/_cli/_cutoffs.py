@@ -7,8 +7,7 @@ import numpy as np
 
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
-from rocmax._cli._failure import Misuse
-from rocmax._cli._text import say
+from rocmax._cli._output import Misuse, say
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import plain as as_plain

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, unknown
 from rocmax._cli._numbers import Form
-from rocmax._cli._text import say
+from rocmax._cli._output import Failure, say, unknown
 from rocmax._tables._forms import MISSING, is_number, reads_as_missing, same_label
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax.metrics import _words as words

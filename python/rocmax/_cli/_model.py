@@ -21,9 +21,8 @@ from rocmax._cli import _archive as archive
 from rocmax._cli import _ensemble as ensembles
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import features
-from rocmax._cli._failure import Failure, reading
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import written
+from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
 from rocmax._cli._table import nameless
 from rocmax._cli._trained import Later, Trained

@@ -11,9 +11,8 @@ import polars as pl
 
 from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._failure import Failure
+from rocmax._cli._output import Failure, log
 from rocmax._cli._table import nameless
-from rocmax._cli._text import log
 from rocmax._tables._decide import alike_note, name_note
 from rocmax._tables._forms import LEADING, MISSING, SPACES, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short

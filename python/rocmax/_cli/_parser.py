@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from rocmax._cli import _measures as measures
 from rocmax._cli import _values as values
-from rocmax._cli._text import printable
+from rocmax._cli._output import printable
 from rocmax._core import __version__
 
 _EXAMPLES = """examples:

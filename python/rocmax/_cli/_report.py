@@ -18,8 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rocmax._cli._output import plot_format, written
-from rocmax._cli._text import log, printable
+from rocmax._cli._output import log, plot_format, printable, written
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import Samples
 

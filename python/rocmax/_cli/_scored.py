@@ -19,8 +19,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, Misuse
-from rocmax._cli._text import log
+from rocmax._cli._output import Failure, Misuse, log
 from rocmax._cli._trained import suspects
 from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._notes import Note

@@ -13,8 +13,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
-from rocmax._cli._failure import Failure
-from rocmax._cli._text import log
+from rocmax._cli._output import Failure, log
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
 from rocmax.ensemble._data import n_folds as folds_by_default

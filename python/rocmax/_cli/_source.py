@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import polars as pl
 
 from rocmax._cli import _numbers as numbers
-from rocmax._cli._failure import Failure, Misuse, reading, unknown
 from rocmax._cli._numbers import Form
+from rocmax._cli._output import Failure, Misuse, reading, unknown
 from rocmax._cli._table import nameless
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax._tables._schema import Schema

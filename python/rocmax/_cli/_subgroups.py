@@ -8,8 +8,7 @@ import polars as pl
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure
-from rocmax._cli._text import printable, say
+from rocmax._cli._output import Failure, printable, say
 from rocmax.metrics import Measure, SubgroupInference
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._failure import Failure, Misuse, unknown
+from rocmax._cli._output import Failure, Misuse, unknown
 from rocmax._tables._notes import short
 
 _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column

@@ -12,7 +12,7 @@ from sklearn.tree import ExtraTreeClassifier
 
 from rocmax import PartialAUCBoostingClassifier
 from rocmax._cli._archive import require
-from rocmax._cli._failure import Failure
+from rocmax._cli._output import Failure
 from rocmax.boosting._libraries import is_available
 
 _LEAVES = 31  # in a tree, at most: LightGBM's default

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from decimal import Decimal
 
-from rocmax._cli._failure import Misuse
+from rocmax._cli._output import Misuse
 
 _RATES = ("fpr", "sensitivity", "specificity")  # that may choose a cutoff
 

@@ -11,9 +11,7 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli._failure import Misuse, about
-from rocmax._cli._output import check_plot
-from rocmax._cli._text import say
+from rocmax._cli._output import Misuse, about, check_plot, say
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Trait

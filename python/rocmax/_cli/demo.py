@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
-from rocmax._cli._output import check_plot
-from rocmax._cli._text import say
+from rocmax._cli._output import check_plot, say
 from rocmax.datasets import load_estrogen
 from rocmax.datasets._estrogen import path_of_table
 from rocmax.metrics import PartialAUC, Samples, compare, infer, operating_point, roc_auc_score, tpr_at_fpr_score

@@ -11,9 +11,7 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli._failure import Misuse, about
-from rocmax._cli._output import check_output, check_plot, is_stdout, written
-from rocmax._cli._text import printable, say
+from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics import _words as words

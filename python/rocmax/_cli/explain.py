@@ -12,9 +12,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, about
-from rocmax._cli._output import check_plot
-from rocmax._cli._text import printable, say
+from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._tables._coder import Feature
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain

@@ -12,9 +12,7 @@ from rocmax._cli import _select as select
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli import _trained as trained
-from rocmax._cli._failure import Misuse, about
-from rocmax._cli._output import check_output, is_stdout
-from rocmax._cli._text import log, say
+from rocmax._cli._output import Misuse, about, check_output, is_stdout, log, say
 from rocmax.metrics.results._result import plain
 
 

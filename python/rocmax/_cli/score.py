@@ -16,10 +16,8 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, about
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import check_output, is_stdout, written
-from rocmax._cli._text import log, printable_lines, say
+from rocmax._cli._output import Failure, about, check_output, is_stdout, log, printable_lines, say, written
 from rocmax._cli._trained import Later
 
 SCORE, PREDICTED = "score", "predicted"

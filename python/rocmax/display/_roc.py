@@ -10,8 +10,15 @@ from rocmax._checks.samples import check_level, rate_range
 from rocmax._parameters import check_choice, check_flag, is_one_of, shown
 from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
-from rocmax.display._curves import Curve, Resamples, held_out_curves, model_curves, points_from, reader_curves
-from rocmax.display._many_classes import class_curves
+from rocmax.display._curves import (
+    Curve,
+    Resamples,
+    class_curves,
+    held_out_curves,
+    model_curves,
+    points_from,
+    reader_curves,
+)
 from rocmax.display._read import class_scores, models_of, require_samples
 from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
 from rocmax.metrics import _words as words

@@ -58,6 +58,10 @@ class CutMeasure(RankedMeasure):
         """Return the weight of the samples above the cut."""
         raise NotImplementedError
 
+    def deciding(self, sizes: Counts) -> Deciding:
+        own, setting = super().deciding(sizes)
+        return own, (self.alerts(sizes), "samples above the cut") if self.pooled else setting
+
     def line(self, ranking: Ranking) -> tuple[float, float]:
         """Return the value at a true positive rate of 0, and how it grows with the rate."""
         return 0.0, 1.0
@@ -164,9 +168,6 @@ class _AtK(CutMeasure):
         total = sum(ranking.sizes)
         if isinstance(self.k, int) and self.k > total * (1 + 1e-9):
             raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
-
-    def deciding(self, sizes: Counts) -> Deciding:
-        return super().deciding(sizes)[0], (self.alerts(sizes), "samples above the cut")
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,6 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
-from rocmax.metrics.measures.base import Deciding
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.cuts import CutMeasure
 from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
@@ -63,9 +62,6 @@ class EnrichmentFactor(_Early, CutMeasure):
 
     def alerts(self, sizes: Counts) -> float:
         return self.fraction * sum(sizes)
-
-    def deciding(self, sizes: Counts) -> Deciding:
-        return super().deciding(sizes)[0], (self.alerts(sizes), "samples above the cut")
 
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 0.0, 1.0 / self.fraction
