@@ -331,6 +331,9 @@ class ProbabilityDisplay(CurveDisplay):
         """
         return super().from_predictions(y_true, y_prob, **options)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.curves))})"
+
     @classmethod
     def _checked(cls, samples: Samples) -> Sample:
         """Return the samples of all models, of which high scores are for positives."""

@@ -90,9 +90,6 @@ class DecisionCurveDisplay(ProbabilityDisplay):
         share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
 
-    def __repr__(self) -> str:
-        return f"DecisionCurveDisplay({', '.join(map(repr, self.curves))})"
-
     def _label(self, curve: DecisionCurve) -> str:
         return curve.name or "model"
 

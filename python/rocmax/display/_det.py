@@ -38,9 +38,8 @@ class DETDisplay(CurveDisplay):
     def from_samples(cls, samples: Samples, *, names: Sequence[str] | None = None, **options: Any) -> Self:
         """Draw the DET curves of samples."""
         cls._check(options)
-        curves = []
-        for name, one in models_of(samples, names):
-            curves.append(replace(curve_of(name, one.two, None), area=EqualErrorRate()(one)))
+        models, measure = models_of(samples, names), EqualErrorRate()
+        curves = [replace(curve_of(name, one.two, None), area=measure(one)) for name, one in models]
         return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def plot(

@@ -119,12 +119,7 @@ def _band(samples: Samples, level: float, recall: F64, prevalence: float) -> Ban
         # At the ends of the curve: measured, and shown as wide limits.
         warnings.simplefilter("ignore", CoverageWarning)
         warnings.simplefilter("ignore", BelowChanceWarning)  # the average precision warns, once
-        found = np.array(
-            [
-                infer(samples, FPRAtTPR(at), method="score", confidence_level=level).confidence_interval
-                for at in grid.tolist()
-            ]
-        )
-    positive = prevalence * grid
-    above, below = positive / (positive + (1.0 - prevalence) * found.T)
+        found = [infer(samples, FPRAtTPR(at), method="score", confidence_level=level) for at in grid.tolist()]
+    positive, limits = prevalence * grid, np.array([one.confidence_interval for one in found])
+    above, below = positive / (positive + (1.0 - prevalence) * limits.T)
     return grid, below, above

@@ -88,9 +88,6 @@ class ReliabilityDisplay(ProbabilityDisplay):
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         return "Mean predicted probability", "Share of positives"
 
-    def __repr__(self) -> str:
-        return f"ReliabilityDisplay({', '.join(map(repr, self.curves))})"
-
 
 def _reliability(name: str, data: Sample, n_bins: int, strategy: str, z: float) -> Reliability:
     """Return the bins of one model: those of :func:`sklearn.calibration.calibration_curve`, which keeps no sizes."""

@@ -232,7 +232,9 @@ class ROCDisplay(CurveDisplay):
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
         ax, styles, before = self._begin(ax, curve_kwargs)
         across = _ACROSS[axes]
-        least = 0.0 if xscale == "linear" else self._least_fpr()
+        # The smallest rate above 0 of all curves; a smoothed curve goes on below all samples.
+        rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
+        least = 0.0 if xscale == "linear" else min(float(each.min(initial=1.0)) for each in rates) / 1.05
         low, high = self.fpr_range or (0.0, 1.0)
         low = max(low, least)
         shade = f"_shade {low:g}-{high:g}"
@@ -286,11 +288,6 @@ class ROCDisplay(CurveDisplay):
             look_of = {"color": color, "marker": _MARKERS[j % len(_MARKERS)], "linestyle": "none", "markersize": 7}
             label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
-
-    def _least_fpr(self) -> float:
-        """Return the smallest false positive rate above 0 of all curves; a smoothed curve goes on below all samples."""
-        rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
-        return min(float(each.min(initial=1.0)) for each in rates) / 1.05
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:
         ends = []
