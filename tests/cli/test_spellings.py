@@ -16,6 +16,7 @@ pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 from rocmax._cli import _counted as counted  # noqa: E402
+from rocmax._cli import _source as source  # noqa: E402
 
 N = 120
 RNG = np.random.default_rng(3)
@@ -122,6 +123,49 @@ def test_a_code_among_scores_is_told(rows: int, ask: Ask, monkeypatch: pytest.Mo
     assert code == 0 and "column 'a': -999 (14 rows) is far from all other values" in err
     code, _, err = ask({"y": [""] * N, "a": A}, "--missing", "drop")
     assert code == 1 and one_line(err) and ("no row is left" in err or "holds no label" in err)
+
+
+def test_codes_are_counted_over_batches(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.where(np.arange(N) % 40 == 0, -999, A)
+    whole = ask({"y": Y, "a": scores})[1]["notes"]
+    monkeypatch.setattr(counted, "ROWS", 0)
+    monkeypatch.setattr(source, "ROWS", 37)
+    assert ask({"y": Y, "a": scores})[1]["notes"] == whole and whole[0]["rows"] == 3
+
+
+@pytest.mark.parametrize(("cells", "said"), [("{:03d}", "'000' is read as the number 0"), ("{}E1", "'0E1' is read as")])
+def test_numbers_written_as_names_are_told(cells: str, said: str, ask: Ask) -> None:
+    code, found, err = ask({"y": Y, "a": A, "zip code": [cells.format(k % 30) for k in range(N)]}, fit=True)
+    assert code == 0 and found["numeric"] == ["a", "zip code"]
+    assert f"column 'zip code': {said}" in err and "--categorical 'zip code' treats it as a category" in err
+
+
+@pytest.mark.parametrize("name", ["NA", "unknown", "-9"])
+def test_names_that_mean_missing_elsewhere_are_told(name: str, ask: Ask) -> None:
+    held = [name if k % 5 == 0 else str(k % 40) for k in range(N)]
+    code, _, err = ask({"y": Y, "a": A, "g": held}, "--groups", "g")
+    assert code == 0 and f"column 'g': {name!r} (24 rows) is read as a name; --missing-values {name}" in err
+
+
+def test_codes_of_times_can_be_named(ask: Ask) -> None:
+    days = ["NA" if k == 3 else f"2024-01-{1 + k % 28:02d}" for k in range(N)]
+    how = ("--time", "t", "--missing", "drop")
+    assert ask({"y": Y, "a": A, "t": days}, *how, fit=True)[0] == 1
+    assert ask({"y": Y, "a": A, "t": days}, *how, "--missing-values", "NA", fit=True)[1]["n_dropped"] == 1
+
+
+def test_doubtful_weights_are_notes(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in (10**9, 0):
+        monkeypatch.setattr(counted, "ROWS", rows)
+        code, found, err = ask({"y": Y, "a": A, "w": [0.5] * N}, "--weight", "w")
+        assert code == 0 and [note["kind"] for note in found["notes"]] == ["weights"]
+        assert err.count("the weights in w are not whole numbers (such as 0.5)") == 1
+
+
+def test_a_measure_is_named_once(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "d.csv").write_text(text(y=Y, a=[1] * N), encoding="utf-8")
+    _, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")
+    assert "a, TPR at FPR 0.1: 100 % of the negatives" in err
 
 
 def test_classes_are_named_by_their_number(ask: Ask) -> None:

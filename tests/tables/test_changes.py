@@ -76,6 +76,8 @@ def test_some_rows_far_outside():
     X = training(1, 400)
     X[:2, 0] = 99.0
     assert found(X) == []  # two rows in a heavy tail
+    X[0, 0] = -999.0
+    assert found(X)[0].text.endswith("in 2 of 400 rows, such as -999")
     X[:, 0] = np.where(np.arange(400) < 150, 4.0, 0.0)
     assert found(X) == []  # less than half, and near
 
@@ -135,3 +137,11 @@ def test_the_first_columns_are_named():
     changes.add(X + 5)
     said = messages(changes.found())
     assert len(said) == 11 and said[-1] == "4 more columns changed since training"
+
+
+def test_other_numbers_than_0_and_1_in_a_flag():
+    trained = np.random.default_rng(0).integers(0, 2, size=(200, 1)).astype(float)
+    for flags, n in ((np.array([True]), 1), (None, 0)):
+        changes = Changes(["f"], trained_columns(trained), 1, flags)
+        changes.add(np.r_[trained, [[2.0]] * 9])
+        assert len(changes.found()) == n

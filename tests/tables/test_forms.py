@@ -71,6 +71,9 @@ def test_numbers_that_begin_with_zero_have_no_thousands():
         ("1", "1.0", True),
         (0, "false", True),
         ("sick", "sicker", False),
+        ("heart-disease", "heart_disease", True),
+        ("don’t", "don't", True),
+        ("A+", "A-", False),
         (1, 2, False),
         (np.True_, "true", True),
     ],
@@ -98,6 +101,21 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         ("E11.9", "a text"),
         ("1:160", "a text"),
         ("A+", "a text"),
+        *((text, "a duration") for text in ("P1D", "PT5H30M", "P1Y2M")),
+        *((text, "two numbers") for text in ("5 per 1000", "12 of 30", "1 in 20", "10x20")),
+        *((text, "in two units") for text in ("1h30", "1h 30m", "3 years 2 months", "5'11\"", "24°30'N", "5 ft 11 in")),
+        *((text, "a power of ten") for text in ("5.2 x 10^3", "5.2×10³", "7.3D+01")),
+        *((text, "other digits or marks") for text in ("٣٤", "1½", "5·2")),
+        *((text, "in quotation marks") for text in ("'5", '="5"')),
+        *((text, "currency") for text in ("R$ 5", "US$5", "kr 5")),
+        *((text, "separators of thousands") for text in ("1,23,456", "1'234")),
+        *((text, "a remark") for text in ("5 (H)", "12.5 (10.1-14.9)")),
+        *((text, "a bound") for text in ("ca. 5", "less than 5")),
+        *((text, "a list") for text in ("[1, 2, 3]", '{"k": 3}')),
+        *((text, "a date") for text in ("02JAN2024", "02JAN2024:03:04:05", "2. Januar 2024", "2 de enero de 2024")),
+        *((text, "a date") for text in ("Tue, 02 Jan 2024 03:04:05 GMT", "2-Jan", "2024年1月2日", "2024-W05-3")),
+        *((text, "a date") for text in ("2018-04-27 03:04:05+00", "0000-00-00", "2024H1")),
+        *((text, "a text") for text in ("Decile 5", "rs123", "p53", "C50", "v1.2.3")),
     ],
 )
 def test_what_a_text_is(text, what):
@@ -113,8 +131,9 @@ def test_names_that_look_alike_are_told():
 
 
 def test_true_beside_1_looks_alike():
-    (note,) = decide(pd.DataFrame({"g": ["true", "1"] * N}))[1]
-    assert "'1' and 'true' differ" in note.text
+    for one, other in (("1", "true"), ("1", "1.0")):
+        (note,) = decide(pd.DataFrame({"g": [one, other] * N}), categorical=["g"])[1]
+        assert f"'{one}' and '{other}' differ" in note.text
 
 
 def test_days_as_numbers_are_told():
@@ -122,6 +141,35 @@ def test_days_as_numbers_are_told():
     (note,) = decide(pd.DataFrame({"day": days}))[1]
     assert note.kind == "dates" and "such as 20240101" in note.text
     assert not decide(pd.DataFrame({"code": [*days[1:], 20241301]}))[1]
+
+
+@pytest.mark.parametrize("form", ["%Y%m%d%H%M%S", "%Y%m%d%H%M", "%Y%m", "%y%m%d", "%d%m%Y", "%m%d%Y"])
+def test_days_as_numbers_of_other_forms_are_told(form):
+    days = pd.date_range("2013-02-03", periods=2 * N, freq="17D").strftime(form).astype("int64")
+    (note,) = (note for note in decide(pd.DataFrame({"day": [*days, *days]}))[1] if note.kind == "dates")
+    assert f"such as {days[0]}" in note.text
+    assert not any(note.kind == "dates" for note in decide(pd.DataFrame({"code": [*days, *(2 * days)]}))[1])
+
+
+def test_texts_that_differ_in_numbers_alone_are_told():
+    frame = pd.DataFrame({"dose": [f"{k % 40} then 7" for k in range(N)], "site": [f"s{k % 40}" for k in range(N)]})
+    (note,) = decide(frame, words=COMMAND)[1]
+    assert "column 'dose' is treated as a category: its texts differ in numbers alone, as '0 then 7' and" in note.text
+
+
+def test_long_integers_are_texts_and_ids_are_told():
+    schema, _ = decide(pd.DataFrame({"code": [2**60 + k % 3 for k in range(N)], "id": [2**60 + k for k in range(N)]}))
+    assert schema.categories[0].categories == tuple(str(2**60 + k) for k in range(3))
+    assert schema.left_out == {"id": "an id or free text"}
+    number = [0, *range(N - 1)]
+    notes = decide(pd.DataFrame({"patient_id": number, "paid": number}))[1]
+    assert [(note.kind, note.column) for note in notes] == [("id", "patient_id")]
+
+
+@pytest.mark.parametrize(("code", "others", "told"), [(-1, (0.2, 0.9), True), (-1, (1, 1), False), (777, (1, 5), True)])
+def test_codes_are_far_from_all_others(code, others, told):
+    frame = pd.DataFrame({"a": [code if k % 9 == 0 else others[k % 2] for k in range(N)]})
+    assert any(note.kind == "missing code" for note in decide(frame)[1]) == told
 
 
 def test_texts_that_are_numbers_are_told_in_python():

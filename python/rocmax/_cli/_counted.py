@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, log
 from rocmax._cli._scored import Scored
+from rocmax._tables._decide import COMMAND, tell_of_code
+from rocmax._tables._forms import CODES
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
@@ -60,6 +62,7 @@ class Counted(Scored):
     columns: dict[str, ROCAccumulator]
     wanted: source.Wanted
     n_weighted: int = 0  # rows of weight above 0
+    ends: dict[str, Counter[float]] = field(default_factory=dict)  # codes such as -999, and the ends of other scores
 
     @property
     def summary(self) -> str:
@@ -130,7 +133,12 @@ class Counted(Scored):
         label = frame[asked.label]
         weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
         scores = {name: table.scores(frame, name, before=before) for name in self.columns}
-        self.tell_of_codes(scores)
+        self.tell_of_weights(weight)
+        for name, of in scores.items():
+            held = self.ends.setdefault(name, Counter())
+            code = np.isin(of, [*CODES])
+            held.update(of[code].tolist())
+            held.update([of[~code].min(), of[~code].max()] if not code.all() else ())
         columns = {name: oriented(of, name in self.lower) for name, of in scores.items()}
         return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
@@ -168,6 +176,8 @@ def read(arguments: Namespace) -> Counted:
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     found.labels = labels.counted(counts)
     found.labels.tell(form)
+    for name, ends in found.ends.items():
+        tell_of_code(name, np.array([*ends]), COMMAND, form.notes.add, np.array([*ends.values()]))
     found.tell_of_equal()
     form.tell()
     return found

@@ -13,13 +13,14 @@ from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, log
 from rocmax._cli._table import nameless
-from rocmax._tables._decide import alike_note, name_note
-from rocmax._tables._forms import LEADING, MISSING, SPACES, forms_of, is_number, remedy_of_marks
+from rocmax._tables._decide import COMMAND, alike_note, name_note
+from rocmax._tables._forms import CODES, LEADING, MISSING, NO_LABEL, SPACES, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short
 
 _CELLS = 2**22  # that are converted at once
 # Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.
 _DOTTED, _DOUBTFUL = rf"^{LEADING}\.\d{{3}}$", 5
+_NAMED = r"^\s*(?:0\d|\d+[eE]\d)"
 
 
 class Notes(list[Note]):
@@ -102,9 +103,11 @@ def names(series: pl.Series, form: Form) -> pl.Series:
 def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
     """Report the names in a column that mean "missing" elsewhere, and those that look alike."""
     held = series.alias("c")
+    held = held.cast(pl.String) if held.dtype.is_integer() else held
     if held.dtype != pl.String:
         return
-    counts = held.filter(held.str.strip_chars().is_in([*MISSING])).value_counts(sort=True)
+    codes = [*NO_LABEL, *(f"{code:.0f}" for code in CODES if code < 0)]
+    counts = held.filter(held.str.strip_chars().str.to_lowercase().is_in(codes)).value_counts(sort=True)
     if len(counts):
         form.notes.add(name_note(name, *counts.row(0)))
     if note := alike_note(name, held.drop_nulls().unique().to_list()):
@@ -162,8 +165,18 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
             elif name in keep or n_bad or _rounded(texts, values):
                 yield names(series, form)
             else:
+                _tell_of_names(name, texts, values, form)
                 tell(name, texts, values, form)
                 yield values.alias(name)
+
+
+def _tell_of_names(name: str, texts: pl.Series, values: pl.Series, form: Form) -> None:
+    """Report whole numbers that are written as names are: 007, 1E5."""
+    if (values == values.floor()).all() and (named := texts.str.contains(_NAMED).fill_null(False)).any():
+        k = int(named.arg_max() or 0)
+        what = f"column {name!r}: {texts[k].strip()!r} is read as the number {values[k]:.15g}"
+        text = f"{what}; {COMMAND.category.format(name=quote(name))}"
+        form.notes.add(Note("number", text, name, (texts[k],), int(named.sum())))
 
 
 def number_column(

@@ -71,13 +71,13 @@ def warned(about: str = "", *, how: str | None = None, intervals: bool = True) -
     for warning in caught:
         said = warning.message
         text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
-        text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
         advice = f"; {how} {instead} does better" if how and instead else ""
         if isinstance(said, BelowChanceWarning):
             advice = "; check --lower (low scores are for positives) and --positive"
         if not intervals and isinstance(said, (BelowChanceWarning, CoverageWarning)):
             text, advice = getattr(said, "estimate", None), ""
         if text:
+            text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
             log(f"warning: {about}{': ' if about else ''}{' '.join(text.split())}{advice}")
 
 

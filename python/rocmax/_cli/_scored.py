@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -69,11 +69,16 @@ class Scored:
     def _clusters(self) -> str:
         return ""
 
-    def tell_of_codes(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Report codes such as -999 among scores."""
-        for name, scores in columns.items():
-            if len(scores):
-                tell_of_code(name, scores, COMMAND, self.notes.add)
+    def tell_of_weights(self, weight: NDArray[np.float64] | None) -> None:
+        """Report weights that are taken as counts without looking like counts."""
+        if self.arguments.weights_are is None and (found := not_counts(weight)):
+            name = self.arguments.weight
+            text = (
+                f"warning: the weights in {name} {found}, but are taken as frequency weights: a weight of w counts as w"
+                " equal rows, and intervals narrow as weights grow. Give --weights-are sampling if they are sampling"
+                " weights (inverse probabilities, amounts), or --weights-are frequency if they are counts"
+            )
+            self.notes.add(Note("weights", text, name))
 
     def tell_of_equal(self) -> None:
         """Report the columns whose scores are all equal."""
@@ -214,12 +219,13 @@ def read(arguments: Namespace) -> Whole:
     )
     for name in named:
         numbers.tell_of_names(name, table.column(frame, name), form)
-    found.tell_of_codes(found.columns)
+    for name, scores in found.columns.items():
+        tell_of_code(name, scores, COMMAND, form.notes.add)
     found.tell_of_equal()
     if not groups and weight is None:
         _tell_of_groups(found, needed, form)
+    found.tell_of_weights(found.weight)
     form.tell()
-    _warn_unless_counts(arguments, found.weight)
     return found
 
 
@@ -239,14 +245,3 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
         for note in suspects(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):
             if note.rows and note.column not in found.columns:
                 found.notes.add(note)
-
-
-def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None) -> None:
-    """Warn if weights are taken as counts without looking like counts."""
-    found = "" if arguments.weights_are is not None else not_counts(weight)
-    if found:
-        log(
-            f"warning: the weights in {arguments.weight} {found}, but are taken as frequency weights: a weight of w"
-            " counts as w equal rows, and intervals narrow as weights grow. Give --weights-are sampling if they are"
-            " sampling weights (inverse probabilities, amounts), or --weights-are frequency if they are counts"
-        )

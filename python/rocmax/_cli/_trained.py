@@ -51,7 +51,7 @@ class Later:
 
     def __init__(self, trained: Trained, schema: Schema) -> None:
         self.schema = schema
-        self.changes = Changes(schema.used, trained.columns, len(schema.numeric))
+        self.changes = Changes(schema.used, trained.columns, len(schema.numeric), schema.flags())
         self.met = Met(trained.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
 

@@ -21,8 +21,9 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
-    named: dict[str, Any] = {"numbers": [] if weight is None else [weight], "names": [] if groups is None else [groups]}
-    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, **named)
+    named = [name for name in (groups, arguments.time) if name is not None]
+    numeric = [] if weight is None else [weight]
+    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
     form, n_dropped = wanted.form, 0
     with about(arguments.data):
         frame, is_text = source.read(arguments.data, wanted)

@@ -17,8 +17,9 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import Failure, about, check_output, is_stdout, log, printable_lines, say, written
+from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._trained import Later
+from rocmax._tables._notes import Note
 
 SCORE, PREDICTED = "score", "predicted"
 # Endings of other kinds of tables: csv under such a name would not open.
@@ -67,7 +68,6 @@ class _Scored:
         used = [*model.schema.used, *arguments.keep]
         self._wanted = source.wanted(arguments, used, model.schema, also=[model.label])
         self.form = self._wanted.form
-        self._formulas: set[str] = set()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         arguments = self._arguments
@@ -104,16 +104,14 @@ class _Scored:
         return found
 
     def _warn_of_formulas(self, frame: pl.DataFrame) -> None:
-        """Warn once about each column with a text that a spreadsheet would read as a formula."""
+        """Report each column with a text that a spreadsheet would read as a formula."""
         for series in frame.select(pl.selectors.string()):
             texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
             strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
-            if series.name not in self._formulas and strange.any():
-                self._formulas.add(series.name)
-                log(
-                    f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet "
-                    "reads as a formula; import that column as text"
-                )
+            if strange.any():
+                what = f"column {series.name!r} has a text that begins with =, +, - or @"
+                text = f"warning: {what}, which a spreadsheet reads as a formula; import that column as text"
+                self.form.notes.add(Note("formula", text, series.name))
 
 
 def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = ()) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._tables._digests import blocks
+from rocmax._tables._forms import CODES
 from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray
 
@@ -20,6 +21,8 @@ _FEW, _EMPTY, _CONSTANT, _LEAST = 20, 0.01, 1e-6, 0.005
 # The rows by which the most frequent value is found.
 _ROWS = 10_000
 _SHOWN = 10
+# Codes for missing values that are reported even in one row.
+_CODES = [code for code in CODES if code < 0 or code > 100]
 
 
 class Change(NamedTuple):
@@ -51,9 +54,20 @@ def trained_columns(X: AnyArray) -> F64:
 class Changes:
     """Compares the columns of a table with those of training, batch by batch."""
 
-    def __init__(self, names: Sequence[Any], trained: F64, n_numeric: int | None = None) -> None:
-        """Remember the names of the columns; those after `n_numeric` are categories, -1 where unseen."""
+    def __init__(
+        self, names: Sequence[Any], trained: F64, n_numeric: int | None = None, flags: AnyArray | None = None
+    ) -> None:
+        """Remember the names of the columns; those after `n_numeric` are categories, -1 where unseen.
+
+        `flags` are the numeric columns of 0 and 1, which other numbers are far from.
+        """
         self.names, self.trained = names, trained
+        low, high = trained[1:3]
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = np.where(high > low, high - low, np.inf)
+            if flags is not None:
+                wide[: len(flags)][flags] = 0.0
+            self.ends = low - wide, high + wide
         self.is_number = np.arange(len(names)) < (len(names) if n_numeric is None else n_numeric)
         self.n_rows = 0
         self.missing, self.far, self.outside = (np.zeros(len(names), dtype=np.int64) for _ in range(3))
@@ -61,9 +75,7 @@ class Changes:
 
     def add(self, X: AnyArray) -> None:
         """Count some rows."""
-        _, low, high, _, _ = self.trained
-        with np.errstate(over="ignore", invalid="ignore"):
-            far_low, far_high = np.where(high > low, [low - (high - low), high + (high - low)], [[-np.inf], [np.inf]])
+        (_, low, high, _, _), (far_low, far_high) = self.trained, self.ends
         for rows in blocks(*X.shape):
             block = X[rows]
             self.far += np.count_nonzero((far_low > block) | (far_high < block), axis=0)
@@ -83,7 +95,9 @@ class Changes:
         empty = (here == 0) & (share < 1.0) & (np.maximum(share, _LEAST) ** self.n_rows < _EMPTY)
         lost = (self.n_rows >= _FEW) & (np.abs(now - share) > _MISSING) & ~empty
         outside = self.is_number & (here >= _FEW) & (self.outside > _OUTSIDE * here)
-        far = self.is_number & (self.far > np.minimum(np.maximum(_FAR * here, _SINGLE), _OUTSIDE * here))
+        code = np.isin(self.low, _CODES) & (self.low < self.ends[0])
+        code |= np.isin(self.high, _CODES) & (self.high > self.ends[1])
+        far = self.is_number & (code | (self.far > np.minimum(np.maximum(_FAR * here, _SINGLE), _OUTSIDE * here)))
         rarest = np.where(self.low == mode, mode_share, np.minimum(mode_share, 1.0 - mode_share))
         constant = (here >= _FEW) & (self.low == self.high) & (np.maximum(rarest, _LEAST) ** here < _CONSTANT)
         constant &= self.is_number | (self.low >= 0)  # unseen categories are reported as such

@@ -11,7 +11,7 @@ from rocmax._tables._changes import Changes, messages, trained_columns
 from rocmax._tables._decide import decided
 from rocmax._tables._frame import columns_of, is_frame, numbers, texts
 from rocmax._tables._notes import of_rows, some
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Column, Schema
 from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.
@@ -105,8 +105,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         values, codes = self._read(X, tell=tell)
         if tell and self.trained_ is not None and not _is_sparse(values):
-            names = range(values.shape[1]) if self.schema_ is None else self.schema_.used
-            changes = Changes(names, self.trained_, values.shape[1])
+            schema = self.schema_ or Schema(tuple(Column(k, "number") for k in range(values.shape[1])))
+            changes = Changes(schema.used, self.trained_, values.shape[1], schema.flags())
             changes.add(self._together(values, codes))
             if said := messages(changes.found()):
                 warn("; ".join(said), UserWarning)

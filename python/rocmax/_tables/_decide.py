@@ -4,16 +4,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from itertools import islice
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rocmax._runtime.warn import warn
-from rocmax._tables._forms import CODES, MISSING, PLAIN, forms_of, look_alikes, remedy_of_marks
-from rocmax._tables._frame import columns_of, dtype_of, numbers, texts, type_of
+from rocmax._tables._forms import CODES, MISSING, PLAIN, TEXT, forms_of, look_alikes, remedy_of_marks
+from rocmax._tables._frame import columns_of, dtype_of, is_rounded, numbers, texts, type_of
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Column, Schema
-from rocmax._typing import F64
+from rocmax._typing import F64, AnyArray
 
 #: With fewer values, a column with a different one in every row need not be an id.
 FEW = 50
@@ -28,6 +29,7 @@ _BANDS, _OF_BANDS = 30, 0.02
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
 # Numbers up to this can be scaled: their squares are finite.
 _LARGEST = 1e150
+_ID = re.compile(r"(?i:(?:.*[\W_])?(?:id|key|mrn|ssn|number|no|nr)[\W_]*)|.*[a-z]I[dD]")
 _EMPTY = "no value"
 
 Tell = Callable[[Note], None]
@@ -79,6 +81,7 @@ def decide(
                 f"X: column {name!r} has type {dtype_of(series)}; convert it to numbers (for a date, days since a "
                 f"fixed day), booleans, text or a category, or {words.drop}"
             )
+        kind = "text" if kind == "number" and is_rounded(series) else kind
         if kind in ("number", "flag") and name not in categorical:
             found.append(_of_numbers(name, kind, numbers(series, name), words, notes.append))
         else:
@@ -123,10 +126,10 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         what = "is left out: it is" if words.leaves_out else "should be dropped: it looks like"
         tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))
         return Column(name, "left out", "an index")
-    if n_distinct == len(held) >= FEW:
-        text = f"warning: column {name!r} has no value twice; if it is an id, {words.drop}"
-        tell(Note("id", text, name))
-    if n_distinct and _are_days(held):
+    if n_distinct == len(held) >= FEW or (n_distinct > max(_DISTINCT * len(held), FEW) and _ID.fullmatch(str(name))):
+        said = "no value twice" if n_distinct == len(held) else "a different value in most rows"
+        tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {words.drop}", name))
+    if n_distinct and _are_days(held, n_distinct):
         text = (
             f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
         )
@@ -141,22 +144,35 @@ def _distinct(values: F64) -> int:
     return len(np.unique(values)) if whole else 0
 
 
-def _are_days(values: F64) -> bool:
-    """Whether whole numbers are days as in 20241231."""
-    day, month = values % 100, values // 100 % 100
-    return bool(
-        values.min() > 1900_00_00
-        and values.max() < 2100_00_00
-        and ((day > 0) & (day < 32) & (month > 0) & (month < 13)).all()
-    )
+def _are_days(values: F64, n_distinct: int) -> bool:
+    """Whether whole numbers are days as in 20241231 or 20241231235959, or many as in 202412, 241231 or 31122024."""
+    if values.min() > 1e11:
+        values = values // (1e6 if values.min() > 1e13 else 1e4)
+    low, high = float(values.min()), float(values.max())
+    last, middle, start = values % 100, values // 100 % 100, values // 10_000
+
+    def between(part: F64, least: float, most: float) -> bool:
+        return bool(((part >= least) & (part <= most)).all())
+
+    year_first = between(middle, 1, 12) and between(last, 1, 31)
+    if low > 1900_00_00 and high < 2100_00_00 and year_first:
+        return True
+    if n_distinct < FEW:
+        return False
+    if high < 1_000_000 <= 10 * high:
+        return year_first or (low > 1900_00 and high < 2100_00 and between(last, 1, 12))
+    day, month = values // 1_000_000, start % 100
+    year_last = between(values % 10_000, 1900, 2100) and between(day, 1, 31) and between(month, 1, 31)
+    return year_last and (between(day, 1, 12) or between(month, 1, 12))
 
 
-def tell_of_code(name: Any, held: F64, words: Words, tell: Tell) -> None:
-    """Tell of a number such as -999 that is far from all others and in more than one row."""
+def tell_of_code(name: Any, held: F64, words: Words, tell: Tell, counts: AnyArray | None = None) -> None:
+    """Tell of a number such as -999 that is far from all others and in more than one row; `counts` are rows of each."""
     for value in {float(held.min()), float(held.max())} & CODES:
         others = held[held != value]
-        n = len(held) - len(others)
-        if n > 1 and len(others) and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2):
+        n = len(held) - len(others) if counts is None else int(counts[held == value].sum())
+        far = len(others) > 0 and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2)
+        if n > 1 and far and (value != -1.0 or np.ptp(others) > 0.0):  # -1 and 1 are a flag
             how = words.missing.format(value=f"{value:g}")
             what = f"warning: column {name!r}: {value:g} ({of_rows(n)}) is far from all other values"
             tell(Note("missing code", f"{what}; if it means missing, {how}", name, (f"{value:g}",), n))
@@ -171,10 +187,13 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
         return Column(name, "left out", _EMPTY, missing=1.0)
     missing = 1.0 - n / len(values)
     if kind == "text":
-        _check_form(name, values, {text: counts[text] for text in counts if text not in codes}, words, comma, tell)
+        named = {text: counts[text] for text in counts if text not in codes}
+        note = _form_note(name, values, named, words, comma) if named else None
         if n >= FEW and len(counts) > _DISTINCT * n:
             tell(Note("left out", _not_a_category(name, len(counts), n, words), name, rows=n))
             return Column(name, "left out", "an id or free text", missing=missing)
+        if note:
+            tell(note)
         if words.texts and codes:
             tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
     if note := alike_note(name, counts):
@@ -185,7 +204,7 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
 def _not_a_category(name: Any, n_distinct: int, n: int, words: Words) -> str:
     what = f"column {name!r} has {n_distinct} distinct values in {n} rows"
     if words.texts:
-        return f"{what} and is left out, as an id or free text; {words.category.format(name=name)}"
+        return f"{what} and is left out, as an id or free text; {words.category.format(name=quote(str(name)))}"
     how = "otherwise convert it to numbers (for example by TfidfVectorizer) or to a category"
     return f"{what}{' and is ignored' if words.leaves_out else ''}: drop it if it is an id; {how}"
 
@@ -193,7 +212,7 @@ def _not_a_category(name: Any, n_distinct: int, n: int, words: Words) -> str:
 def name_note(name: Any, text: str, n: int) -> Note:
     """Return the news that a code for missing values is read as a name."""
     what = f"column {name!r}: {text!r} ({of_rows(n)}) is read as a name"
-    return Note("name", f"{what}; {COMMAND.missing.format(value=text)} reads it as missing", name, (text,), n)
+    return Note("name", f"{what}; {COMMAND.missing.format(value=quote(text))} reads it as missing", name, (text,), n)
 
 
 def alike_note(name: Any, values: Collection[str]) -> Note | None:
@@ -206,43 +225,45 @@ def alike_note(name: Any, values: Collection[str]) -> Note | None:
     return Note("alike", f"warning: column {name!r}: {what}, and are read as different names", name, pairs[0])
 
 
-def _check_form(
-    name: Any, values: list[str | None], counts: dict[str, int], words: Words, comma: bool, tell: Tell
-) -> None:
-    """Raise ValueError for texts that are rather numbers or dates than categories, or tell of them."""
+def _form_note(name: Any, values: list[str | None], counts: dict[str, int], words: Words, comma: bool) -> Note | None:
+    """Return what is news of texts that are a category; raise ValueError for those that rather are numbers or dates."""
     forms = forms_of(islice(counts, _READ), comma=comma)
-    of: Counter[str] = Counter()
+    of, shapes = Counter[str](), Counter[str]()
     for text, form in forms.items():
         of["plain" if form is PLAIN else form.group] += counts[text]
+        shape = re.sub(r"\d+(?:[.,]\d+)*", "0", text)
+        if form is not PLAIN and "0" in shape and not re.fullmatch(r"[^0]*0", shape):  # names such as p12 are codes
+            shapes[shape] += counts[text]
     n = of.total()
-    most, order = _OF_ONE_FORM * n, ("number", "band", "text", "moment")
-    bands = [text for text, form in forms.items() if form.group == "band"]
-    strange = []
-    if of["moment"] >= most:
-        strange = [text for text, form in forms.items() if form.group == "moment"]
-    elif of["band"] > _OF_BANDS * n and len(counts) <= _BANDS and of["plain"] + of["band"] >= most:
+    # Those of the most frequent group first, texts last.
+    strange = [text for text, form in forms.items() if form is not PLAIN]
+    strange.sort(key=lambda text: (forms[text] is TEXT, -of[forms[text].group]))
+    what = ""
+    if of["text"] > (1.0 - _OF_ONE_FORM) * n:
+        if of["plain"] > n / 2:
+            text = next(text for text in strange if forms[text] is TEXT)
+            what = f"it is text, but {short(text)!r} in row {values.index(text) + 1}"
+        elif len(forms) > _BANDS and max(shapes.values(), default=0) >= _OF_ONE_FORM * n:
+            what = f"its texts differ in numbers alone, as {short(next(iter(forms)))!r} and {short([*forms][1])!r} do"
+    elif of["plain"] == n:
         if words.texts:
-            what = f"{short(bands[0])!r}, {forms[bands[0]].what}"
-            tell(Note("category", f"column {name!r} is treated as a category: it holds {what}", name))
-        return
-    elif of["plain"] + of["number"] + of["band"] >= most:
-        strange = [text for text, form in forms.items() if form is not PLAIN]
-        strange.sort(key=lambda text: order.index(forms[text].group))
-    if not strange:
-        if words.texts and of["plain"] > n / 2:
-            other = next((text for text, form in forms.items() if form is not PLAIN), None)
-            but = "" if other is None else f", but {short(other)!r} in row {values.index(other) + 1}"
-            tell(Note("category", f"column {name!r} is treated as a category: it is text{but}", name))
-        elif of["plain"] == n and any("." in text for text in forms):
-            what = f"is treated as a category: its texts are numbers, such as {short(next(iter(forms)))!r}"
-            tell(Note("category", f"column {name!r} {what}; convert them unless they name categories", name))
-        return
-    text = strange[0]
-    form, said, row = forms[text], short(text), values.index(text) + 1
-    if form.group == "text":
-        what = f"which is not a number, unlike {of['plain']:,} of its {n:,} values"
-        how = f"correct it, or {words.missing.format(value=said)} if it means missing"
+            what = "it is text"
+        elif any("." in text for text in forms):
+            what = f"its texts are numbers, such as {short(min(forms))!r}; convert them unless they name categories"
+    elif of["band"] > _OF_BANDS * n and len(counts) <= _BANDS:
+        text = next(text for text in strange if forms[text].group == "band")
+        what = f"it holds {short(text)!r}, {forms[text].what}"
     else:
-        what, how = form.what, remedy_of_marks(text, comma=comma) if words.texts else form.remedy
-    remedy = f"{how or form.remedy}; {words.category.format(name=name)}, or {words.drop}"
-    raise ValueError(f"column {name!r} holds {said!r} in row {row}, {what}: {remedy}")
+        text, form = strange[0], forms[strange[0]]
+        if form is TEXT:
+            found = f"which is not a number, unlike {of['plain']:,} of its {n:,} values"
+            told = words.missing.format(value=quote(text) if words.texts else short(text))
+            how = f"correct it, or {told} if it means missing"
+        else:
+            found, how = form.what, (remedy_of_marks(text, comma=comma) if words.texts else "") or form.remedy
+        raise ValueError(
+            f"column {name!r} holds {short(text)!r} in row {values.index(text) + 1}, {found}: {how}; "
+            f"{words.category.format(name=quote(str(name)))}, or {words.drop}"
+        )
+    text = f"column {name!r} is treated as a category: {what}"
+    return Note("category", text, name) if what and (words.texts or of["plain"] == n) else None

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 MISSING = frozenset([
     "", "NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NAN", "-NaN", "-nan", "<NA>", "NaT", "null", "NULL",
     "Null", "None", "none", "NONE", "nil", "\\N", ".", "..", "-", "--", "?", "#N/A", "#NA", "#DIV/0!", "#VALUE!",
-    "#REF!", "#NAME?", "#NUM!", "#NULL!", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "missing", "Missing",
+    "#REF!", "#NAME?", "#NUM!", "#NULL!", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "-nan(ind)", "missing", "Missing",
 ])
 # fmt: on
-# The same in a column of labels, in lower case.
-_NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
-#: Numbers that stand for missing values in many files.
-CODES = frozenset(sign * value for value in (9.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0) for sign in (-1, 1)) - {9.0}
+#: The same in a column of labels or names, in lower case.
+NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
+# Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
+_ONE_DIGIT = frozenset((7.0, 8.0, 9.0))
+_REPEATED = [float(digit * n) for digit in "789" for n in range(1, 7)] + [97.0, 98.0, 997.0, 998.0, 9997.0, 9998.0]
+CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - _ONE_DIGIT
 
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"
@@ -26,17 +28,30 @@ SPACES = " \u00a0\u2007\u2009\u202f"
 LEADING = r"[+-]?[1-9]\d{0,2}"
 _NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _MARKS = SPACES + "'\u2019_.,"
-_CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|Fr\.?)"
+_CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
-_ZONE = r"\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+_ZONE = r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# Without a year, the month must be written as in English: decile 5 is no day.
+_NAMED = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
 _DAY, _IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _DATE = (
     rf"(?:\d{{4}}[-/.]{_IN_YEAR}(?:[-/.]{_DAY})?|(?:{_DAY}[-/.]\s?{_IN_YEAR}|{_IN_YEAR}[-/.]\s?{_DAY})[-/.]\s?(?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-\s.]+{_MONTH}[-\s.,]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}}"
-    rf"|{_MONTH}[-\s'\u2019]+(?:\d{{4}}|\d{{2}})|\d{{4}}[-\s]?(?:Q[1-4]|W[0-5]\d)|Q[1-4][-\s/]?\d{{4}})"
+    rf"|\d{{1,2}}[-\s.]*{_MONTH}[-\s.,]*\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}}"
+    rf"|{_MONTH}[-\s'\u2019]+(?:\d{{4}}|\d{{2}})|\d{{4}}[-\s]?(?:[QH][1-4]|W[0-5]\d(?:-\d)?)|[QH][1-4][-\s/]?\d{{4}}"
+    rf"|{_NAMED}\s\d{{1,2}}|\d{{1,2}}[-\s.]+{_NAMED}|\d{{1,2}}\.?\s(?:de\s)?[^\W\d]{{3,10}}\.?\s(?:de\s)?(?:19|20)\d\d"
+    rf"|\d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日일]|0000-00-00)"
 )
 _UNITS = 5  # different units in a column, at most
+# Units of which two are common: 1h 30m, 5 ft 11 in.
+_PART = (
+    r"(?:years?|yrs?|y|months?|mos?|weeks?|wks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|feet|ft"
+    r"|inch(?:es)?|in|lbs?|oz|[°'\u2019\u2032\"\u201d\u2033])"
+)
+_EXACT = r"\d+(?:[.,]\d+)?"
 
 
 class Form(NamedTuple):
@@ -53,12 +68,33 @@ TEXT = Form("text", "a text", "")
 _FORMS: list[tuple[Form, re.Pattern[str]]] = [
     (Form(group, what, remedy), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE))
     for group, what, remedy, pattern in (
-        (*("moment", "a date", "write the days since a fixed day, or the age"), rf"{_DATE}(?:[T\s]+{_TIME}{_ZONE})?"),
-        ("moment", "a time", "write minutes or hours as a number", rf"(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
+        (
+            *("moment", "a date", "write the days since a fixed day, or the age"),
+            rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?{_DATE}(?:[T\s:]+{_TIME}{_ZONE})?",
+        ),
+        ("moment", "a time", "write minutes or hours as a number", rf"[+-]?(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
+        (
+            *("moment", "a duration", "write minutes, hours or days as a number"),
+            rf"P(?=\w)(?:{_EXACT}[YMWD])*(?:T(?:{_EXACT}[HMS])+)?",
+        ),
         (
             *("number", "a number with separators of thousands", "write it without separators"),
-            rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?",
+            rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|[+-]?[1-9]\d?(?:,\d\d)+,\d{{3}}(?:\.\d+)?",
         ),
+        (
+            *("number", "a number in two units", "write it in one unit, as a number"),
+            rf"(?:{_EXACT}\s*{_PART}[\s,]*){{2,}}[NSEW]?|{_EXACT}\s*[h°'\u2019\u2032]\s*{_EXACT}",
+        ),
+        (
+            *("number", "a number with a power of ten", "write it as 1.5e3"),
+            rf"{_NUMBER}\s*[x\u00d7*\u00b7]\s*10(?:(?:\^|\*\*)[+-]?\d+|[\u207a\u207b]?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)"
+            r"|[+-]?\d+\.?\d*d[+-]\d+",
+        ),
+        (
+            *("number", "a number in other digits or marks", "write it as 1.5"),
+            r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b\u00b7]\d+)?|\d*\s?[\u00bc-\u00be\u2150-\u215e]",
+        ),
+        ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
         ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
         ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
         ("number", "a number in parentheses", "write a minus sign", rf"\(\s*{_CURRENCY}?\s*{_NUMBER}\s*\)"),
@@ -69,11 +105,11 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
         (
             *("number", "an amount with a currency", "write it without the currency"),
-            rf"[+-]?\s*{_CURRENCY}\s*{_NUMBER}\s?[kmb]?|{_NUMBER}\s*{_CURRENCY}",
+            rf"[+-]?\s*(?:{_CURRENCY}\s*|(?:kr|Rs)\.?\s+){_NUMBER}\s?[kmb]?|{_NUMBER}\s*{_CURRENCY}",
         ),
         (
             *("band", "a bound", "write a number, such as the limit of detection"),
-            rf"[<>~≈≤≥]=?\s*{_NUMBER}|{_NUMBER}\s*\+",
+            rf"(?:[<>~≈≤≥]=?|ca\.?|circa|approx\.?|about|over|under|(?:less|more) than)\s*{_NUMBER}|{_NUMBER}\s*\+",
         ),
         (
             *("band", "a range", "write its middle, or its ends in two columns"),
@@ -82,12 +118,15 @@ _FORMS: list[tuple[Form, re.Pattern[str]]] = [
         ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
         (
             *("band", "two numbers", "write them in two columns"),
-            rf"{_NUMBER}\s*(?:(?:±|\+/-)\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))",
+            rf"{_NUMBER}\s*(?:(?:±|\+/-|\bper\b|\b(?:out )?of\b|\bin\b|[x\u00d7])\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))",
         ),
+        ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\])"),
+        ("band", "a number of thousands or millions", "write it in full", rf"(?-i:{_NUMBER}\s?[kKM])"),
+        ("band", "a list", "write each value in a column of its own", r"\[.*\d.*\]|\{.*\d.*\}"),
         ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
     )
 ]
-_PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE)
+_PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
 _WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)(?!/\d)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
 
 
@@ -132,7 +171,7 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
         right = said.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
-    grouped = re.fullmatch(rf"{LEADING}([^\d+-])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?", said)
+    grouped = re.fullmatch(rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?", said)
     marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
     found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
     if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
@@ -141,15 +180,16 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
 
 
 def alike(text: str) -> str:
-    """Return a text without what is hard to see: case, blanks, invisible marks, the form of letters."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    """Return a text without what is hard to see: case, blanks, quotes, hyphens, the form of letters."""
+    plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold())
+    plain = re.sub(r"(?<=[^\W\d_])[-_\u2010-\u2015](?=[^\W\d_])", "", plain)
     return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
 
 
 def _key(label: Any) -> str:
-    """Return what labels have in common that differ only by type, case, blanks or form of letters; true is 1."""
+    """Return what labels have in common that differ only by type, case, blanks or writing; true and 1.0 are 1."""
     text = alike(str(label))
-    return {"true": "1", "false": "0"}.get(text, text)
+    return {"true": "1", "false": "0"}.get(text, re.sub(r"^(\d+)\.0+$", r"\1", text))
 
 
 def same_label(one: Any, other: Any) -> bool:
@@ -159,7 +199,7 @@ def same_label(one: Any, other: Any) -> bool:
 
 
 def look_alikes(texts: Collection[str]) -> list[tuple[str, str]]:
-    """Return the pairs of texts that differ only by case, blanks or the way of writing; 1 and 1.0 are two texts."""
+    """Return the pairs of texts that differ only by case, blanks or the way of writing; 1.1 and 1.10 are two texts."""
     first: dict[str, str] = {}
     return [(known, text) for text in texts if (known := first.setdefault(_key(text), text)) != text]
 
@@ -168,7 +208,7 @@ def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
     """Whether a label, a text or a number, means "no label" beside others; -9 does beside 0 and 1."""
     text = str(label).strip()
     if not is_number(text):
-        return text.lower() in _NO_LABEL
+        return text.lower() in NO_LABEL
     rest = [float(other) for other in map(str, labels) if other.strip() != text and is_number(other.strip())]
     alone = all(abs(float(text) - other) > 4 for other in rest)  # not one of ten digits
-    return alone and (float(text) in CODES or (float(text) == 9 and len(labels) > 2))
+    return alone and (float(text) in CODES or (float(text) in _ONE_DIGIT and len(labels) > 2))

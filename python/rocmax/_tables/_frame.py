@@ -6,6 +6,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from rocmax._checks.samples import WHOLE
 from rocmax._parameters import shown
 from rocmax._typing import F64
 
@@ -65,6 +66,12 @@ def type_of(series: nw.Series[Any]) -> str:
             return "number"
         return "text" if all(isinstance(value, _NAMES) for value in values) else "other"
     return "number" if native.startswith(("sparse[float", "sparse[int", "sparse[bool", "decimal", "float")) else "other"
+
+
+def is_rounded(series: nw.Series[Any]) -> bool:
+    """Whether a column holds integers beyond those that float64 tells apart, such as long ids."""
+    ends = [series.min(), series.max()] if series.dtype.is_integer() else []
+    return any(end is not None and abs(end) > WHOLE for end in ends)
 
 
 def dtype_of(series: nw.Series[Any]) -> str:
