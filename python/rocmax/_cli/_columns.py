@@ -65,10 +65,7 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
         for name, series in zip(schema.numeric, numeric, strict=True):
             if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
                 raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
-        missing = pl.all().is_nan()
-        for code in form.missing_numbers:
-            missing |= pl.all() == code
-        numeric = numeric.cast(pl.Float64).with_columns(pl.when(missing).then(None).otherwise(pl.all()).name.keep())
+        numeric = pl.DataFrame([_without_codes(one, form).cast(pl.Float64).fill_nan(None) for one in numeric])
     if numeric.width:
         infinite = numeric.select(pl.all().is_infinite().any()).row(0)
         if any(infinite):

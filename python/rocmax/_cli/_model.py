@@ -12,7 +12,6 @@ from typing import Any
 from zipfile import ZIP_DEFLATED
 
 import numpy as np
-import polars as pl
 import skops.io
 from numpy.typing import NDArray
 
@@ -24,10 +23,9 @@ from rocmax._cli._columns import features
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
-from rocmax._cli._table import nameless
 from rocmax._cli._trained import Later, Trained
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._notes import Note, of_rows, short, some
+from rocmax._tables._notes import short
 from rocmax._tables._schema import Schema
 from rocmax.designs._kernel import Kernel
 
@@ -35,10 +33,7 @@ from rocmax.designs._kernel import Kernel
 _PARTS = (*ensembles.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {"numpy.dtype"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
-#: By column, the first categories that are not in training, and the number of their rows.
-Unseen = dict[str, tuple[list[str], int]]
 _FORMAT = 4
-_NAMED = 3  # categories in a warning
 # The classifiers that are stored as numbers.
 _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
@@ -74,41 +69,14 @@ class Model:
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
-    def _note_unseen(self, X: pl.DataFrame, seen: Unseen) -> None:
-        """Add the categories of some rows that are not in training to those of the rows before."""
-        start = len(self.schema.numeric)
-        for k, column in enumerate(self.schema.categories):
-            held = nameless(X[:, start + k])
-            values = held.unique(maintain_order=True).to_list()
-            new = [text for text, code in zip(values, column.codes(values), strict=True) if code < 0]
-            if new:
-                first, n_rows = seen.get(column.name, ([], 0))
-                first = list(dict.fromkeys([*first, *new]))[: _NAMED + 1]
-                seen[column.name] = first, n_rows + int(held.is_in(new).sum())
-
-    def unseen(self, seen: Unseen) -> list[Note]:
-        """Return the news of categories that are not in training."""
-        taken = "rare values" if self.coder is not None else "rare or missing ones"
-        found = []
-        for name, (values, n) in seen.items():
-            said = f"{some(values, _NAMED)} not seen in training ({of_rows(n)})"
-            text = f"warning: column {name!r}: {said}: treated as {taken}"
-            found.append(Note("unseen", text, name, tuple(values[:_NAMED]), n))
-        return found
-
-    def scores(
-        self, rows: Table, form: Form, before: int = 0, seen: Unseen | None = None, later: Later | None = None
-    ) -> NDArray[np.float64]:
+    def scores(self, rows: Table, form: Form, before: int = 0, later: Later | None = None) -> NDArray[np.float64]:
         """Return a finite score for each row, above 0 where the positive class is predicted.
 
-        `before` is the number of rows before those of the table, for messages; in `seen` are the categories that
-        training has not seen, in `later` other news.
+        `before` is the number of rows before those of the table, for messages; `later` collects news.
         """
         X = features(rows, self.schema, form, before)
-        if seen is not None:
-            self._note_unseen(X, seen)
         try:
-            # Overflow is reported below, new categories by `unseen`.
+            # Overflow is reported below, new categories by `later`.
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 if self.coder is None:
                     warnings.simplefilter("ignore")

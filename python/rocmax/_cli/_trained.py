@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from rocmax._cli._table import nameless
 from rocmax._tables._changes import Changes, trained_columns
 from rocmax._tables._digests import Met, TrainedRows, digests
-from rocmax._tables._notes import Note
+from rocmax._tables._notes import Note, of_rows, some
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import found_in
 
 # With fewer rows equal scores are no news.
 _FEW = 20
+_NAMED = 3  # categories in a warning
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Trained:
 
 
 class Later:
-    """What is news of a later table, over its batches."""
+    """What is news of a later table, over its batches; unseen categories are treated as `rare`."""
 
-    def __init__(self, trained: Trained, schema: Schema) -> None:
-        self.schema = schema
+    def __init__(self, trained: Trained, schema: Schema, rare: str) -> None:
+        self.schema, self.rare = schema, rare
+        self.unseen: dict[str, tuple[list[str], int]] = {}  # the first of each column, and the number of their rows
         self.changes = Changes(schema.used, trained.columns, len(schema.numeric), schema.flags())
         self.met = Met(trained.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
@@ -58,6 +60,11 @@ class Later:
     def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:
         """Count some rows of `features`, and their scores."""
         read = _read(X, self.schema)
+        for k, column in enumerate(self.schema.categories, len(self.schema.numeric)):
+            if len(rows := np.flatnonzero(read[:, k] < 0)):
+                first, n_rows = self.unseen.get(column.name, ([], 0))
+                new = nameless(X[:, k])[rows].unique(maintain_order=True).head(2 * _NAMED + 2).to_list()
+                self.unseen[column.name] = list(dict.fromkeys([*first, *new]))[: _NAMED + 1], n_rows + len(rows)
         self.changes.add(read)
         self.met.add(digests(read))
         self.low, self.high = min(self.low, float(scores.min())), max(self.high, float(scores.max()))
@@ -65,7 +72,12 @@ class Later:
 
     def notes(self) -> list[Note]:
         """Return the news."""
-        found = [
+        found = []
+        for name, (values, n) in self.unseen.items():
+            new = f"{some(values, _NAMED)} not seen in training ({of_rows(n)})"
+            text = f"warning: column {name!r}: {new}: treated as {self.rare}"
+            found.append(Note("unseen", text, name, tuple(values[:_NAMED]), n))
+        found += [
             Note("changed", f"warning: {one.text}", str(one.column), (one.change,), one.n_rows)
             for one in self.changes.found()
         ]

@@ -62,8 +62,9 @@ class _Scored:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self._unseen: _model.Unseen = {}
-        self._later = Later(model.trained, model.schema)
+        self._later = Later(
+            model.trained, model.schema, "rare or missing ones" if model.coder is None else "rare values"
+        )
         self.n_rows = 0
         used = [*model.schema.used, *arguments.keep]
         self._wanted = source.wanted(arguments, used, model.schema, also=[model.label])
@@ -80,7 +81,7 @@ class _Scored:
     def notes(self) -> list[dict[str, Any]]:
         """Report what is news about the rows, and return it ready for JSON."""
         form = self.form
-        for note in [*self._model.unseen(self._unseen), *self._later.notes()]:
+        for note in self._later.notes():
             form.notes.add(note)
         form.tell()
         return form.notes.plain()
@@ -95,7 +96,7 @@ class _Scored:
             if name in kept:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
         with report.warned():
-            scores = model.scores(rows, self.form, self.n_rows, self._unseen, self._later)
+            scores = model.scores(rows, self.form, self.n_rows, self._later)
         predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
         found = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if self._arguments.predicted else [])])
         self.columns = found.columns

@@ -54,9 +54,7 @@ def trained_columns(X: AnyArray) -> F64:
 class Changes:
     """Compares the columns of a table with those of training, batch by batch."""
 
-    def __init__(
-        self, names: Sequence[Any], trained: F64, n_numeric: int | None = None, flags: AnyArray | None = None
-    ) -> None:
+    def __init__(self, names: Sequence[Any], trained: F64, n_numeric: int | None = None, flags: Any = None) -> None:
         """Remember the names of the columns; those after `n_numeric` are categories, -1 where unseen.
 
         `flags` are the numeric columns of 0 and 1, which other numbers are far from.

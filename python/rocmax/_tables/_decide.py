@@ -31,6 +31,17 @@ _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|i
 _LARGEST = 1e150
 _ID = re.compile(r"(?i:(?:.*[\W_])?(?:id|key|mrn|ssn|number|no|nr)[\W_]*)|.*[a-z]I[dD]")
 _EMPTY = "no value"
+_MONTH, _DAY, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19|20)[0-9]{2}"
+_DAYS = [
+    re.compile(rf"(?:{form})\Z")
+    for form in (
+        rf"{_YEAR}{_MONTH}{_DAY}(?:[0-9]{{4}}|[0-9]{{6}})?",
+        rf"{_YEAR}{_MONTH}",
+        rf"[0-9]{{0,2}}{_MONTH}{_DAY}",
+        rf"(?:0?[1-9]|[12][0-9]|3[01]){_MONTH}{_YEAR}",
+        rf"(?:0?[1-9]|1[0-2]){_DAY}{_YEAR}",
+    )
+]
 
 Tell = Callable[[Note], None]
 
@@ -146,24 +157,8 @@ def _distinct(values: F64) -> int:
 
 def _are_days(values: F64, n_distinct: int) -> bool:
     """Whether whole numbers are days as in 20241231 or 20241231235959, or many as in 202412, 241231 or 31122024."""
-    if values.min() > 1e11:
-        values = values // (1e6 if values.min() > 1e13 else 1e4)
-    low, high = float(values.min()), float(values.max())
-    last, middle, start = values % 100, values // 100 % 100, values // 10_000
-
-    def between(part: F64, least: float, most: float) -> bool:
-        return bool(((part >= least) & (part <= most)).all())
-
-    year_first = between(middle, 1, 12) and between(last, 1, 31)
-    if low > 1900_00_00 and high < 2100_00_00 and year_first:
-        return True
-    if n_distinct < FEW:
-        return False
-    if high < 1_000_000 <= 10 * high:
-        return year_first or (low > 1900_00 and high < 2100_00 and between(last, 1, 12))
-    day, month = values // 1_000_000, start % 100
-    year_last = between(values % 10_000, 1900, 2100) and between(day, 1, 31) and between(month, 1, 31)
-    return year_last and (between(day, 1, 12) or between(month, 1, 12))
+    texts = [f"{value:.0f}" for value in values[:_READ]]
+    return any(all(map(pattern.match, texts)) for pattern in (_DAYS if n_distinct >= FEW else _DAYS[:1]))
 
 
 def tell_of_code(name: Any, held: F64, words: Words, tell: Tell, counts: AnyArray | None = None) -> None:

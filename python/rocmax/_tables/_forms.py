@@ -18,9 +18,8 @@ MISSING = frozenset([
 #: The same in a column of labels or names, in lower case.
 NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
 # Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
-_ONE_DIGIT = frozenset((7.0, 8.0, 9.0))
 _REPEATED = [float(digit * n) for digit in "789" for n in range(1, 7)] + [97.0, 98.0, 997.0, 998.0, 9997.0, 9998.0]
-CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - _ONE_DIGIT
+CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - {7.0, 8.0, 9.0}
 
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"
@@ -65,67 +64,44 @@ class Form(NamedTuple):
 PLAIN = Form("number", "a number", "")
 _UNIT = Form("number", "a number with a unit", "write the number alone, the unit in the name of the column")
 TEXT = Form("text", "a text", "")
-_FORMS: list[tuple[Form, re.Pattern[str]]] = [
-    (Form(group, what, remedy), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE))
-    for group, what, remedy, pattern in (
-        (
-            *("moment", "a date", "write the days since a fixed day, or the age"),
-            rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?{_DATE}(?:[T\s:]+{_TIME}{_ZONE})?",
-        ),
-        ("moment", "a time", "write minutes or hours as a number", rf"[+-]?(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
-        (
-            *("moment", "a duration", "write minutes, hours or days as a number"),
-            rf"P(?=\w)(?:{_EXACT}[YMWD])*(?:T(?:{_EXACT}[HMS])+)?",
-        ),
-        (
-            *("number", "a number with separators of thousands", "write it without separators"),
-            rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|[+-]?[1-9]\d?(?:,\d\d)+,\d{{3}}(?:\.\d+)?",
-        ),
-        (
-            *("number", "a number in two units", "write it in one unit, as a number"),
-            rf"(?:{_EXACT}\s*{_PART}[\s,]*){{2,}}[NSEW]?|{_EXACT}\s*[h°'\u2019\u2032]\s*{_EXACT}",
-        ),
-        (
-            *("number", "a number with a power of ten", "write it as 1.5e3"),
-            rf"{_NUMBER}\s*[x\u00d7*\u00b7]\s*10(?:(?:\^|\*\*)[+-]?\d+|[\u207a\u207b]?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)"
-            r"|[+-]?\d+\.?\d*d[+-]\d+",
-        ),
-        (
-            *("number", "a number in other digits or marks", "write it as 1.5"),
-            r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b\u00b7]\d+)?|\d*\s?[\u00bc-\u00be\u2150-\u215e]",
-        ),
-        ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
-        ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
-        ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
-        ("number", "a number in parentheses", "write a minus sign", rf"\(\s*{_CURRENCY}?\s*{_NUMBER}\s*\)"),
-        (
-            *("number", "a number with another minus sign than -", "write - before it"),
-            rf"[\u2212\u2010-\u2015\ufe63\uff0d]\s*{_NUMBER}|\d[\d.,]*-",
-        ),
-        ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
-        (
-            *("number", "an amount with a currency", "write it without the currency"),
-            rf"[+-]?\s*(?:{_CURRENCY}\s*|(?:kr|Rs)\.?\s+){_NUMBER}\s?[kmb]?|{_NUMBER}\s*{_CURRENCY}",
-        ),
-        (
-            *("band", "a bound", "write a number, such as the limit of detection"),
-            rf"(?:[<>~≈≤≥]=?|ca\.?|circa|approx\.?|about|over|under|(?:less|more) than)\s*{_NUMBER}|{_NUMBER}\s*\+",
-        ),
-        (
-            *("band", "a range", "write its middle, or its ends in two columns"),
-            rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}|[\[(]\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*[\])]",
-        ),
-        ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
-        (
-            *("band", "two numbers", "write them in two columns"),
-            rf"{_NUMBER}\s*(?:(?:±|\+/-|\bper\b|\b(?:out )?of\b|\bin\b|[x\u00d7])\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))",
-        ),
-        ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\])"),
-        ("band", "a number of thousands or millions", "write it in full", rf"(?-i:{_NUMBER}\s?[kKM])"),
-        ("band", "a list", "write each value in a column of its own", r"\[.*\d.*\]|\{.*\d.*\}"),
-        ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
-    )
-]
+# fmt: off
+_PATTERNS = (
+    ("moment", "a date", "write the days since a fixed day, or the age",
+     rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?{_DATE}(?:[T\s:]+{_TIME}{_ZONE})?"),
+    ("moment", "a time", "write minutes or hours as a number", rf"[+-]?(?:\d+\s*d(?:ays?)?,?\s*)?{_TIME}"),
+    ("moment", "a duration", "write minutes, hours or days as a number",
+     rf"P(?=\w)(?:{_EXACT}[YMWD])*(?:T(?:{_EXACT}[HMS])+)?"),
+    ("number", "a number with separators of thousands", "write it without separators",
+     rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|[+-]?[1-9]\d?(?:,\d\d)+,\d{{3}}(?:\.\d+)?"),
+    ("number", "a number in two units", "write it in one unit, as a number",
+     rf"(?:{_EXACT}\s*{_PART}[\s,]*){{2,}}[NSEW]?|{_EXACT}\s*[h°'\u2019\u2032]\s*{_EXACT}"),
+    ("number", "a number with a power of ten", "write it as 1.5e3",
+     rf"{_NUMBER}\s*[x×*·]\s*10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)|[+-]?\d+\.?\d*d[+-]\d+"),
+    ("number", "a number in other digits or marks", "write it as 1.5",
+     r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|\d*\s?[¼-¾⅐-⅞]"),
+    ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
+    ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
+    ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
+    ("number", "a number in parentheses", "write a minus sign", rf"\(\s*{_CURRENCY}?\s*{_NUMBER}\s*\)"),
+    ("number", "a number with another minus sign than -", "write - before it",
+     rf"[\u2212\u2010-\u2015\ufe63\uff0d]\s*{_NUMBER}|\d[\d.,]*-"),
+    ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
+    ("number", "an amount with a currency", "write it without the currency",
+     rf"[+-]?\s*(?:{_CURRENCY}\s*|(?:kr|Rs)\.?\s+){_NUMBER}\s?[kmb]?|{_NUMBER}\s*{_CURRENCY}"),
+    ("band", "a bound", "write a number, such as the limit of detection",
+     rf"(?:[<>~≈≤≥]=?|ca\.?|circa|approx\.?|about|over|under|(?:less|more) than)\s*{_NUMBER}|{_NUMBER}\s*\+"),
+    ("band", "a range", "write its middle, or its ends in two columns",
+     rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}|[\[(]\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*[\])]"),
+    ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
+    ("band", "two numbers", "write them in two columns",
+     rf"{_NUMBER}\s*(?:(?:±|\+/-|\bper\b|\b(?:out )?of\b|\bin\b|[x×])\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))"),
+    ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\])"),
+    ("band", "a number of thousands or millions", "write it in full", rf"(?-i:{_NUMBER}\s?[kKM])"),
+    ("band", "a list", "write each value in a column of its own", r"\[.*\d.*\]|\{.*\d.*\}"),
+    ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
+)
+# fmt: on
+_FORMS = [(Form(*form), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)) for *form, pattern in _PATTERNS]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
 _WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)(?!/\d)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
 
@@ -211,4 +187,4 @@ def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
         return text.lower() in NO_LABEL
     rest = [float(other) for other in map(str, labels) if other.strip() != text and is_number(other.strip())]
     alone = all(abs(float(text) - other) > 4 for other in rest)  # not one of ten digits
-    return alone and (float(text) in CODES or (float(text) in _ONE_DIGIT and len(labels) > 2))
+    return alone and (float(text) in CODES or (float(text) == 9 and len(labels) > 2))
