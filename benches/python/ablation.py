@@ -299,7 +299,7 @@ def main() -> None:
     print(f"\n{found}")
     if arguments.page:
         text = arguments.page.read_text()
-        made = re.sub(r"```text\n +passes.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S)
+        made = re.sub(r"```text\n +passes.*?```", lambda _: f"```text\n{found}\n```", text, count=1, flags=re.S)
         arguments.page.write_text(made)
 
 

@@ -3,9 +3,10 @@
 Random separable problems of 5 to 3,000 negatives with surrogates "hinge" and "ramp": features with and without ties,
 some with sample weights. A fit fails if the objective falls by 0.5 % at 0.9 to 1.1 times its model, or at a random step
 of 5 % of its length. The objective is computed from its definition. Printed: the failures by their kind, and the
-passes over the features.
+passes over the features; with --without, also those without a mechanism of `ablation.py`, and the ratios of passes,
+processor time and objectives.
 
-Run: python benches/python/stationary.py [--fits 2000] [--largest 3000] [--seed 0] [--verbose]
+Run: python benches/python/stationary.py [--fits 2000] [--largest 3000] [--seed 0] [--verbose] [--without MECHANISM]
 """
 
 import argparse
@@ -14,9 +15,10 @@ import warnings
 from collections import Counter
 from contextlib import ExitStack
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
-from ablation import Counts
+from ablation import MECHANISMS, Counts
 
 from rocmax import PartialAUCSVC
 
@@ -81,10 +83,12 @@ def lower(fit: Fit, w: Any, value: float, rng: np.random.Generator) -> str:
     return "random" if min(fit.objective(w + step) for step in steps) < (1.0 - FALL) * value else ""
 
 
-def failures(fits: int, largest: int, seed: int = 0, say: bool = False) -> tuple[Counter[str], float]:
-    """Return the number of fits that fail, by kind of failure, and the mean passes over the features."""
+def failures(
+    fits: int, largest: int, seed: int = 0, say: bool = False, without: str = ""
+) -> tuple[Counter[str], float, Any]:
+    """Return the number of fits that fail, by kind of failure, the mean passes over the features, and objectives."""
     found: Counter[str] = Counter()
-    passes = 0.0
+    passes, values = 0.0, []
     for number in range(fits):
         rng = np.random.default_rng([seed, number])
         fit = problem(rng, largest)
@@ -92,9 +96,12 @@ def failures(fits: int, largest: int, seed: int = 0, say: bool = False) -> tuple
         with warnings.catch_warnings(), ExitStack() as stack:
             warnings.simplefilter("ignore")
             counts.watch(stack)
+            for target, replacement in MECHANISMS.get(without, []):
+                stack.enter_context(patch(target, replacement))
             model.fit(fit.X, fit.y, fit.weight)
         passes += counts.passes / fits
         value = fit.objective(model.coef_[0])
+        values.append(value)
         kind = lower(fit, model.coef_[0], value, rng)
         if abs(value - model.objective_) > 1e-6 * value:
             kind = "wrong objective"
@@ -102,7 +109,7 @@ def failures(fits: int, largest: int, seed: int = 0, say: bool = False) -> tuple
             found[kind] += 1
             if say:
                 print(f"{number}: {kind}, {fit.X.shape}, {fit[3:]}, objective {value:.6g}", flush=True)
-    return found, passes
+    return found, passes, np.array(values)
 
 
 def main() -> None:
@@ -111,13 +118,28 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", action="store_true", help="print each fit that fails")
+    parser.add_argument("--without", choices=list(MECHANISMS), help="also fit without this mechanism")
     arguments = parser.parse_args()
-    began = time.process_time()
-    found, passes = failures(arguments.fits, arguments.largest, arguments.seed, arguments.verbose)
-    print(
-        f"{found.total()} of {arguments.fits} fits fail {dict(found)}; {passes:.1f} passes a fit, "
-        f"{time.process_time() - began:.0f} s"
-    )
+    used = []
+    for without in ("", arguments.without) if arguments.without else ("",):
+        began = time.process_time()
+        given = arguments.fits, arguments.largest, arguments.seed, arguments.verbose, without
+        found, passes, values = failures(*given)
+        seconds = time.process_time() - began
+        used.append((passes, seconds, values))
+        print(
+            f"{f'without {without}: ' if without else ''}{found.total()} of {arguments.fits} fits fail {dict(found)}; "
+            f"{passes:.1f} passes a fit, {seconds:.0f} s",
+            flush=True,
+        )
+    if arguments.without:
+        ratios = used[1][2] / used[0][2]
+        higher, lower = np.mean(ratios > 1.005), np.mean(ratios < 0.995)
+        print(
+            f"without / with: passes {used[1][0] / used[0][0]:.2f}, seconds {used[1][1] / used[0][1]:.2f}; objective, "
+            f"geometric mean {np.exp(np.log(ratios).mean()):.4f}, worst {ratios.max():.3f}, best {ratios.min():.3f}, "
+            f"higher by 0.5 % in {higher:.1%}, lower in {lower:.1%} of the fits"
+        )
 
 
 if __name__ == "__main__":

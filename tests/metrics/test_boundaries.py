@@ -10,6 +10,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
     AUC,
     BEDROC,
+    RIE,
     AveragePrecision,
     Bootstrap,
     EnrichmentFactor,
@@ -165,7 +166,33 @@ def test_bootstraps_of_one_value_have_a_width(measure):
     assert any("all resamples have the same value" in str(one.message) for one in said) or high - low > 0.05
 
 
-@pytest.mark.parametrize("measure", BOUNDED, ids=repr)
+@pytest.mark.parametrize(
+    "measure", [RecallAt(20), PrecisionAt(40), EnrichmentFactor(0.05), NetBenefit(0.3), RIE()], ids=repr
+)
+@pytest.mark.parametrize("by", [False, True])
+def test_bootstraps_of_one_value_end_at_the_greatest_of_these_classes(measure, by):
+    y, s, _ = separated()
+    s, more = np.where(y, s.max(), s.min()), {"by": np.arange(len(y)) % 2} if by else {}
+    with pytest.warns(CoverageWarning, match="all resamples have the same value"):
+        found = infer(y, s, measure, method=Bootstrap(50), random_state=0, **more)
+    low, high = found.confidence_interval
+    assert low < 0.98 * found.estimate and high == pytest.approx(found.estimate)
+    pair = compare(y, {"a": s, "b": 0.9 * s}, measure, method=Bootstrap(50), random_state=0, **more)
+    assert 0 < pair.confidence_interval.high <= found.estimate
+
+
+@pytest.mark.parametrize("n_pos", [10, 20, 50, 51, 100])
+def test_rates_of_exchanged_classes_have_exchanged_intervals(n_pos):
+    """Where exactly five samples lie beyond the threshold, 1 - 0.9 rounds to fewer."""
+    rng = np.random.default_rng(n_pos)
+    y = np.arange(n_pos + 80) < n_pos
+    s = rng.normal(size=len(y)) + y
+    low, high = infer(y, s, FPRAtTPR(0.9)).confidence_interval
+    exchanged = infer(~y, -s, TPRAtFPR(0.1)).confidence_interval
+    assert (1 - high, 1 - low) == pytest.approx(tuple(exchanged), abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", [*BOUNDED, RIE()], ids=repr)
 @pytest.mark.parametrize("more", [{}, {"groups": True}, {"sampling": True}], ids=str)
 def test_advice_on_zero_width_and_few_samples_can_be_followed(measure, more):
     for y, s in (separated()[:2], separated(3, 40)[:2]):

@@ -5,7 +5,7 @@ import pytest
 
 from rocmax import metrics
 from rocmax.display import ROCDisplay
-from rocmax.metrics import AUC, compare, infer, mrmc_analysis, operating_point
+from rocmax.metrics import AUC, NetBenefit, compare, infer, mrmc_analysis, operating_point
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -88,6 +88,9 @@ def test_errors_name_the_column(frame):
     for measured in (compare, infer, ROCDisplay.from_predictions):
         with pytest.raises(ValueError, match=r"y_score\['b'\] must be finite, got nan at index 3"):
             measured(Y, table[["a", "b"]])
+    for measured in (compare, infer, NetBenefit(0.2)):
+        with pytest.raises(ValueError, match=r"y_score\['a'\] must be probabilities for the net benefit"):
+            measured(Y, frame({"b": np.full(60, 0.5), "a": S}), *[NetBenefit(0.2)] * (measured in (compare, infer)))
     classes = np.array(["a", "b", "c"])[np.arange(60) % 3]
     with pytest.raises(ValueError, match=r"y_score\['b'\] must be finite, got nan at index 3"):
         infer(classes, frame({"a": S, "b": b, "c": S}), AUC(multi_class="ovr"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rocmax import metrics
-from rocmax.metrics import Bootstrap, MarginAUC, PartialAUC, TPRAtFPR
+from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, TPRAtFPR
 from rocmax.metrics.measures import MEASURES
 
 Y = np.arange(30) % 3 == 0
@@ -142,11 +142,13 @@ def test_what_is_wrong_is_named(call, message):
         lambda y, s, sample_weight: metrics.compare(y, {"a": s, "b": -s}, sample_weight=sample_weight),
         lambda y, s, sample_weight: metrics.infer(y, s, sample_weight=sample_weight, method="newcombe"),
         lambda y, s, sample_weight: metrics.infer(y, s, sample_weight=sample_weight, method="bootstrap"),
+        lambda y, s, sample_weight: AUC(multi_class="ovr")(np.arange(30) % 3, np.c_[s, s, s], sample_weight),
     ],
 )
 def test_weights_beyond_the_numbers_are_refused(measure, scale):
-    with pytest.raises(ValueError, match=r"sample_weight must be scaled|a variance needs two"):
+    with pytest.raises(ValueError, match=r"sample_weight must be scaled|a variance needs two") as refused:
         measure(Y, S, sample_weight=np.full(30, scale))
+    assert scale < 1e308 or "got weights too large to sum" in str(refused.value)
 
 
 def test_ranked_weights_are_whole_and_finite():

@@ -6,7 +6,7 @@ from copy import copy, deepcopy
 import numpy as np
 import pytest
 
-from rocmax import metrics
+from rocmax import _core, metrics
 from rocmax.metrics import (
     AUC,
     Bootstrap,
@@ -285,6 +285,14 @@ def test_scores_are_sorted_once():
     assert one.known_curves() == curves[:1] and many.known_curves() == curves[1:]
     weighted = one._replace(weight=WEIGHT)  # other samples, of other curves
     assert weighted.known_curves() == [] and weighted.curve().weights != curves[0].weights
+
+
+def test_rates_of_a_matrix_sort_each_model_once(monkeypatch):
+    curve, sorts = _core.Curve, []
+    monkeypatch.setattr(_core, "Curve", lambda *given: sorts.append(1) or curve(*given))
+    found = infer(Y, np.ascontiguousarray(MODELS), TPRAtFPR(0.1))
+    assert len(sorts) == 3
+    assert list(found.threshold) == [infer(Y, one, TPRAtFPR(0.1)).threshold for one in MODELS.T]
 
 
 def test_samples_do_not_change():

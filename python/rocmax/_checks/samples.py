@@ -295,6 +295,14 @@ def require_weights(weight: F64 | None, name: str = "sample_weight", remedy: str
         raise ValueError(f"{name} must be non-negative, got {weight[index]} at index {index}")
 
 
+def require_sum(weight: F64, name: str = "sample_weight") -> None:
+    """Check that the sum of the weights is finite."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            domain = "scaled so that each class sums to between 1e-100 and 1e100"
+            raise ValueError(f"{name} must be {domain}, got weights too large to sum")
+
+
 def _as_float64(values: NDArray[Any], name: str, remedy: str = "") -> NDArray[Any]:
     if values.dtype.kind not in "fiub" and values.dtype != object:
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}")

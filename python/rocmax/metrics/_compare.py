@@ -267,7 +267,7 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
 
     def pooled(found: Covariance, data: Sample) -> Comparison:
         if found.own is None and found.replicates is not None:
-            found = found._replace(own=without_variance(found.estimate, data.effective, query.measure))
+            found = found._replace(own=without_variance(found.estimate, data, query.measure))
         return result_of(query, Found(query.method or default_comparison(query.measure), found), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
@@ -289,7 +289,7 @@ def _of_independent(query: Query, samples: list[Sample]) -> Found:
         replicates = np.column_stack([one.replicates for one in each if one.replicates is not None])
         variance = variance_of(replicates)
         pairs = zip(each, samples, strict=True)
-        certain = [without_variance(one.estimate, data.effective, measure) for one, data in pairs]
+        certain = [without_variance(one.estimate, data, measure) for one, data in pairs]
         own = joined([one for one in certain if one is not None]) if all(certain) else None
         found = Covariance(np.concatenate([one.estimate for one in each]), np.diag(variance), replicates, own)
     else:

@@ -178,7 +178,7 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
         limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
         found, bounds = found._replace(limits=limits), (low, high)
-    warn_of_estimates(measure, [data], data.totals if query.known.grouped else data.effective)
+    warn_of_estimates(measure, [data], data.nominal)
     warn_of_few(found.method, measure, data, query.known)
     return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
@@ -194,8 +194,12 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
     if not isinstance(measure, Rate):
         return None
-    found = [in_caller_direction(measure.threshold_of(one.curve()), one.lower) for one in data.models()]
-    return np.array(found) if data.many else found[0]
+
+    def read() -> list[float]:
+        return [measure.threshold_of(one.curve()) for one in data.models()]
+
+    found = in_caller_direction(np.array(data.once(("thresholds", measure), read)), data.lower)
+    return found if data.many else float(found[0])
 
 
 def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tuple[Any, Any]) -> None:
@@ -237,7 +241,7 @@ def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -
     if no_width(low, high, measure.bounds).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
         better = default_method(measure, query.known, _sizes(data)).name
-        wider = better != found.method and np.isfinite(measure.bounds).all()
+        wider = better != found.method and (better == "score" or np.isfinite(measure.bounds).all())
         advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
         warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
     names: tuple[str, ...] | None

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, last_held, sided
+from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, counted, last_held, sided
 
 _EDGE = 12.0  # |a|: beyond it all rates are 0 or 1
 _ERRORS = 2.0  # of the slope, to either side
@@ -40,7 +40,12 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 def decide(n_neg: float, low: float, high: float) -> bool:
     """Whether the area over [low, high], or the rate at low = high, depends on so few negatives."""
-    return (n_neg * (high - low) if low < high else n_neg * min(low, 1.0 - low)) < FEW
+    return counted(n_neg * (high - low if low < high else min(low, 1.0 - low))) < FEW
+
+
+def whole(size: float) -> int:
+    """Return a class size as a whole number of at least 1; sums of weights and effective sizes are none."""
+    return max(1, int(np.floor(size + 0.5 + 1e-9)))
 
 
 def quadrature(low: float, high: float) -> tuple[F64, F64]:
@@ -61,7 +66,7 @@ def _value(low: float, high: float) -> Callable[[F64, F64], F64]:
 
 def order_statistics(n_neg: float, low: float, high: float) -> tuple[F64, F64, F64]:
     """Points U of shape (n_points, n_steps), their weights, and the shares s of the steps."""
-    n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # a sum of weights is rounded
+    n = whole(n_neg)
     first = min(int(np.floor(n * low + 1e-9)), n - 1)
     last = max(first, min(int(np.ceil(n * high - 1e-9)), n) - 1) if low < high else first
     steps = np.arange(first, last + 1)

@@ -96,6 +96,12 @@ class Limits(NamedTuple):
         return Limits(ends, within(*bounds, tails))
 
 
+def counted(number: float) -> float:
+    """Return a rounded product or sum that counts samples: 5 of them are not few, 5 less rounding would be."""
+    whole = round(number)
+    return float(whole) if abs(number - whole) < 1e-9 * number else number
+
+
 def no_limits(estimate: F64) -> Limits:
     """Return limits that are not known."""
     none = np.full_like(estimate, np.nan)

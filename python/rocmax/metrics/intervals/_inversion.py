@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._few import quadrature
+from rocmax.metrics.intervals._few import quadrature, whole
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, last_held, sided
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def places_of(tpr: float, fpr: float, sizes: tuple[int, int]) -> tuple[tuple[int
 
 def at_cut(tpr: float, fpr: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
     """Return the first and the last curves for the rates at a cut that moves with the samples."""
-    whole, b = whole_sizes(sizes), _slopes(slope, sizes)
-    first, last = (Curves(_separated(place, b, whole), b) for place in places_of(tpr, fpr, whole))
+    counts, b = (whole(sizes[0]), whole(sizes[1])), _slopes(slope, sizes)
+    first, last = (Curves(_separated(place, b, counts), b) for place in places_of(tpr, fpr, counts))
     return first, last
 
 
 def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
     """Return the first and the last curves for a mean over the positives."""
-    drawn, b = _drawn(*whole_sizes(sizes)), _slopes(slope, sizes)
+    drawn, b = _drawn(*map(whole, sizes)), _slopes(slope, sizes)
     unit = _CELLS / ((_LAST - _FIRST) * b)  # cells per unit of a
     place = drawn.positives * unit[:, None] - _FIRST * _CELLS / (_LAST - _FIRST) + 0.5
     place = place.astype(np.float32)
@@ -174,12 +174,6 @@ def _along(x: F64, xs: F64, ys: F64) -> F64:
         above = ys[-1] + (x - xs[-1]) * (ys[-1] - ys[-1 - third]) / (xs[-1] - xs[-1 - third])
     found = np.where(x < xs[0], below, np.where(x > xs[-1], above, np.interp(x, xs, ys)))
     return np.where(np.isnan(found), np.where(x < xs[0], ys[0], ys[-1]), found)  # infinity times 0
-
-
-def whole_sizes(sizes: tuple[float, float]) -> tuple[int, int]:
-    """Return class sizes as whole numbers; sums of weights and effective sizes are none."""
-    m, n = (max(1, int(np.floor(size + 0.5 + _ROUNDING))) for size in sizes)
-    return m, n
 
 
 def _slopes(slope: float, sizes: tuple[float, float]) -> F64:

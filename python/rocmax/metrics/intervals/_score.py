@@ -109,7 +109,7 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
     probits = special.ndtri(np.concatenate([x, ends]))
     exact = n_neg * width <= _KNOWN and width < 1
     if exact:
-        n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # a sum of weights is rounded
+        n = few.whole(n_neg)
         reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
         cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
         pieces = [quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]

@@ -279,10 +279,10 @@ class Measure:
             return float(value)
         return number(value, f"the value of {self!r}", "that is finite", np.isfinite)
 
-    def of_constant(self, sizes: tuple[float, float]) -> float:
-        """Return the value of a constant score, for the numbers of positives and negatives."""
-        constant = Sample(np.array([True, False]), np.zeros(2), np.array(sizes, dtype=np.float64), 1)
-        return float(self.estimates(constant)[0])
+    def of_two(self, score: float, sizes: tuple[float, float]) -> float:
+        """Return the value where all positives have this score and all negatives 0, for their numbers."""
+        two = Sample(np.array([True, False]), np.array([score, 0.0]), np.array(sizes, dtype=np.float64), 1)
+        return float(self.estimates(two)[0])
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""

@@ -42,7 +42,7 @@ class CoreMeasure(Measure):
         return float(self.estimates(sample)[0])
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_constant(sizes)
+        return self.of_two(0.0, sizes)
 
     def estimates(self, sample: Sample) -> F64:
         return values_of(sample, self.key)

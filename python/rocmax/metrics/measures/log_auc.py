@@ -56,7 +56,8 @@ class LogAUC(MeanMeasure, RankedMeasure):
         for name in ("low", "high"):
             self._read_number(name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
         if not self.low < (1.0 - 1e-9) * self.high:
-            raise ValueError(f"low must be less than high by 1e-9 of it, got {shown(self.low)} and {shown(self.high)}")
+            ends = f"low={shown(self.low)} and high={shown(self.high)}"
+            raise ValueError(f"low must be below high by more than 1e-9 of high, got {ends}")
 
     def __str__(self) -> str:
         return f"LogAUC (FPR {self.low:g}-{self.high:g})"

@@ -11,6 +11,7 @@ from rocmax._checks.samples import F64, rate_range
 from rocmax._parameters import check_choice, shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
+from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Deciding, Measure, Trait
@@ -175,7 +176,7 @@ class PartialAUC(CurveMeasure):
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         own, (other, name) = super().deciding(sizes)
         width = self.high - self.low
-        return own, (other * width, f"{name} in the range") if width < 1.0 else (other, name)
+        return own, (counted(other * width), f"{name} in the range") if width < 1.0 else (other, name)
 
     def extrapolates(self, sizes: tuple[float, float]) -> str | None:
         count, held = self.deciding(sizes)[1]

@@ -44,18 +44,22 @@ class RankedMeasure(Measure):
     def weights(self, sample: Sample) -> Ranking:
         """Return the weights at the distinct scores of one model, checked."""
         ranking = Ranking.of_weights(sample)
-        self.check(ranking, sample.names[1])
+        self.check(ranking, sample.score_name)
         return ranking
 
+    def reachable(self, sizes: tuple[float, float]) -> tuple[float, float]:
+        """Return bounds of the value for these numbers of positives and negatives."""
+        return self.bounds[0], self.bounds[1] if self.lower_is_better else self.of_two(1.0, sizes)
+
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_constant(sizes)
+        return self.of_two(0.0, sizes)
 
     def value(self, sample: Sample) -> Any:
         return self.read(self.weights(sample))
 
     def components(self, sample: Sample) -> Any:
         ranking = Ranking.of(sample.positive, sample.score, sample.weight)
-        self.check(ranking, sample.names[1])
+        self.check(ranking, sample.score_name)
         return ranking.place(*self.parts(ranking, sample.effective))
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
@@ -82,12 +86,13 @@ class MeanMeasure(Measure):
     def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:
         """Return the confidence distribution of one model, by its value, its curve's fitted slope, and class sizes."""
         from rocmax.metrics.intervals import _inversion as inversion  # scipy takes a while to import
+        from rocmax.metrics.intervals._few import whole
 
         m, n = sample.totals
         prevalence = m / (m + n)
         shift, scale = self.line(prevalence)
         share = min(max((value - shift) / scale, 0.0), 1.0)
-        of_one = prevalence / inversion.whole_sizes(sizes)[0]
+        of_one = prevalence / whole(sizes[0])
         of_sample, of_curve = (self.gain(prevalence, width) for width in (of_one, 0.0))
         curves = inversion.at_mean(of_sample, share, slope, sizes)
         first, last = (inversion.mean_on(of_curve, each) for each in curves)

@@ -9,6 +9,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import as_float, shown
+from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
 from rocmax.metrics.samples._sample import Sample
@@ -66,7 +67,7 @@ class Rate(CurveMeasure):
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         own, (other, name) = super().deciding(sizes)
-        return own, (other * min(self.low, 1.0 - self.low), f"{name} beyond the threshold")
+        return own, (counted(other * min(self.low, 1.0 - self.low)), f"{name} beyond the threshold")
 
     def extrapolates(self, sizes: tuple[float, float]) -> str | None:
         if self.deciding(sizes)[1][0] >= 1:
@@ -83,7 +84,7 @@ class Rate(CurveMeasure):
         weight = sample.weights
         tied = float(weight[rows & (sample.score == end)].sum() / weight[rows].sum())
         left = 1.0 - self.low if self.mirrored else self.low
-        if tied <= left or sample.effective[not self.mirrored] * left < 1:
+        if tied <= left + 1e-9 or counted(sample.effective[not self.mirrored] * left) < 1:
             return None
         shared = f"{100 * tied:.3g} % of the"
         if self.mirrored:

@@ -66,10 +66,9 @@ def refusal(
             if (found := measure.refusal(sizes)) is not None:
                 assert isinstance(sample, Sample)
                 name = default_method(measure, query.known).name
-                counted = sample.totals if query.known.grouped else sample.effective
-                bias = measure.extrapolates(counted) or measure.bias_warning(counted)
+                bias = measure.extrapolates(sample.nominal) or measure.bias_warning(sample.nominal)
                 known = bias is None or found in bias
-                found += "" if sizes == counted else " (effective numbers)"
+                found += "" if sizes == sample.nominal else " (effective numbers)"
                 fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
                 warn(CoverageWarning(f"{fact}; {instead or f'method={name!r} gives one'}", fact, None, bias))
                 return found
@@ -102,8 +101,7 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
 
 def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:
     """Warn if too few samples, or clusters, decide an interval for its method."""
-    sizes = sample.totals if data.grouped else sample.effective
-    beyond = measure.extrapolates(sizes)
+    beyond = measure.extrapolates(sample.nominal)
     if method == "score" and beyond is not None:
         fact = f"{beyond}, and the interval extrapolates with a binormal curve"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"

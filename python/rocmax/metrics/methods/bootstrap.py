@@ -10,10 +10,11 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, check_flag
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald, within
+from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, of_share, percentiles, wald, within
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
-from rocmax.metrics.methods.delong import logit
+from rocmax.metrics.methods.newcombe import newcombe
 from rocmax.metrics.samples._classes import Classes, class_estimates
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import influence_of
@@ -28,7 +29,8 @@ class Bootstrap(Method):
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
     are drawn with their weights. Models of the same samples share the draws. Samples are drawn by their rank in the
     first model, so the order of the rows does not matter. Where all resamples have the same value, as with separated
-    classes, a measure with two bounds has the interval of ``method="logit-delong"`` for a variance of 0.
+    classes, a measure with two bounds has Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a
+    variance of 0, up to the greatest value that these class sizes allow.
 
     Parameters
     ----------
@@ -77,8 +79,7 @@ class Bootstrap(Method):
         limits = _limits(estimate, variance, values, measure, *moved)
         source: str | None = self.interval
         flat = no_width(values.min(axis=0), values.max(axis=0), measure.bounds)
-        sizes = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
-        certain = without_variance(estimate, (sizes[0], sizes[1:].sum()), measure)
+        certain = without_variance(estimate, sample, measure)
         if flat.any() and certain is not None:
             limits, source = either(flat, certain.limits, limits), certain.source if flat.all() else source
             fact = "all resamples have the same value: the interval is the one for a variance of 0 of 'logit-delong'"
@@ -90,13 +91,12 @@ class Bootstrap(Method):
             seed = seed_of(seed)  # models of one seed share their draws
             each = [self._drawn(data, measure, seed) for data in sample]
             estimate, values = np.concatenate([one[0] for one in each]), np.hstack([one[1] for one in each])
-            sizes = np.sort(sample[0].sizes)
         else:
             estimate, values = self._drawn(sample, measure, seed)
-            sizes = np.sort(sample.effective)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
             matrix = np.cov(values.T)
-        return Covariance(estimate, matrix, values, without_variance(estimate, (sizes[0], sizes[1:].sum()), measure))
+        certain = without_variance(estimate, sample[0] if isinstance(sample, list) else sample, measure)
+        return Covariance(estimate, matrix, values, certain)
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
         """Return estimates and replicates, of shape (n_resamples, n_models)."""
@@ -107,14 +107,23 @@ class Bootstrap(Method):
         return measure.estimates(sample), values
 
 
-def without_variance(estimate: F64, sizes: tuple[float, float], measure: Measure) -> Interval | None:
-    """Return the intervals of estimates that do not vary, if the measure has bounds."""
-    if not np.isfinite(measure.bounds).all():
-        return None
-    none = np.zeros_like(estimate)
-    fewest, others = min(sizes), max(sizes)
-    limits, source = logit(estimate, (none, none), (fewest, others), measure)
-    return Interval(estimate, none, limits, "logit-delong", source=source)
+def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) -> Interval | None:
+    """Return the intervals of estimates that do not vary, if the measure has bounds.
+
+    With several classes, the smallest is compared with all others.
+    """
+    fewest, *others = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
+    if measure.counts_pairs:
+        limits, source = newcombe(estimate, (fewest, sum(others))), "newcombe"
+    else:
+        least, most = measure.bounds
+        if isinstance(measure, RankedMeasure) and isinstance(sample, Sample):
+            least, most = measure.reachable(sample.totals)
+        if not np.isfinite([least, most]).all():
+            return None
+        # Those of subgroups are not those of all samples.
+        limits, source = of_share(estimate, fewest, (least, max(most, *estimate))), "wilson"
+    return Interval(estimate, np.zeros_like(estimate), limits, "logit-delong", source=source)
 
 
 def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:

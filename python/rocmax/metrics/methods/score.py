@@ -1,5 +1,6 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -90,7 +91,7 @@ class Score(Method):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
         if not is_design(data):
-            return Interval(*_limits(data, measure, data.totals), self.name)
+            return data.once((self, measure), lambda: Interval(*_limits(data, measure, data.totals), self.name))
         sizes = [effective_sizes(one, measure) for one in data.models()]
         found = [_limits(one, measure, own) for one, own in zip(data.models(), sizes, strict=True)]
         estimate, variance, limits = zip(*found, strict=True)
@@ -104,8 +105,17 @@ class Score(Method):
 def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
     """Return estimates, variances and limits for these sizes of the classes."""
     if isinstance(measure, Rate):
-        curves = (one.curve() for one in data.models())
-        return rate.score(measure.reader(data), curves, measure.low, measure.mirrored, sizes)
+        thresholds: list[float] = []
+
+        def curves() -> Iterator[Any]:
+            for one in data.models():
+                curve = one.curve()
+                thresholds.append(measure.threshold_of(curve))  # or the scores would be sorted again
+                yield curve
+
+        of_rate = rate.score(measure.reader(data), curves(), measure.low, measure.mirrored, sizes)
+        data.once(("thresholds", measure), lambda: thresholds)
+        return of_rate
     if isinstance(measure, NetBenefit):
         return measure.score_interval(data, sizes)
     if isinstance(measure, CutMeasure | MeanMeasure):

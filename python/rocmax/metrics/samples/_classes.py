@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.frames import class_columns
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import F64, named_columns, names_of, require_finite, require_weights, scores, weights
+from rocmax._checks.samples import (
+    F64,
+    named_columns,
+    names_of,
+    require_finite,
+    require_sum,
+    require_weights,
+    scores,
+    weights,
+)
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._arguments import Arguments
@@ -97,7 +106,9 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
     require_finite(s, name, advice, list(getattr(y_score, "columns", ())) or None)
     s = s if columns == sorted(columns) else s[:, columns]
     weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
-    require_weights(weight, remedy=advice)
+    if weight is not None:
+        require_weights(weight, remedy=advice)
+        require_sum(weight)
     kind = kind_of(given.weight_kind)
     # Inverse sampling probabilities do not count samples, whatever they add up to.
     counted = weight > 0 if weight is not None and kind == "sampling" else weight

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import F64, label_classes, names_of, require_finite, require_two_classes, require_weights
+from rocmax._checks.samples import (
+    F64,
+    label_classes,
+    names_of,
+    require_finite,
+    require_sum,
+    require_two_classes,
+    require_weights,
+)
 
 T = TypeVar("T")
 
@@ -55,6 +63,14 @@ class Sample(NamedTuple):
     def n_models(self) -> int:
         """Number of models."""
         return self.score.shape[1] if self.many else 1
+
+    @property
+    def score_name(self) -> str:
+        """What the caller calls the scores, of one model with the name of its column."""
+        name = self.names[1]
+        if self.many or self.model_names is None or name.endswith("]"):
+            return name
+        return f"{name}[{self.model_names[0]!r}]"
 
     @property
     def weight_name(self) -> str:
@@ -102,6 +118,11 @@ class Sample(NamedTuple):
         shares = [weight / weight.max() for weight in masses]
         n_pos, n_neg = (float(share.sum()) ** 2 / float((share**2).sum()) for share in shares)
         return n_pos, n_neg
+
+    @property
+    def nominal(self) -> tuple[float, float]:
+        """Numbers of positives and negatives for cautions: totals with clusters, else the effective numbers."""
+        return self.effective if self.group is None else self.totals
 
     @property
     def counted(self) -> tuple[float, float]:
@@ -253,13 +274,12 @@ def explain(data: Sample) -> None:
     advice = {"remedy": data.remedy} if data.remedy else {}
     require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
     same = isinstance(data.lower, bool) or data.many
-    score, name = oriented(data.score, data.lower) if same else data.score, data.names[1]
-    if data.model_names is not None and not data.many and not name.endswith("]"):
-        name = f"{name}[{data.model_names[0]!r}]"
-    require_finite(score, name, **advice, columns=data.model_names)
+    score = oriented(data.score, data.lower) if same else data.score
+    require_finite(score, data.score_name, **advice, columns=data.model_names)
     if data.weight is None:
         return
     require_weights(data.weight, data.weight_name, **advice)
+    require_sum(data.weight, data.weight_name)
     left = np.unique(data.y[data.weight > 0])
     if not len(left):
         raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")

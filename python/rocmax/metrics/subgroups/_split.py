@@ -17,9 +17,11 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt
+from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits
+from rocmax.metrics.methods.bootstrap import without_variance
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
@@ -75,7 +77,7 @@ def split(data: Sample, by: Any) -> Parts:
         total = len(part.y) if part.weight is None else float(part.weight.sum())
         n_pos, n_neg = part.totals if part.y.any() else (0, total)
         if n_pos > 0 and n_neg > 0:
-            samples[keys[k]] = part if group is None else part._replace(group=group[1])
+            samples[keys[k]] = part.scored(part.score) if group is None else part._replace(group=group[1])
             clusters += [] if data.group is None else [data.group[rows]]
         else:
             lacking[keys[k]] = n_pos, n_neg
@@ -147,8 +149,8 @@ def in_subgroups(
     found, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
     share = shares_of(totals_of(found), "pairs")
-    interval = _pooled(moments, share, found, measure)
     kept = [parts.samples[name] for name in found]
+    interval = _pooled(moments, share, list(found.values()), kept, measure)
     methods = [query.method or default_method(measure, query.known, one.effective) for one in kept]
     # Sums of score intervals of AUCs undercover where positives vary more than negatives.
     summed = any(isinstance(method, Score) for method in methods) and (query.method or not measure.counts_pairs)
@@ -199,14 +201,21 @@ def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[A
     return held
 
 
-def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
+def _pooled(
+    moments: Estimates, share: F64, found: Sequence[Inference], samples: Sequence[Sample], measure: Measure
+) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates, if they differ."""
-    mean, replicates = pooled(moments, share[None], measure), [one.replicates for one in found.values()]
+    mean, replicates = pooled(moments, share[None], measure), [one.replicates for one in found]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
     variance, at = variance_of(values), mean.estimate
     if no_width(values.min(), values.max(), measure.bounds):
+        pairs = zip(moments.estimate[:, None], samples, strict=True)
+        certain = [without_variance(*pair, measure) for pair in pairs] if isinstance(measure, RankedMeasure) else []
+        own = [one.limits for one in certain if one is not None]
+        if own:  # up to the greatest values of their classes
+            mean = of_scores(mean, own, share)._replace(source="wilson")
         return mean._replace(method="bootstrap", replicates=values)
     limits = percentiles(values, wald(at, np.sqrt(variance), Law()))
     return Interval(at, variance, limits, "bootstrap", values, source="percentile")

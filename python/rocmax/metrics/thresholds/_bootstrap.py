@@ -14,7 +14,7 @@ from rocmax._runtime.memory import require_memory
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.samples._sample import Sample, call, explain
-from rocmax.metrics.thresholds._quantities import Calls, Ends, Sizes, intervals, percentiles, values
+from rocmax.metrics.thresholds._quantities import OF_PREVALENCE, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics.thresholds._rules import Rule
 from rocmax.metrics.variances._resample import drawable, masses, seed_of
 
@@ -105,33 +105,38 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
 def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
     """Return the effective number of samples of each share (Korn and Graubard, 1998).
 
-    A share whose replicates have mean p and variance v has ``p (1 - p) / v`` effective samples, at most the number of
-    samples of its kind; if it is 0 or 1 in all replicates, the number of clusters with such samples. The number is
-    multiplied by ``(z / t)^2``, with t the quantile of Student's distribution with that number of clusters less one.
+    A share whose replicates have mean p and variance v has ``p (1 - p) / v`` effective samples, at most those that it
+    has at a fixed threshold and the number of samples of its kind; if it is 0 or 1 in all replicates, the number of
+    clusters with such samples. The number is multiplied by ``(z / t)^2``, with t the quantile of Student's distribution
+    with that number of clusters less one.
     """
     positive, group, n_groups = data.positive, np.asarray(data.group), int(data.n_groups or 0)
-    top, least = np.full(n_groups, -np.inf), np.full(n_groups, np.inf)
-    np.maximum.at(top, group, data.score)
-    np.minimum.at(least, group, data.score)
-    n_called = _at_least(data.score, thresholds)
-    n, n_pos = len(data.y), int(positive.sum())
-    of_class = [len(np.unique(group[rows])) for rows in (positive, ~positive)]
-    called = _at_least(top, thresholds), n_groups - _at_least(least, thresholds)
-    # Name of the share, number of samples that it is a share of, number of clusters with such samples.
-    kinds = (
-        ("tpr", n_pos, of_class[0]),
-        ("specificity", n - n_pos, of_class[1]),
-        ("ppv", n_called, called[0]),
-        ("npv", n - n_called, called[1]),
-        ("accuracy", n, n_groups),
-        ("predicted_positive", n, n_groups),
-    )
-    return Sizes(*(_effective(drawn[name], rows, clusters, level) for name, rows, clusters in kinds))
+    found = {name: np.empty((2, len(thresholds))) for name in ("tpr", "specificity", *OF_PREVALENCE)}
+    for k, threshold in enumerate(thresholds):
+        called, every = data.score >= threshold, np.ones(len(data.y), dtype=bool)
+        right = called == positive
+        for name, held, of in (
+            ("tpr", right, positive),
+            ("specificity", right, ~positive),
+            ("ppv", right, called),
+            ("npv", right, ~called),
+            ("accuracy", right, every),
+            ("predicted_positive", called, every),
+        ):
+            found[name][:, k] = _most(held[of], group[of], n_groups)
+    return Sizes(*(_effective(drawn[name], rows, clusters, level) for name, (rows, clusters) in found.items()))
 
 
-def _at_least(values: F64, thresholds: F64) -> NDArray[np.intp]:
-    """Count the values at or above every threshold."""
-    return len(values) - np.searchsorted(np.sort(values), thresholds, side="left")
+def _most(held: NDArray[np.bool_], group: NDArray[np.intp], n_groups: int) -> tuple[float, float]:
+    """Return the effective number of samples of a share at a fixed threshold, and the number of clusters.
+
+    With k_u of the n_u samples of cluster u held, the share p has the variance ``sum_u (k_u - p n_u)^2 / n^2``.
+    """
+    sizes, hits = np.bincount(group, minlength=n_groups), np.bincount(group, held, n_groups)
+    n, p = len(held), held.mean() if len(held) else 0.0
+    variance = ((hits - p * sizes) ** 2).sum() / max(n, 1) ** 2
+    size = min(n, p * (1 - p) / variance) if variance > 0 else n
+    return float(size), float(np.count_nonzero(sizes))
 
 
 def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre
 from rocmax.metrics.variances._dyads import pair_sizes
@@ -50,8 +51,7 @@ class Units(NamedTuple):
         if variance > 0:
             known = min(self.deciding, 1.0 / self.most)
             found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
-        size, whole = 1.0 / found, round(1.0 / found)
-        return whole if abs(size - whole) < 1e-9 * size else size  # 5 samples are not few, 5 less rounding would be
+        return counted(1.0 / found)
 
 
 def is_design(sample: Sample) -> bool:
