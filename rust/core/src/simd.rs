@@ -56,6 +56,7 @@ pub(crate) trait ByEight {
 }
 
 /// Whether vector instructions may be used: not with the feature `plain`, nor in a test with ROCMAX_PLAIN set.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn vectors() -> bool {
     #[cfg(test)]
