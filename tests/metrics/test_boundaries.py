@@ -289,3 +289,18 @@ def test_precision_recall_of_one_positive_is_drawn_without_a_band():
         shown = PrecisionRecallDisplay.from_predictions(y, s, confidence_level=0.95)
     assert shown.curves[0].band is None
     assert metrics.AveragePrecision()(y, s) == shown.curves[0].average_precision
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize("method", ["logit-delong", "score"])
+@pytest.mark.parametrize("size", [1.0, 1e97])
+def test_intervals_hold_estimates_on_every_scale(method, size):
+    """With weights of 1e97 an interval has no width, and its ends are the estimate however it is scaled."""
+    y, s, w = [0, 0, 1], [0.0, 0.25, 0.125], np.array([3.3, 2.1, 1.5]) * size
+    for k in range(1, 20):
+        for normalize in ("width", "mcclish", None):
+            for ranges in ({"tpr_range": (0.0, k / 20)}, {"fpr_range": (0.0, k / 20)}, {"fpr_range": (k / 20, 1.0)}):
+                measure = PartialAUC(**({"fpr_range": None} | ranges), normalize=normalize)
+                found = infer(y, s, measure, method=method, sample_weight=w, weight_kind="frequency")
+                low, high = found.confidence_interval
+                assert measure.bounds[0] <= low <= found.estimate <= high <= measure.bounds[1], measure

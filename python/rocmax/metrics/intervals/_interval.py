@@ -82,12 +82,12 @@ class Limits(NamedTuple):
         """Return the interval with this confidence."""
         return self.ends(critical(level))
 
-    def moved(self, shift: float, scale: float, bounds: tuple[float, float]) -> Limits:
-        """Return the limits of ``shift + scale x``, which lies in `bounds`."""
+    def moved(self, shift: float, scale: float, bounds: tuple[float, float], estimate: Any) -> Limits:
+        """Return the limits of ``shift + scale x``, which lies in `bounds`; they hold its estimate, however rounded."""
 
         def ends(z: Any) -> tuple[F64, F64]:
             low, high = (shift + scale * end for end in self.ends(z)[:: 1 if scale > 0 else -1])
-            return low, high
+            return np.minimum(low, estimate), np.maximum(high, estimate)
 
         def tails(null: float) -> Tails:
             statistic, less, greater = self.tails((null - shift) / scale)
@@ -281,7 +281,7 @@ def of_share(estimate: F64, size: Any, bounds: tuple[float, float]) -> Limits:
 
     def ends(z: Any) -> tuple[F64, F64]:
         low, high = wilson(share * size, size, z)
-        return least + span * np.minimum(low, share), least + span * np.maximum(high, share)
+        return np.minimum(least + span * low, estimate), np.maximum(least + span * high, estimate)
 
     def tails(null: float) -> Tails:
         at = (null - least) / span

@@ -130,6 +130,10 @@ class Inverse(NamedTuple):
     scale: float = 1.0
     stretch: float = 1.0  # of normal quantiles
 
+    def estimate(self, bounds: tuple[float, float]) -> float:
+        """Return the estimate of the measure."""
+        return float(np.clip(self.shift + self.scale * self.share, *bounds))
+
     @property
     def variance(self) -> float:
         """The variance of the measure's confidence distribution."""
@@ -154,8 +158,7 @@ class Inverse(NamedTuple):
         def ends(z: Any) -> tuple[F64, F64]:
             reach = self.stretch * law.reach(np.asarray(z, dtype=np.float64)) * np.ones(1)
             shares = (special.ndtr(_along(side * reach, _LEVELS, of)) for side, of in ((-1, low), (1, high)))
-            lower, upper = around(next(shares), estimate, next(shares))
-            return np.minimum(lower, self.share), np.maximum(upper, self.share)  # if the estimate is rounded to 0 or 1
+            return around(next(shares), estimate, next(shares))
 
         def tails(null: Any) -> Tails:
             null = share if abs(null - share) < _SAME else null
@@ -163,7 +166,7 @@ class Inverse(NamedTuple):
             distance = _along(at, low if null < share else high, _LEVELS) / self.stretch
             return sided(-distance, estimate - null, law)
 
-        return Limits(ends, tails).moved(self.shift, self.scale, bounds)
+        return Limits(ends, tails).moved(self.shift, self.scale, bounds, self.estimate(bounds))
 
 
 def _along(x: F64, xs: F64, ys: F64) -> F64:

@@ -128,7 +128,7 @@ def score(
     limits = Limits(ends, tails)
     if few_decide:
         limits = few.limits(place.estimate, np.array(fits), (place.n_called, place.n_setting), (place.rate, place.rate))
-    return estimate, variance(start), _of_ties(limits, place, near).moved(*kept)
+    return estimate, variance(start), _of_ties(limits, place, near).moved(*kept, estimate)
 
 
 def _of_ties(limits: Limits, place: _Place, near: Sequence[tuple[F64, F64] | None]) -> Limits:

@@ -166,7 +166,7 @@ def score(
 
     if area.high - area.low < 1.0 and few.decide(sizes[1], area.low, area.high):
         limits = few.limits(share[0], slopes, sizes, (area.low, area.high))
-        return span**2 * variance(found), limits.moved(least, span, area.bounds)
+        return span**2 * variance(found), limits.moved(least, span, area.bounds, estimate)
 
     def spread(values: _Values) -> tuple[F64, F64]:
         error = np.sqrt(variance(values))
@@ -177,7 +177,7 @@ def score(
     steps = [sizes[1] * rate for rate in (area.low, 1.0 - area.high) if rate > 0]
     n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
     limits = _by_distance(at, spread, share[0], start, np.stack([first[0], last[0]]), n_places)
-    return span**2 * variance(found), limits.moved(least, span, area.bounds)
+    return span**2 * variance(found), limits.moved(least, span, area.bounds, estimate)
 
 
 def _by_distance(

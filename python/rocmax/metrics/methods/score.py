@@ -120,9 +120,8 @@ def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple
         return measure.score_interval(data, sizes)
     if isinstance(measure, CutMeasure | MeanMeasure):
         found = [_inverse(one, measure, sizes) for one in data.models()]
-        values = np.array([[one.shift + one.scale * one.share, one.variance] for one in found])
-        estimate, variance = values.T
-        return np.clip(estimate, *measure.bounds), variance, stacked([one.limits(measure.bounds) for one in found])
+        estimate, variance = np.array([[one.estimate(measure.bounds), one.variance] for one in found]).T
+        return estimate, variance, stacked([one.limits(measure.bounds) for one in found])
     assert isinstance(measure, CurveMeasure)
     rows = []
     for one in data.models():
