@@ -118,9 +118,8 @@ def test_any_storage_kernel_and_machine(tmp_path):
         certificate.save(tmp_path / "proof.npz")
         loaded = Certificate.load(tmp_path / "proof.npz")
         assert repr(loaded) == repr(certificate)
-        accuracy = 1e-6 if matrix.dtype == np.float32 else 1e-9
         gap = getattr(model, "dual_gap_", certificate.gap)
-        assert loaded.verify(matrix, y) == pytest.approx(gap, abs=accuracy), model
+        assert loaded.verify(matrix, y) == pytest.approx(gap, abs=1e-9), model
 
 
 @pytest.mark.parametrize(
@@ -250,3 +249,69 @@ def test_sums_of_shares_are_told_from_others():
         rows, columns = rng.integers(0, 5, 3), rng.integers(0, 4, 4)
         fault = pairs.fault(Arrangement(ones, rows.astype(float), none, columns.astype(float)))
         assert (not fault) == ((tuple(rows), tuple(columns)) in sums), (rows, columns, fault)
+
+
+def apart(shift, n=120, d=5):
+    """Return two classes whose means are apart by `shift` in all features."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.3).astype(int)
+    return rng.normal(size=(n, d)) + shift * y[:, None], y
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0, 1e6])
+@pytest.mark.parametrize(
+    ("scale", "offset"),
+    [(1e-8, 0), (1e-4, 1e3), (1.0, 1e4), (1.0, 1e9), (1e3, 0), (1e5, 0), (1e5, 1e9), (1e8, 0), (1e8, 1e9)],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rounding_hides_no_gap(scale, offset, C):
+    for shift, (fpr_range, surrogate) in product((0.5, 6.0), CONVEX + STEPS):
+        X, y = apart(shift)
+        X = scale * X + offset
+        whole = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+        cases = [(X, X, None), (X.astype(np.float32),) * 2 + (None,), (sp.csr_array(X), X, whole)]
+        for given, matrix, weight in cases:
+            model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, max_iter=300).fit(given, y, weight)
+            found = model.certificate().verify(matrix, y, weight)
+            # A risk that is not convex is a difference of sums of scores.
+            rounding = np.ptp(matrix @ model.coef_[0]) * np.finfo(float).eps * C / model.objective_
+            accuracy = 1e-9 + rounding * ((fpr_range, surrogate) in STEPS)
+            assert found == pytest.approx(model.dual_gap_, abs=accuracy), (shift, surrogate, fpr_range, matrix.dtype)
+            assert model.objective_ >= (0.5 - 1e-12) * model.coef_[0] @ model.coef_[0]
+
+
+@pytest.mark.parametrize("C", [1e-3, 100.0, 1e6])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rounding_in_a_kernel_hides_no_gap(kernel, C):
+    for shift, scale in product((0.5, 6.0), (1e-4, 1.0, 1e4)):
+        X, y = apart(shift)
+        X = scale * (X @ X.T if kernel == "precomputed" else X)
+        for model in (AUCSVC(C, kernel=kernel, margin=3.0), PartialAUCSVC((0.1, 0.4), C=C, kernel=kernel)):
+            found = model.fit(X, y).certificate().verify(X, y)
+            assert found == pytest.approx(model.dual_gap_, abs=1e-9), model
+
+
+@pytest.mark.parametrize(("scale", "offset", "C"), [(1e5, 0.0, 100.0), (1.0, 1e9, 100.0), (1e3, 1e6, 1.0)])
+def test_large_features_are_proven_by_the_checker(tmp_path, scale, offset, C):
+    rng = np.random.default_rng(0)
+    for n, d in ((300, 8), (60, 150)):
+        y = (np.arange(n) % 4 == 0).astype(int)
+        X = scale * (rng.normal(size=(n, d)) + 0.5 * y[:, None]) + offset
+        model = PartialAUCSVC((0.0, 0.2), surrogate="tight", C=C).fit(X, y)
+        assert model.dual_gap_ <= model.tol
+        files = [tmp_path / name for name in ("proof.npz", "X.npy", "y.npy")]
+        model.certificate().save(files[0])
+        np.save(files[1], X), np.save(files[2], y)
+        said = subprocess.run([sys.executable, CHECKER, *files], capture_output=True, text=True).stdout
+        assert said.startswith("proven") and float(said.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-8)
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 0.0), (1e3, 1e6), (1.0, 1e9)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_least_squares_of_large_features_are_proven(dtype, scale, offset):
+    X, y = apart(0.5)
+    X = (scale * X + offset).astype(dtype)
+    for model in (AUCRLS(10.0), RLS(10.0)):
+        certificate = model.fit(X, y).certificate()
+        assert certificate.verify(X, y) == pytest.approx(certificate.gap, abs=1e-9)

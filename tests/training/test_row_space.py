@@ -114,7 +114,8 @@ def test_the_choice_is_that_of_the_features(unreduced, kind, weighted, fpr_range
         assert model.objective_ == pytest.approx(whole.objective_, rel=2 * model.tol)
         np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=0.05)
     if model.surrogate_ in ("tight", "auc"):
-        assert model.certificate().verify(X, y, weight) <= model.tol
+        found = model.certificate().verify(X, y, weight)
+        assert found <= model.tol and found == pytest.approx(model.dual_gap_, abs=1e-9)
 
 
 def test_a_scorer_receives_models_of_the_features():

@@ -1,5 +1,7 @@
 """The interface between solvers and features."""
 
+import numpy as np
+
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 
@@ -18,6 +20,8 @@ class Design:
     divisible = False
     # Whether a vector begins with a coefficient for each sample.
     dual = False
+    # The relative rounding of products, and whether squared lengths are sums over pairs of samples, which cancel.
+    eps, rounds_lengths = float(np.finfo(np.float64).eps), False
 
     def scores(self, vector: F64, /) -> F64:
         """Return X v, one score for each sample: shape (dim,) to (n_samples,), a new array."""
@@ -41,6 +45,14 @@ class Design:
         None if that is no cheaper, or takes much of the memory.
         """
         return None
+
+    def accurate(self, *, shifted: bool = True) -> "Design":
+        """Return the design for products that prove a bound: in double precision, of features less a common vector.
+
+        So scores lack a constant, which changes no pair, and large features that hardly vary lose no digits. Not
+        `shifted`, the features stay where they are.
+        """
+        return self
 
     def features(self) -> AnyArray | None:
         """Return the dense features, or None if they are not in memory or `inner` is not the ordinary product."""

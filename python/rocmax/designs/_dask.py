@@ -1,5 +1,6 @@
 """A design over a dask array: products run where the blocks of rows are, rankings in this process."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import numpy as np
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._chunks import Chunks
-from rocmax.designs._linear import DenseDesign, row_scores
+from rocmax.designs._linear import SOME, DenseDesign, rounding_of, row_scores
+from rocmax.designs._moments import rough_mean, some_rows
 
 
 class DaskDesign(Design):
@@ -19,14 +21,24 @@ class DaskDesign(Design):
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
-        self._chunks = Chunks(X)
+        self._X, self._chunks, self.eps = X, Chunks(X), rounding_of(X.dtype)
         self.divisible = self._chunks.in_memory
+        self._origin: F64 | None = None
+
+    def accurate(self, *, shifted: bool = True) -> "DaskDesign":
+        origin = rough_mean(some_rows(self._X, SOME)) * shifted
+        if self._X.dtype == np.float64 and not origin.any():
+            return self
+        found = copy(self)
+        found._origin, found.eps = origin, Design.eps
+        return found
 
     def scores(self, vector: F64, /) -> F64:
-        return np.concatenate(self._chunks.each(_scores, self._chunks.parts(), vector))
+        return np.concatenate(self._chunks.each(_scores, self._chunks.parts(), vector, self._origin))
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        found: F64 = self._chunks.total(_adjoint, ([coef[rows] for coef in coefs] for rows in self._chunks.parts()))
+        parts = ([coef[rows] for coef in coefs] for rows in self._chunks.parts())
+        found: F64 = self._chunks.total(_adjoint, parts, self._origin)
         return found
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
@@ -41,16 +53,16 @@ class DaskDesign(Design):
         return DenseDesign(self._chunks.take(index))
 
 
-def _scores(block: AnyArray, _: slice, vector: F64) -> F64:
-    return DenseDesign(block).scores(vector)
+def _scores(block: AnyArray, _: slice, vector: F64, origin: F64 | None) -> F64:
+    return DenseDesign(block, origin).scores(vector)
 
 
 def _row_scores(block: AnyArray, _: slice, coefs: F64) -> F64:
     return row_scores(block, coefs)
 
 
-def _adjoint(block: AnyArray, coefs: Coefs) -> F64:
-    return DenseDesign(block).adjoint(coefs)
+def _adjoint(block: AnyArray, coefs: Coefs, origin: F64 | None) -> F64:
+    return DenseDesign(block, origin).adjoint(coefs)
 
 
 def _moments(block: AnyArray, weight: F64, shift: F64) -> F64:

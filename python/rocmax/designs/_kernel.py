@@ -235,7 +235,7 @@ class KernelDesign(Design):
     So ``adjoint`` is the only product with K; a float32 K is cast up block by block.
     """
 
-    dual = True
+    dual, rounds_lengths = True, True
 
     def __init__(self, matrix: AnyArray) -> None:
         self.n_samples = len(matrix)
@@ -272,7 +272,11 @@ class DualDesign(Design):
     def __init__(self, design: Design) -> None:
         self.n_samples = design.n_samples
         self.dim = design.n_samples + design.dim
-        self._design = design
+        self._design, self.eps = design, design.eps
+
+    def accurate(self, *, shifted: bool = True) -> "DualDesign":
+        design = self._design.accurate(shifted=shifted)
+        return self if design is self._design else DualDesign(design)
 
     def scores(self, vector: F64, /) -> F64:
         return self._design.scores(vector[self.n_samples :])

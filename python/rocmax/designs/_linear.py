@@ -1,5 +1,6 @@
 """Linear designs: vectors are feature weights, inner products are the ordinary ones."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import in_rows, row_blocks, slices, tiles
-from rocmax.designs._moments import add_moments
+from rocmax.designs._moments import add_moments, rough_mean, some_rows
 
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
 # sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
-# Rows that are centred at a time: they stay in the cache.
-_ROWS = 16
+# Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
+_ROWS, SOME = 16, 50
 
 
 class _LinearDesign(Design):
@@ -36,6 +37,20 @@ class DenseDesign(_LinearDesign):
 
     _X: AnyArray
 
+    def __init__(self, X: Any, origin: F64 | None = None) -> None:
+        super().__init__(X)
+        # What products in double precision subtract from each row; None: products are those of X as it is.
+        self._origin = origin
+        self.eps = rounding_of(X.dtype) if origin is None else self.eps
+
+    def accurate(self, *, shifted: bool = True) -> "DenseDesign":
+        origin = rough_mean(some_rows(self._X, SOME)) * shifted
+        return self if self._X.dtype == np.float64 and not origin.any() else type(self)(self._X, origin)
+
+    def _tiles(self) -> Iterator[tuple[slice, slice, AnyArray]]:
+        for rows, columns, block in tiles(self._X):
+            yield rows, columns, block if self._origin is None else block - self._origin[columns]
+
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
         for rows, block in row_blocks(self._X):
@@ -44,7 +59,7 @@ class DenseDesign(_LinearDesign):
 
     def scores(self, vector: F64, /) -> F64:
         scores = np.empty(self.n_samples)
-        for rows, columns, block in tiles(self._X):
+        for rows, columns, block in self._tiles():
             part = block @ vector[columns].astype(block.dtype, copy=False)
             scores[rows] = part if columns.start == 0 else scores[rows] + part
         return scores
@@ -52,7 +67,7 @@ class DenseDesign(_LinearDesign):
     def adjoint(self, coefs: Coefs, /) -> F64:
         vectors = np.zeros((len(coefs), self.dim))
         looked_at = self._X.size > settings().small_product
-        for rows, columns, X in tiles(self._X):
+        for rows, columns, X in self._tiles():
             block = coefs_of(coefs, rows, X.dtype)
             if looked_at:
                 used = np.flatnonzero(block.any(axis=0))
@@ -88,6 +103,15 @@ class SparseDesign(_LinearDesign):
         # scipy's constructors check all indices: on wide tables that takes as long as two products.
         super().__init__(X if isinstance(X, sp.csr_array) else sp.csr_array(X))
         self._Xt = self._X.T  # shares the arrays
+
+    def accurate(self, *, shifted: bool = True) -> "SparseDesign":
+        columns = shifted & (np.bincount(self._X.indices, minlength=self.dim) == self.n_samples)  # without zeros
+        if self._X.dtype == np.float64 and not columns.any():
+            return self
+        X = self._X.astype(np.float64)
+        origin = np.where(columns, X[[0]].toarray()[0], 0.0)
+        X.data -= origin[X.indices]
+        return SparseDesign(X)
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         if not shift.any():
@@ -136,6 +160,11 @@ def row_scores(X: AnyArray, coefs: F64) -> F64:
         for k, coef in enumerate(coefs[:, columns].astype(block.dtype, copy=False)):
             scores[rows, k] += np.einsum("ij,j->i", block, coef)
     return scores
+
+
+def rounding_of(dtype: Any) -> float:
+    """Return the relative rounding of products with features of a dtype: single precision stays."""
+    return float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
 
 
 def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:

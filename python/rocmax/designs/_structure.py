@@ -36,7 +36,7 @@ class StructuredDesign(Design):
 
     def __init__(self, design: Design, positive: Bool, structure: float, weight: F64 | None = None) -> None:
         self.n_samples, self.dim, self.divisible = design.n_samples, design.dim, design.divisible
-        self._design = design
+        self._design, self.eps = design, design.eps
         self._metric = structure * class_covariance(design, positive, weight)
         self._metric[np.diag_indices(self.dim)] += 1.0
         self._factor = _factor(self._metric.copy())
@@ -50,12 +50,18 @@ class StructuredDesign(Design):
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ self._metric @ v.T
 
+    def accurate(self, *, shifted: bool = True) -> "StructuredDesign":
+        design = self._design.accurate(shifted=shifted)
+        return self if design is self._design else self._over(design)
+
     def rows(self, index: Rows, /) -> "StructuredDesign | None":
         rows = self._design.rows(index)
-        if rows is None:
-            return None
+        return None if rows is None else self._over(rows)
+
+    def _over(self, design: Design) -> "StructuredDesign":
+        """Return the same metric over another design."""
         found = copy(self)
-        found._design, found.n_samples = rows, len(index)
+        found._design, found.n_samples, found.eps = design, design.n_samples, design.eps
         return found
 
 

@@ -1,6 +1,5 @@
 """The certificate of a fit: what proves its optimality gap to somebody who trusts neither the solver nor its author."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 from zipfile import BadZipFile
@@ -12,32 +11,25 @@ from sklearn.utils.validation import check_is_fitted
 from rocmax import _core
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
-from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Kernel, inner, plain_coefficients
+from rocmax.designs import Design, Kernel, plain_coefficients
 from rocmax.estimators._base import Data
+from rocmax.estimators._cuts import Convex
 from rocmax.estimators._digests import of_features, of_values
 from rocmax.estimators._kernel_base import kernel_design
-from rocmax.risks import Hinge, Naive, Oracle, Ramp, Risk, Tight
-from rocmax.solvers import Model
+from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers._result import relative_gap
 from rocmax.solvers.least_squares import Loss, targets
 
-_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
-    "tight": Tight,
-    "naive": Naive,
-    "hinge": Hinge,
-    "ramp": Ramp,
-}
 STEP = "last convex step"
 # The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
 # pairs. The bound falls by about as much.
 _SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
-# With numbers in single precision it is this many times as large.
-_ROUNDING, _OF_UNIT, _OF_SINGLE = 1e-9, 1e-13, 1e4
+_ROUNDING, _OF_UNIT = 1e-9, 1e-13
 _FORMAT = 2
+_OF_PART = "surrogate", "fpr_range", "before"
 _DIGESTED = {
     "X": "differs from the features of the fit",
     "y": "differs from the labels of the fit",
@@ -180,19 +172,13 @@ class Certificate:
         part = Convex.of(_core.Problem(data.positive, weight), self.surrogate, self.fpr_range, self.before)
         if fault := part.pairs.fault(self._arrangement):
             raise ValueError(f"the certificate proves nothing: {fault}")
-        design = self._design(data)
-        bound = self._bound(part, design, data)
-        model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
-        objective = 0.5 * model.norm + self._quadratic(data, model.scores)[0]
-        if part.risk is not None:
-            objective += self.C * self.margin * part.risk(model.scores / self.margin).value
-        single = np.float32 in (X.dtype, np.dtype(self.kernel_dtype))
-        allowed = (_OF_SINGLE if single else 1.0) * (_ROUNDING * objective + _OF_UNIT * self.C)
+        (objective, *others), (bound, _) = self._numbers(part, data)
+        allowed = _ROUNDING * objective + _OF_UNIT * self.C + 2.0 * max(abs(other - objective) for other in others)
         if not self.bound <= bound + allowed:
             raise ValueError(f"the bound {self.bound:.17g} does not follow from the data, only {bound:.17g}")
         if not abs(self.objective - objective) <= allowed:
             raise ValueError(f"the objective {self.objective:.17g} is that of another model; it is {objective:.17g}")
-        return relative_gap(objective, min(self.bound, bound))
+        return relative_gap(max(self.objective, objective), min(self.bound, bound))
 
     def save(self, path: Any) -> None:
         """Write the certificate as a npz file of plain arrays.
@@ -253,10 +239,19 @@ class Certificate:
     def _arrangement(self) -> Arrangement:
         return Arrangement(self.share, self.beyond, self.inside, self.columns)
 
-    def _design(self, data: Data) -> Design:
-        """Return the features or the kernel matrix."""
+    def _numbers(self, part: "Convex", data: Data) -> list[tuple[float, ...]]:
+        """Return the objective and the bound by the samples, each also as poor as rounding lets it be."""
         kernel = Kernel(self.kernel, None, *self.kernel_parameters)
-        return kernel_design(kernel, data, 0.0, np.dtype(self.kernel_dtype).type)
+        design = kernel_design(kernel, data, 0.0, np.dtype(self.kernel_dtype).type)
+        design = design.accurate(shifted=self.surrogate != "samples")
+        model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
+        objectives = tuple(
+            0.5 * norm + self._quadratic(data, scores)[0] + self.C * self.margin * part.value(scores / self.margin)
+            for _, scores, norm in (model, rounded(model, design, data.positive))
+        )
+        # A risk may be a difference of sums of scores.
+        objectives += (objectives[0] + self.C * design.eps * float(np.ptp(model.scores)),)
+        return [objectives, self._bounds(part, design, data)]
 
     def _quadratic(self, data: Data, scores: F64) -> tuple[float, F64]:
         """Return the quadratic part of F at scores, and its gradient."""
@@ -267,15 +262,13 @@ class Certificate:
         pull = -plain_coefficients(np.zeros(len(scores)), scores, positive, self.structure, weight)
         return 0.5 * float(scores @ pull), pull
 
-    def _bound(self, part: "Convex", design: Design, data: Data) -> float:
+    def _bounds(self, part: "Convex", design: Design, data: Data) -> tuple[float, ...]:
         """Return the minimum of F with the linear function in place of all but 1/2 |f|^2."""
         value, coef = self._quadratic(data, self.tangent)
-        offset = value - float(coef @ self.tangent) + self.C * self.margin * part.pairs.offset(self._arrangement)
-        coef = coef - self.C * part.tilt
-        for rows, of_class in zip((data.positive, ~data.positive), part.pairs.coefs(self._arrangement), strict=True):
-            coef[rows & data.counted] += self.C * of_class
-        vector = design.adjoint(coef[None])[0]
-        return max(offset - 0.5 * inner(design, vector, vector), 0.0)
+        of_cut, coef_of_cut, terms = part.cut(self._arrangement)
+        offset = value - float(coef @ self.tangent) + self.C * self.margin * of_cut
+        terms = self.C * terms + float(np.abs(coef).sum())
+        return tuple(max(offset - 0.5 * n, 0.0) for n in squares_of(coef + self.C * coef_of_cut, terms, design))
 
 
 def squares(positive: Bool, weight: F64, scores: F64, C: float, *, pairwise: bool) -> tuple[float, F64]:
@@ -284,27 +277,6 @@ def squares(positive: Bool, weight: F64, scores: F64, C: float, *, pairwise: boo
     rest = targets(positive) - scores
     pull = loss.times(rest)
     return C * float(rest @ pull), -2.0 * C * pull
-
-
-class Convex(NamedTuple):
-    """What an arrangement is about: pairs, the coefficients of the linearised concave part, and the whole risk."""
-
-    pairs: Pairs
-    tilt: F64 | float
-    risk: Oracle | None
-
-    @classmethod
-    def of(cls, problem: _core.Problem, surrogate: str, fpr_range: tuple[float, float], before: F64) -> Self:
-        """Return the risk of a surrogate; if it is not convex, the convex step from some scores."""
-        low, high = problem.ranks(*fpr_range)
-        if surrogate not in _RISKS:
-            return cls(Pairs.of(problem, (low, high), None, naive=False), 0.0, None)
-        oracle = _RISKS[surrogate](fpr_range).bind(problem, n_threads(None))
-        if isinstance(oracle, Oracle):
-            return cls(Pairs.of(problem, (low, high), None, naive=surrogate == "naive"), 0.0, oracle)
-        step = oracle.at(before)
-        tilt = 0.0 if step.concave is None else step.concave(before).coef
-        return cls(Pairs.of(problem, (0.0, high - low), step.below, naive=False), tilt, oracle.whole)
 
 
 class Proof(NamedTuple):
@@ -319,10 +291,17 @@ class Proof(NamedTuple):
     def of(cls, cuts: list[tuple[float, F64]], data: Data, **known: Any) -> Self:
         """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut."""
         problem = _core.Problem(data.positive, data.weight)
-        pairs = Convex.of(problem, known["surrogate"], known["fpr_range"], known["before"]).pairs
-        order = np.concatenate([np.flatnonzero(data.counted & side) for side in (data.positive, ~data.positive)])
-        found = pairs.average([share for share, _ in cuts], (coef[order] for _, coef in cuts))
-        return cls(pairs, found, _digests(data), known)
+        part = Convex.of(problem, *(known[name] for name in _OF_PART))
+        return cls(part.pairs, part.average(cuts), _digests(data), known)
+
+    def by_samples(self, data: Data) -> Self:
+        """Return the proof with the objective and the bound that `Certificate.verify` finds."""
+        certificate = Certificate(**self.known, **self.found._asdict(), digests=np.zeros(4, dtype=np.uint64))
+        part = Convex.of(_core.Problem(data.positive, data.weight), *(self.known[name] for name in _OF_PART))
+        objectives, (_, bound) = certificate._numbers(part, data)
+        return self._replace(
+            known={**self.known, "objective": max(objectives), "bound": min(self.known["bound"], bound)}
+        )
 
     def certificate(self) -> Certificate:
         """Return the certificate, with the cuts scaled down if rounding requires it."""

@@ -11,16 +11,17 @@ from rocmax.designs import Kernel, Landmarks, RowSpace, Space
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._certificate import CertificateMixin, Proof
+from rocmax.estimators._cuts import PROVEN
 from rocmax.estimators._kernel_base import KernelRanker, support_of
 from rocmax.estimators._training import FULL, Surrogate
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.solvers import Model, SolverResult
+from rocmax.solvers._result import relative_gap
 
 # The default C for kernel="linear" and for other kernels, whose features are shorter. Chosen on the tuning half of the
 # sets of benches/python/defaults.py: linear machines are equally good from 3 to 1,000, kernel machines best at 300 on
 # the ranges [0, 0.05] and [0, 1] taken together.
 _AUTO_C = {"linear": 100.0, "kernel": 300.0}
-_PROVEN = ("tight", "naive", "hinge", "ramp")
 _LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 
 
@@ -49,15 +50,15 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
 
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
-        if result.proof is None or surrogate not in (*_PROVEN, "auc"):
-            return f"it needs one of the surrogates {', '.join(map(repr, _PROVEN))}, over all pairs"
+        if result.proof is None or surrogate not in PROVEN:
+            return f"it needs one of the surrogates {', '.join(map(repr, PROVEN))}, over all pairs"
         fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
         convex = surrogate == "auc" or (surrogate == "hinge" and fpr_range[0] == 0)
         kernel = getattr(self, "_kernel", _LINEAR)
         if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
         none = np.zeros(len(data.positive))
-        return Proof.of(
+        proof = Proof.of(
             result.proof,
             data,
             objective=result.objective,
@@ -74,18 +75,21 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             tangent=none if result.tangent is None else result.tangent,
             before=none if result.before is None else result.before,
         )
+        return proof.by_samples(data) if self.structure and kernel.name == "linear" else proof
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> None:
         """Set the fitted attributes except the threshold."""
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
         self.surrogate_ = surrogate if isinstance(surrogate, str) else own
-        self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self.history_ = {
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc", "step")
         }
         self.__dict__.update(self._coefficients(result.model, data, space))
         self._proof = self._proved(result, surrogate, data, space)
+        known = self._proof.known if isinstance(self._proof, Proof) else vars(result)
+        self.objective_, self.n_iter_ = known["objective"], result.n_iter
+        self.dual_gap_ = relative_gap(known["objective"], known["bound"])
 
     @property
     def _is_dual(self) -> bool:

@@ -15,7 +15,7 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design, is_dask, is_sparse, is_stored, linear_scores
+from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._certificate import CertificateMixin, Proof, squares
@@ -202,32 +202,28 @@ class LeastSquares(CertificateMixin, KernelRanker):
         """Return the proof: the tangent of the loss at the scores of the model."""
         if len(alphas) > 1 or alphas[0] == 0 or self._kernel.function is not None:
             return "least squares need one label, alpha above 0 and a kernel by name or kernel='precomputed'"
-        X, labels, weight, kept, given = data
+        _, labels, weight, kept, given = data
         positive, f, C = labels[:, 0], scores[:, 0], 0.5 / float(alphas[0])
+        own, objective, bound = (self.coef_ if features is None else self.dual_coef_)[0], np.inf, np.inf
         with np.errstate(over="ignore", invalid="ignore"):
-            value, pull = squares(positive, weight, f, C, pairwise=self._pairwise)
-            rounding = 0.0
-            if self._kernel.name == "linear":
+            if features is None:
                 if not np.array_equal(self._scores(given.X)[kept], scores):
                     return "X or coef_ has changed since the fit"
-                own, dual = self.coef_[0], as_design(X).adjoint(pull[None])[0]
-                norm, of_dual = own @ own, dual @ dual
             else:
                 assert isinstance(features, KernelFeatures)
-                own = self.dual_coef_[0]
-                norm, of_dual = own[kept] @ f, pull @ (features.K @ pull)
+                value, pull = squares(positive, weight, f, C, pairwise=self._pairwise)
                 # A kernel with eigenvalues near 0 cancels most of the terms.
                 rounding = _ROUNDING * np.square(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K))))
-            objective, bound = float(value + 0.5 * norm), float(value - pull @ f - 0.5 * of_dual - rounding)
-        if not np.isfinite([C, objective, bound]).all():
-            return "its numbers overflow; scale the features, alpha or the weights"
+                objective = value + 0.5 * float(own[kept] @ f)
+                bound = max(value - float(pull @ f + 0.5 * pull @ (features.K @ pull) + rounding), 0.0)
         tangent = np.zeros(len(kept))
         tangent[kept] = f
-        return Proof.of(
+        given = given._replace(positive=given.positive[:, 0])
+        proof = Proof.of(
             [],
-            given._replace(positive=given.positive[:, 0]),
+            given,
             objective=objective,
-            bound=max(bound, 0.0),
+            bound=bound,
             surrogate="pairs" if self._pairwise else "samples",
             fpr_range=(0.0, 1.0),
             C=C,
@@ -240,6 +236,11 @@ class LeastSquares(CertificateMixin, KernelRanker):
             tangent=tangent,
             before=np.zeros(len(kept)),
         )
+        with np.errstate(over="ignore", invalid="ignore"):
+            proof = proof if features is not None else proof.by_samples(given)
+        if not np.isfinite([C, proof.known["objective"], proof.known["bound"]]).all():
+            return "its numbers overflow; scale the features, alpha or the weights"
+        return proof
 
     def _conjugate_gradients(self, data: Samples, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, *_ = data

@@ -88,7 +88,8 @@ class Machine(CertifiedRanker):
             training = Training(design, _core.Problem(data.positive, data.weight), fpr_range, threads)
             result = self._solved(training, surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=steps)
             if structure and result.proof is not None:  # where the tangent of the quadratic part gives the same bound
-                result.tangent = design.scores(-C * design.adjoint(result.pull[None])[0])
+                accurate = design.accurate()
+                result.tangent = accurate.scores(-C * accurate.adjoint(result.pull[None])[0])
             self.C_ = C
             zero, scores = self._keep(result, steps, surrogate, data, landmarks)
         self._warn(zero=zero, scores=scores)

@@ -1,7 +1,7 @@
 """PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -227,7 +227,14 @@ class PartialAUCSVCCV(CertifiedRanker):
                 design = as_design(X) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
-            result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
+            stop: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+            result = training.fit(name, self.C_, callback=steps, **stop)
+            if isinstance(space, RowSpace):  # the gap is that of the features themselves
+                last = replace(result, model=result.model._replace(vector=space.vector(result.model.vector)))
+                steps.close()
+                steps, space = self._steps(part, data, None), None
+                training = Training(as_design(X), training.problem, fpr_range, threads)
+                result = training.fit(name, self.C_, callback=steps, last=last, **stop)
             zero, train_scores = self._keep(result, steps, name, data, space)
             if isinstance(space, Landmarks):
                 self.gamma_ = space.kernel.gamma

@@ -12,7 +12,8 @@ from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
-from rocmax.designs import Design, inner
+from rocmax.designs import Design
+from rocmax.estimators._cuts import PROVEN, Convex
 from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight, Trimmed
 from rocmax.solvers import (
     Bundle,
@@ -26,6 +27,9 @@ from rocmax.solvers import (
     minimise_convex,
     minimise_smooth,
     minimise_trimmed,
+    reach,
+    rounded,
+    squares_of,
     suits_newton,
 )
 
@@ -51,6 +55,10 @@ _SHARE = 8
 _TOP_AFTER, _TOP, _TOP_SHARE, _TOP_TOL, _TOP_ROUNDS = 6, 2.0, 3, 0.8, 3
 # A smooth risk is solved to this share of the tolerance, so that one plane certifies it.
 _SMOOTH_TOL = 0.1
+# The rounding of the objective, relative to it, up to which the products of the steps are accurate enough.
+_HARMLESS = 1e-10
+# By how much a model is longer than best: margins then hold in whatever order products are summed.
+_LONGER = 1e-11
 # The tolerances in single precision, and of the length of its model, relative to that of the fit.
 _SINGLE_TOL, _SEARCH_TOL = 0.9, 0.05
 # The largest C |x|^2, which a score may reach: in single precision rounding hides margins of 1 beyond it. Measured on
@@ -134,6 +142,7 @@ class Training:
         start: Model | None = None,
         descend: bool = False,
         callback: Callback | None = None,
+        last: SolverResult | None = None,
     ) -> SolverResult:
         """Fit one model from `start`, such as the model of a lower C; risks that are not convex use it with `descend`.
 
@@ -141,53 +150,104 @@ class Training:
         minimum (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
 
         Wide features are first centred, which changes no pair, and multiplied in single precision. The gap of the
-        result is that of the features themselves; if it is above `tol`, the fit goes on with these.
+        result is that of the features themselves; if it is above `tol`, the fit goes on with these. If rounding may
+        hide more of the gap, objective and bound come from accurate products, with which the fit then goes on.
+        `last` is the result of such a fit in other features, with its model in these.
         """
+        found, levels = last, self._levels(surrogate, C)
+        while True:
+            with _blaming_features():
+                if found is not None:
+                    found = self._accurate(found, surrogate, C, tol)
+                    start, descend = found.model, True
+                    if found.gap <= tol or found.n_iter >= max_iter:
+                        return replace(found, status="converged" if found.gap <= tol else "max_iter")
+                fits, rough = next(levels, (None, 1.0))
+                if fits is None:
+                    assert found is not None
+                    return replace(found, status="stalled")
+                if fits is not self and start is not None:
+                    start = Model.of(start.vector, fits.design)
+                done = 0 if found is None else found.n_iter
+                report = callback if fits is self else self._reporting(callback)
+                more = fits._fit(surrogate, C, rough * tol, max_iter - done, start, descend, report)
+                if found is not None:
+                    more = replace(more, n_iter=done + more.n_iter, history=found.history + more.history)
+                if fits is self and not self._is_rough(more, C):
+                    return more
+                found = more
+
+    def _levels(self, surrogate: Surrogate, C: float) -> "Iterator[tuple[Training, float]]":
+        """Yield these fits by products of rising accuracy, and the tolerance of each relative to that of the fit."""
         single, longest = self._single
-        if single is None or not (C * longest <= _SINGLE_REACH and isinstance(surrogate, str)):
-            return self._fit(surrogate, C, tol, max_iter, start, descend, callback)
-        begin = None if start is None else Model.of(start.vector, single.design)
-        found = single._fit(surrogate, C, _SINGLE_TOL * tol, max_iter, begin, descend, self._uncentred(callback))
-        found = self._in_double(found, surrogate, C, tol)
-        if found.gap <= tol or found.n_iter >= max_iter:
-            return replace(found, status="converged" if found.gap <= tol else "max_iter")
-        more = self._fit(surrogate, C, tol, max_iter - found.n_iter, found.model, True, callback)
-        return replace(more, n_iter=found.n_iter + more.n_iter, history=found.history + more.history)
+        if single is not None and C * longest <= _SINGLE_REACH and isinstance(surrogate, str):
+            yield single, _SINGLE_TOL
+        yield self, 1.0
+        if self._finer is not self:
+            yield self._finer, 1.0
 
     @cached_property
     def _single(self) -> "tuple[Training | None, float]":
         """The fits in single precision, None if these are no cheaper, and the square of the longest sample."""
         design, longest = self.design.single() or (None, 0.0)
-        fits = None if design is None else Training(design, self.problem, self._fpr_range, self._n_threads)
-        return fits, longest
+        return None if design is None else self._over(design), longest
 
-    def _uncentred(self, callback: Callback | None) -> Callback | None:
-        """Return a callback for models of centred features: it adds the score of their mean."""
-        first = self.design.rows(np.zeros(1, dtype=np.intp))
-        if callback is None or first is None:
-            return callback
+    @cached_property
+    def _finer(self) -> "Training":
+        """The fits by accurate products."""
+        return self._over(self.design.accurate())
 
-        def report(progress: Progress, model: Model) -> None:
-            of_mean = first.scores(model.vector)[0] - model.scores[0]
-            callback(progress, model._replace(scores=model.scores + of_mean))
+    def _over(self, design: Design) -> "Training":
+        """Return the same fits over another design."""
+        if design is self.design:
+            return self
+        return Training(design, self.problem, self._fpr_range, self._n_threads)
 
-        return report
+    def _is_rough(self, found: SolverResult, C: float) -> bool:
+        """Whether rounding of the products of the steps may change the gap."""
+        far, eps = C * reach(self.design, found.model.scores), self.design.eps
+        error = eps * far * (np.sqrt(max(found.model.norm, 0.0)) + (far if self.design.rounds_lengths else eps * far))
+        return bool(error > _HARMLESS * found.objective)
 
-    def _in_double(self, found: SolverResult, surrogate: Surrogate, C: float, tol: float) -> SolverResult:
-        """Return a result of single precision with the objective and the bound of the features themselves."""
-        design, (risk, _) = self.design, self.bound(surrogate)
+    def _reporting(self, callback: Callback | None) -> Callback | None:
+        """Return a callback for models of centred features."""
+        return callback and (lambda progress, model: callback(progress, self._of_features(model)))
+
+    def _of_features(self, model: Model) -> Model:
+        """Return a model of centred features with the score of their mean added."""
+        first = self.design.rows(np.zeros(1, dtype=np.intp)) or self.design
+        return model._replace(scores=model.scores + (first.scores(model.vector)[0] - model.scores[0]))
+
+    def _accurate(self, found: SolverResult, surrogate: Surrogate, C: float, tol: float) -> SolverResult:
+        """Return a result with the objective and the bound by accurate products, and the best length of its model."""
+        design, (risk, _) = self._finer.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
-        model = Model.of(found.model.vector, design)
+        vector = found.model.vector
+        if design.dual:
+            vector = design.adjoint(vector[None, : design.n_samples])[0]
+        model = Model.of(vector, design)
+        partial_auc = objective(model)[1].partial_auc
+        if surrogate in PROVEN:
+            model = rounded(model, design, self.problem.labels)
         value, at = objective(model)
-        model, value, at = lengthened(objective, model, value, at, _SEARCH_TOL * tol * value)
-        bound = 0.0
-        if found.proof:
-            vector = design.adjoint(found.pull[None])[0]
-            bound = max(C * found.offset - 0.5 * C**2 * inner(design, vector, vector), 0.0)
+        model, value, _ = lengthened(objective, model, value, at, _SEARCH_TOL * tol * value)
+        longer = model.scaled(1.0 + _LONGER)
+        if (of_longer := objective(longer)[0]) <= (1.0 + 4.0 * _LONGER) * value:
+            model, value = longer, of_longer
+        if self._finer is not self:
+            model = self._of_features(model)
+        bound = found.bound
+        if found.proof is not None:
+            offset, coef, terms = found.offset, found.pull, float(np.abs(found.pull).sum())
+            if surrogate in PROVEN:
+                before = model.scores if found.before is None else found.before
+                part = Convex.of(self.problem, surrogate, self._fpr_range, before)
+                offset, coef, terms = part.cut(part.average(found.proof))
+            bound = max(C * offset - 0.5 * C**2 * squares_of(coef, terms, design)[1], 0.0)
         bound = min(bound, value)
-        last = replace(found.history[-1], objective=value, bound=bound, partial_auc=at.partial_auc)
+        last = replace(found.history[-1], objective=value, bound=bound, partial_auc=partial_auc)
         return replace(
-            found, model=model, objective=value, bound=bound, partial_auc=at.partial_auc,
+            found, model=model, objective=value, bound=bound, partial_auc=partial_auc,
             history=[*found.history[:-1], last],
         )  # fmt: skip
 
@@ -203,46 +263,43 @@ class Training:
     ) -> SolverResult:
         design, (risk, bundle) = self.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
-        with _blaming_features():
-            if isinstance(risk, Oracle):
-                Cs, n_iter = [C], 0
-                if suits_newton(objective):  # only the certificate is missing then
-                    start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-                while start is None and Cs[0] > _DIRECT_C and len(Cs) < max_iter and not design.dual:
-                    Cs.insert(0, Cs[0] / _STEP_C)
-                few = min(_TOP_AFTER, max_iter - len(Cs))  # each C has a step
-                if start is None and few and surrogate == "tight" and risk.hinges is None and self._few_in_range():
-                    found = minimise_convex(
-                        risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback
-                    )
-                    start, n_iter = found.model, found.n_iter
-                    if found.gap > tol and start.norm > 0:
-                        start, Cs = self._of_top_negatives(start, C, tol, max_iter), [C]
-                for left, at in zip(range(len(Cs))[::-1], Cs, strict=True):
-                    found = minimise_convex(
-                        risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max_iter - n_iter - left, start=start,
-                        bundle=bundle, callback=callback,
-                    )  # fmt: skip
-                    start, n_iter = found.model, n_iter + found.n_iter
-                return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
-            if not descend or start is None or start.norm == 0:
-                start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
-            # Only the direction of a start matters.
-            start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
-            history: list[Progress] = []
-            while True:
-                found = minimise_trimmed(
-                    risk, design, C, tol=tol, max_iter=max_iter - len(history), start=start, bundle=bundle,
-                    callback=callback,
+        if isinstance(risk, Oracle):
+            Cs, n_iter = [C], 0
+            if suits_newton(objective):  # only the certificate is missing then
+                start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
+            while start is None and Cs[0] > _DIRECT_C and len(Cs) < max_iter and not design.dual:
+                Cs.insert(0, Cs[0] / _STEP_C)
+            few = min(_TOP_AFTER, max_iter - len(Cs))  # each C has a step
+            if start is None and few and surrogate == "tight" and risk.hinges is None and self._few_in_range():
+                found = minimise_convex(risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback)
+                start, n_iter = found.model, found.n_iter
+                if found.gap > tol and start.norm > 0:
+                    start, Cs = self._of_top_negatives(start, C, tol, max_iter), [C]
+            for left, at in zip(range(len(Cs))[::-1], Cs, strict=True):
+                found = minimise_convex(
+                    risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max_iter - n_iter - left, start=start,
+                    bundle=bundle, callback=callback,
                 )  # fmt: skip
-                history += found.history
-                found = replace(found, n_iter=len(history), history=history)
-                result = leave_zero(found, objective, self.problem, tol)
-                if result.objective >= (1.0 - tol) * found.objective:
-                    return result
-                if len(history) >= max_iter:  # the bound is that of a majorant at another model
-                    return replace(result, bound=0.0, proof=[], status="max_iter")
-                start = result.model  # a better one than where the descent ended, at zero or nearly
+                start, n_iter = found.model, n_iter + found.n_iter
+            return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
+        if not descend or start is None or start.norm == 0:
+            start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
+        # Only the direction of a start matters.
+        start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
+        history: list[Progress] = []
+        while True:
+            found = minimise_trimmed(
+                risk, design, C, tol=tol, max_iter=max_iter - len(history), start=start, bundle=bundle,
+                callback=callback,
+            )  # fmt: skip
+            history += found.history
+            found = replace(found, n_iter=len(history), history=history)
+            result = leave_zero(found, objective, self.problem, tol)
+            if result.objective >= (1.0 - tol) * found.objective:
+                return result
+            if len(history) >= max_iter:  # the bound is that of a majorant at another model
+                return replace(result, bound=0.0, proof=[], status="max_iter")
+            start = result.model  # a better one than where the descent ended, at zero or nearly
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
         """Return a model to descend from: the full-range model or, with many rows, the model of a sample."""

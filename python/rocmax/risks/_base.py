@@ -59,13 +59,13 @@ class Oracle:
         """Evaluate the risk; O(N + (m + j_b) log(m + j_b))."""
         coef = np.empty(len(scores))
         value, partial_auc, offset = self._core.evaluate(scores, coef, self._n_threads)
-        return Evaluation(value, coef, partial_auc, offset)
+        return Evaluation(max(value, 0.0), coef, partial_auc, offset)  # a difference of sums is rounded
 
     def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
         """Evaluate the risk at the scores base + step change without forming them."""
         coef = np.empty(len(base))
         value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
-        return Evaluation(value, coef, partial_auc, offset)
+        return Evaluation(max(value, 0.0), coef, partial_auc, offset)
 
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
         """Return a cut of the risk, smoothed over a width of scores; None if the risk is not a sum of hinges."""

@@ -8,6 +8,7 @@ A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``
 """
 
 from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._certificate import reach, rounded, squares_of
 from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._convex_concave import minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs
@@ -31,5 +32,8 @@ __all__ = [
     "minimise_pairs",
     "minimise_smooth",
     "minimise_trimmed",
+    "reach",
+    "rounded",
+    "squares_of",
     "suits_newton",
 ]

@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from rocmax.designs import inner
+from rocmax._typing import F64, Bool
+from rocmax.designs import Design, inner
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._objective import Model, Objective
 
 # The rounding that is allowed, relative to the terms of the objective, and relative to the rounding that is measured.
 _RELATIVE, _SEEN = 1e-6, 1e3
+# The rounding of a score, relative to the lengths of a sample and of the model: of sums of many products.
+_SUMS = 16.0
 # The largest error of a score that is harmless beside a margin of 1.
 _VISIBLE = 1e-3
 # The number of random directions.
@@ -88,13 +91,35 @@ def check_design(objective: Objective) -> None:
         )
 
 
+def reach(design: Design, coef: F64) -> float:
+    """Return the larger length of the samples with the highest and the lowest score or coefficient."""
+    some = np.zeros((2, design.n_samples))
+    some[0, np.argmax(coef)] = some[1, np.argmin(coef)] = 1.0
+    return float(np.sqrt(np.max([0.0, *(inner(design, vector, vector) for vector in design.adjoint(some))])))
+
+
+def rounded(model: Model, design: Design, positive: Bool) -> Model:
+    """Return a model with the scores of positives lowered, and the length raised, by their rounding: F is no higher."""
+    far, length, norm = reach(design, model.scores), np.sqrt(max(model.norm, 0.0)), model.norm
+    if design.rounds_lengths:
+        length = far * np.abs(model.vector[: design.n_samples]).sum()
+        norm += design.eps * length**2
+    return model._replace(scores=model.scores - _SUMS * design.eps * far * length * positive, norm=norm)
+
+
+def squares_of(coef: F64, terms: float, design: Design) -> tuple[float, float]:
+    """Return |X'a|^2, and as large as rounding lets it be; a are the coefficients, sums of terms of this total size."""
+    vector = design.adjoint(coef[None])[0]
+    error = design.eps * reach(design, coef) * terms
+    square = inner(design, vector, vector)
+    largest = max(square, 0.0) + (error**2 / design.eps if design.rounds_lengths else 0.0)
+    return square, float((np.sqrt(largest) + error) ** 2)
+
+
 def _require_size(objective: Objective, model: Model) -> None:
     """Raise if rounding of the scores, which may reach C k(x, x), hides a margin of 1."""
-    design = objective.design
-    some = np.zeros((2, design.n_samples))
-    some[0, np.argmax(model.scores)] = some[1, np.argmin(model.scores)] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = float(np.max([inner(design, vector, vector) for vector in design.adjoint(some)]))
+        largest = reach(objective.design, model.scores) ** 2
         hidden = not objective.C * largest * np.finfo(np.float64).eps <= _VISIBLE
     if hidden:
         raise ValueError(
