@@ -111,6 +111,7 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         *((text, "separators of thousands") for text in ("1,23,456", "1'234")),
         *((text, "a remark") for text in ("5 (H)", "12.5 (10.1-14.9)")),
         *((text, "a bound") for text in ("ca. 5", "less than 5")),
+        *((text, "a time") for text in ("12:30.5", "-1:30")),
         *((text, "a list") for text in ("[1, 2, 3]", '{"k": 3}')),
         *((text, "a date") for text in ("02JAN2024", "02JAN2024:03:04:05", "2. Januar 2024", "2 de enero de 2024")),
         *((text, "a date") for text in ("Tue, 02 Jan 2024 03:04:05 GMT", "2-Jan", "2024年1月2日", "2024-W05-3")),
@@ -120,6 +121,11 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
 )
 def test_what_a_text_is(text, what):
     assert what in forms_of([text])[text].what
+
+
+def test_ages_in_several_units_are_refused():
+    with pytest.raises(ValueError, match="holds '5y' in row 1, a number with a unit"):
+        decide(pd.DataFrame({"age": ["5y", "6m", "3w"] * N}))
 
 
 def test_names_that_look_alike_are_told():

@@ -30,8 +30,7 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
         schema, notes = decide(held, categorical=categorical, words=COMMAND, comma=form.comma)
     except TypeError as error:
         raise Failure(str(error).removeprefix("X: ")) from error
-    for note in notes:
-        form.notes.add(note)
+    form.notes.add(*notes)
     schema = replace(schema, missing=form.missing, decimal=form.decimal, thousands=form.thousands)
     return schema, Table(held, is_text=False)
 
@@ -82,8 +81,8 @@ def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl
     found.columns = texts.columns
     for k in np.flatnonzero(bad).tolist():
         series = texts[:, k].alias(schema.numeric[k])
-        flag = next(column for column in schema.columns if column.name == series.name).kind == "flag"
-        one = numbers.number_column(series, form, before, booleans=flag, why="; the model was trained on numbers in it")
+        flag, why = bool(schema.flags()[k]), "; the model was trained on numbers in it"
+        one = numbers.number_column(series, form, before, booleans=flag, why=why)
         found = found.with_columns(one.alias(f"x{k}"))
     for k in np.flatnonzero(np.array(found.null_count().row(0)) > np.array(texts.null_count().row(0))).tolist():
         numbers.tell(schema.numeric[k], texts[:, k], found[:, k], form)

@@ -13,7 +13,7 @@ from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, log
 from rocmax._cli._table import nameless
-from rocmax._tables._decide import COMMAND, alike_note, name_note
+from rocmax._tables._decide import COMMAND, alike_notes, name_note
 from rocmax._tables._forms import CODES, LEADING, MISSING, NO_LABEL, SPACES, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short
 
@@ -31,12 +31,13 @@ class Notes(list[Note]):
         self._known: set[tuple[str, str]] = set()
         self._told = 0
 
-    def add(self, note: Note) -> None:
-        """Keep a note, unless there is one of its kind about the column."""
-        key = note.kind, note.column or note.text
-        if key not in self._known:
-            self._known.add(key)
-            self.append(note)
+    def add(self, *notes: Note) -> None:
+        """Keep each note, unless there is one of its kind about the column."""
+        for note in notes:
+            key = note.kind, note.column or note.text
+            if key not in self._known:
+                self._known.add(key)
+                self.append(note)
 
     def tell(self) -> None:
         """Print the notes that are new."""
@@ -91,13 +92,9 @@ class Form:
 
 def names(series: pl.Series, form: Form) -> pl.Series:
     """Return texts without those that are empty or named as missing; other codes are names, which is news."""
-    found = series.to_frame("c").with_columns(
-        pl.when(pl.all().is_in(form.missing) | pl.all().str.strip_chars().is_in(["", *form.missing]))
-        .then(None)
-        .otherwise(pl.all())
-        .name.keep()
-    )
-    return found.to_series().alias(series.name)
+    held = nameless(series)
+    gone = held.is_in(form.missing) | held.str.strip_chars().is_in(["", *form.missing])
+    return held.set(gone.fill_null(False), None).alias(series.name)
 
 
 def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
@@ -110,8 +107,7 @@ def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
     counts = held.filter(held.str.strip_chars().str.to_lowercase().is_in(codes)).value_counts(sort=True)
     if len(counts):
         form.notes.add(name_note(name, *counts.row(0)))
-    if note := alike_note(name, held.drop_nulls().unique().to_list()):
-        form.notes.add(note)
+    form.notes.add(*alike_notes(name, held.drop_nulls().unique().to_list()))
 
 
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:

@@ -50,8 +50,7 @@ def run(arguments: Namespace) -> None:
         )
         if groups is not None:
             numbers.tell_of_names(groups, frame[groups], form)
-        for note in trained.suspects(data.X, positive, data.groups, in_time=data.in_time):
-            form.notes.add(note)
+        form.notes.add(*trained.suspects(data.X, positive, data.groups, in_time=data.in_time))
     form.tell()
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(

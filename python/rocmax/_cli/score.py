@@ -80,11 +80,9 @@ class _Scored:
 
     def notes(self) -> list[dict[str, Any]]:
         """Report what is news about the rows, and return it ready for JSON."""
-        form = self.form
-        for note in self._later.notes():
-            form.notes.add(note)
-        form.tell()
-        return form.notes.plain()
+        self.form.notes.add(*self._later.notes())
+        self.form.tell()
+        return self.form.notes.plain()
 
     def _of(self, rows: source.Table) -> pl.DataFrame:
         model, frame = self._model, rows.frame

@@ -183,15 +183,15 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
     missing = 1.0 - n / len(values)
     if kind == "text":
         named = {text: counts[text] for text in counts if text not in codes}
-        note = _form_note(name, values, named, words, comma) if named else None
+        note = _form_note(name, values, named, words, comma)
         if n >= FEW and len(counts) > _DISTINCT * n:
             tell(Note("left out", _not_a_category(name, len(counts), n, words), name, rows=n))
             return Column(name, "left out", "an id or free text", missing=missing)
         if note:
             tell(note)
-        if words.texts and codes:
-            tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
-    if note := alike_note(name, counts):
+    if words.texts and codes:
+        tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
+    for note in alike_notes(name, counts):
         tell(note)
     return Column(name, "category", categories=tuple(sorted(counts)), missing=missing)
 
@@ -210,14 +210,14 @@ def name_note(name: Any, text: str, n: int) -> Note:
     return Note("name", f"{what}; {COMMAND.missing.format(value=quote(text))} reads it as missing", name, (text,), n)
 
 
-def alike_note(name: Any, values: Collection[str]) -> Note | None:
+def alike_notes(name: Any, values: Collection[str]) -> list[Note]:
     """Return the news of names that differ only by case, blanks or the way of writing, if there are any."""
     pairs = look_alikes([*islice(sorted(values), _READ)])
     if not pairs:
-        return None
+        return []
     more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
     what = f"{short(pairs[0][0])!r} and {short(pairs[0][1])!r}{more} differ only by case, blanks or the way of writing"
-    return Note("alike", f"warning: column {name!r}: {what}, and are read as different names", name, pairs[0])
+    return [Note("alike", f"warning: column {name!r}: {what}, and are read as different names", name, pairs[0])]
 
 
 def _form_note(name: Any, values: list[str | None], counts: dict[str, int], words: Words, comma: bool) -> Note | None:
@@ -240,8 +240,8 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
             what = f"it is text, but {short(text)!r} in row {values.index(text) + 1}"
         elif len(forms) > _BANDS and max(shapes.values(), default=0) >= _OF_ONE_FORM * n:
             what = f"its texts differ in numbers alone, as {short(next(iter(forms)))!r} and {short([*forms][1])!r} do"
-    elif of["plain"] == n:
-        if words.texts:
+    elif of["plain"] == n:  # also of no text at all
+        if words.texts and n:
             what = "it is text"
         elif any("." in text for text in forms):
             what = f"its texts are numbers, such as {short(min(forms))!r}; convert them unless they name categories"

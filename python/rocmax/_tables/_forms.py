@@ -28,7 +28,7 @@ LEADING = r"[+-]?[1-9]\d{0,2}"
 _NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _MARKS = SPACES + "'\u2019_.,"
 _CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s*[AaPp]\.?[Mm]\.?)?"
 _ZONE = r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # Without a year, the month must be written as in English: decile 5 is no day.
@@ -124,7 +124,7 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
         if found[text] is TEXT and (unit := _unit(stripped)):
             units.setdefault(unit, []).append(text)
     letters = [unit for unit in units if len(unit) == 1]
-    if len(letters) > 1:  # stages such as 2a and 2b
+    if len(letters) > 1 and not {*letters} <= {*"ymwdhs"}:  # stages such as 2a and 2b; 5y and 6m are ages
         units = {unit: of for unit, of in units.items() if unit not in letters}
     if len(units) <= _UNITS:
         found |= {text: _UNIT for texts_of in units.values() for text in texts_of}
