@@ -13,6 +13,7 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
+from rocmax._tables._forms import WHOLE
 from rocmax._typing import F64 as F64
 
 #: The dtypes that the core reads directly.
@@ -20,7 +21,6 @@ LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
 SCORES = {np.dtype("f8"), np.dtype("f4")}
 PAIRS = ((0, 1), (-1, 1))  # labels of which 1 is known to be positive; False and True are 0 and 1
 _BLOCK = 1 << 14
-WHOLE = 2**53  # float64 holds every integer up to here
 DROP = "pass missing='drop' to leave such samples out"  # advice of functions that take `missing`
 _LEAVE = "leave such samples out"
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from rocmax._checks.samples import WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, log
 from rocmax._cli._table import nameless
 from rocmax._tables._decide import COMMAND, alike_notes, name_note
-from rocmax._tables._forms import CODES, LEADING, MISSING, NO_LABEL, SPACES, forms_of, is_number, remedy_of_marks
+from rocmax._tables._forms import CODES, LEADING, MISSING, NO_LABEL, SPACES, WHOLE, forms_of, is_number, remedy_of_marks
 from rocmax._tables._notes import Note, short
 
 _CELLS = 2**22  # that are converted at once

@@ -21,6 +21,8 @@ NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not availa
 _REPEATED = [float(digit * n) for digit in "789" for n in range(1, 7)] + [97.0, 98.0, 997.0, 998.0, 9997.0, 9998.0]
 CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - {7.0, 8.0, 9.0}
 
+WHOLE = 2**53  # float64 holds every integer up to here
+
 #: Marks between groups of three digits.
 SPACES = " \u00a0\u2007\u2009\u202f"
 #: How a number with such marks begins: not with 0.

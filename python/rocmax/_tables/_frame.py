@@ -6,8 +6,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from rocmax._checks.samples import WHOLE
 from rocmax._parameters import shown
+from rocmax._tables._forms import WHOLE
 from rocmax._typing import F64
 
 _NUMBERS = (bool, int, float, Decimal, np.number, np.bool_)
