@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 53 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 57 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
@@ -65,6 +65,8 @@ MODELS = [  # measure, positives, negatives, population
     (AUC(), 5, 495, "shift 2"),
     (AUC(), 10, 90, "beta"),
     (AUC(), 10, 490, "contaminated"),
+    (AUC(), 10, 490, "lost"),
+    (AUC(), 10, 490, "spread 2"),
     (AUC(), 50, 50, "shift 1"),
     (AUC(), 30, 900, "shift 3"),
     (AUC(), 100, 1900, "shift 3"),
@@ -79,6 +81,7 @@ MODELS = [  # measure, positives, negatives, population
     (PrecisionAt(0.05), 250, 250, "shift 2"),
     (RecallAt(50), 5, 95, "shift 2"),
     (EqualErrorRate(), 10, 90, "spread 2"),
+    (EqualErrorRate(), 10, 490, "lost"),
     (LogAUC(), 20, 1980, "shift 1"),
     (LogAUC(), 25, 75, "shift 1"),
     (LogAUC(0.01, 1.0), 10, 90, "shift 1"),
@@ -99,6 +102,7 @@ PAIRS = [  # measure, positives, negatives, both populations, correlation
     (PartialAUC((0, 0.05)), 10, 40, "shift 1.5", "shift 1", 0.5),
     (PartialAUC((0, 0.2)), 25, 75, "spread 2", "shift 1", 0.5),
     (TPRAtFPR(0.1), 10, 90, "shift 1", "shift 1", 0.5),
+    (TPRAtFPR(0.1), 5, 95, "spread 2", "shift 1", 0.5),
     (AveragePrecision(), 5, 95, "shift 1.5", "shift 1", 0.5),
     (AveragePrecision(), 50, 50, "contaminated", "shift 1", 0.5),
     (PrecisionAt(10), 50, 50, "shift 1.5", "shift 1", 0.5),

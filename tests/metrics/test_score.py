@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
-from rocmax.metrics.intervals._score import _PRIOR, model
+from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, model
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import parts_of
 
@@ -73,8 +73,14 @@ def test_ends_solve_the_equation(m, n, fpr_range):
     a = np.linspace(-12, 12, 20_001)  # 0.0005 apart in the value at most
     values = model(np.full(len(a), b), n, low, high)(a)
     at = np.argmin(np.abs(values.theta - estimate))
+
+    def moved(ratio, k):
+        few = max(0.0, 1.0 - k / _SEVERAL)
+        prior = _PRIOR * (1 - few) + few * (_GREATER if ratio > 1 else _LESS)
+        return (prior + (k - 1) * ratio) / (prior + k - 1)
+
     ratios = [
-        1.0 if k <= 1 or v <= 1e-12 else (_PRIOR + (k - 1) * part / v) / (_PRIOR + k - 1)
+        1.0 if k <= 1 or v <= 1e-12 else moved(part / v, k)
         for part, v, k in zip(
             (pos, neg),
             (values.v10[at] / m, values.v01[at] / n),

@@ -134,7 +134,7 @@ def infer(  # with samples first, the measure is second
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
     >>> found.summary()
-    'AUC 0.889 (95 % CI 0.411-0.986; score interval; 3 positive, 3 negative samples).'
+    'AUC 0.889 (95 % CI 0.394-0.987; score interval; 3 positive, 3 negative samples).'
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)

@@ -19,9 +19,11 @@ j = floor(n x), X binomial of n - 1 trials of probability u; with one or two neg
 theta. The positives' part of the estimate is skewed, too: a z above 1 grows by ``(z^2 - 1) / 6`` of the skewness
 (Cornish and Fisher) at the end that the skewness makes easier to reach.
 
-Many components are a better guide: the model's variance of each class is multiplied by ``(_PRIOR + (k - 1) ratio) /
-(_PRIOR + k - 1)``, where ratio is the variance of the k components over the model's at the estimate. For the negatives
-k = n w, the number in the range.
+Many components are a better guide: the model's variance of each class is multiplied by ``(p + (k - 1) ratio) /
+(p + k - 1)``, where ratio is the variance of the k components over the model's at the estimate. For the negatives
+k = n w, the number in the range. Of 40 and more p = 10. Of fewer, a smaller variance is believed later, with p up to
+50, and a greater one sooner, with p down to 3: among ten, a kind of sample that is one of ten is missing in one case of
+three, and the variance with it.
 """
 
 from collections.abc import Callable
@@ -37,8 +39,9 @@ from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._few import quadrature
 from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided
 
-# Of 3, 10 and 30 for either use, 10 lost the least coverage with few negatives in the range.
-_PRIOR = 10.0
+# Samples that the prior slope 1 counts for, and those of the model's variance where the components' is greater or less.
+_PRIOR, _GREATER, _LESS = 10.0, 3.0, 50.0
+_SEVERAL = 40  # components, from which on either counts as `_PRIOR`
 _EDGE = 12.0  # distance of a from a curve of height 1/2 in the middle of the range: beyond it areas are 0 or 1
 _ROUNDING = 1e-12  # of areas near 1, where the last digits must not look like a limit
 _SLOPES = (0.2, 5.0)
@@ -243,7 +246,7 @@ def _unskewed(reach: F64, skew: F64) -> F64:
 
 def _ratio(found: F64, modelled: F64, count: float) -> F64:
     """Variance of the components over the model's, shrunk towards 1 if there are few."""
-    if count <= 1:
-        return np.ones_like(modelled)
     ratio = np.divide(found, modelled, out=np.ones_like(modelled), where=modelled > 1e-12)
-    return np.asarray((_PRIOR + (count - 1) * ratio) / (_PRIOR + count - 1))
+    scarcity, known = max(0.0, 1.0 - count / _SEVERAL), max(count - 1, 0.0)
+    prior = _PRIOR + scarcity * (np.where(ratio > 1, _GREATER, _LESS) - _PRIOR)
+    return np.asarray((prior + known * ratio) / (prior + known))

@@ -19,6 +19,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import Deciding
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
@@ -103,8 +104,9 @@ class CutMeasure(RankedMeasure):
         ranking = self.weights(sample)
         cut = self.cut(ranking)
         first, last = (self.rate_on(curves, ranking) for curves in inversion.at_cut(cut.tpr, cut.fpr, slope, sizes))
-        shift, scale = self.line(ranking)
-        return inversion.Inverse(cut.tpr, first, last, shift=shift, scale=scale)
+        # A number of alerts has few possible values, so that intervals are wide without Student's t.
+        law = Law() if self.pooled else Law(min(sizes) + inversion.PRIOR)
+        return inversion.Inverse(cut.tpr, first, last, law, *self.line(ranking))
 
 
 def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:

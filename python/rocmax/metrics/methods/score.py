@@ -32,7 +32,8 @@ class Score(Method):
     For an AUC or a partial AUC, all values theta up to the outermost with
     ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``. E is the mean of the estimate, and V10 and
     V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q move
-    them towards DeLong's at the estimate as samples are more; z is larger if the positives' part is skewed. Coverage
+    them towards DeLong's at the estimate as samples are more, of fewer than 40 sooner to a greater one than to a
+    smaller one, because a rare kind of sample may be missing; z is larger if the positives' part is skewed. Coverage
     holds with two to five positives, and with one sample in a class. The variance of an AUC is DeLong's.
 
     For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates. Keep a line if its rate r at
@@ -54,11 +55,11 @@ class Score(Method):
     are the limits, its shares the p-values. If the estimate has few possible values, the lower limit takes the first
     such a, the upper one the last. b_j is the fitted slope, moved towards 1 as if ``min(m, n)`` samples showed it (at
     most ``(m + n) / alpha`` for RIE and BEDROC, and the negatives up to the greatest FPR for LogAUC), times
-    ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and ``h = min(10, m n / (m + n))``. Of the last four, means
-    over the positives, quantiles are those of Student's t with ``min(m, n) + 5`` degrees of freedom, and intervals are
-    wider where DeLong's variance is greater than that of the distribution, because the curve is then not binormal. The
-    draws are the same for all samples of these sizes; 5 to 25 ms a model beyond the sorted curve, up to 10,000 samples.
-    :class:`NetBenefit` describes its own.
+    ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and ``h = min(10, m n / (m + n))``. Of the last five, quantiles
+    are those of Student's t with ``min(m, n) + 5`` degrees of freedom, and of the last four, means over the positives,
+    intervals are wider where DeLong's variance is greater than that of the distribution, because the curve is then not
+    binormal. The draws are the same for all samples of these sizes; 5 to 25 ms a model beyond the sorted curve, up to
+    10,000 samples. :class:`NetBenefit` describes its own.
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest

@@ -93,12 +93,14 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
 def freedom_of(parts: Sequence[Shared]) -> F64:
     """Return the degrees of freedom (Welch and Satterthwaite) of the variances of the differences of models.
 
-    Those of the models' own variances are on the diagonal.
+    Those of the models' own variances are on the diagonal. A class's part is at least that of independent models over
+    its number of samples: where few are ranked alike it is 0, and would be taken as known.
     """
     variances, freedoms = [], [np.maximum(part.freedom, _LEAST_FREEDOM) for part in parts]
-    for matrix, _ in parts:
+    for (matrix, _), freedom in zip(parts, freedoms, strict=True):
         own = np.diagonal(matrix)
-        variances.append(np.maximum(own[:, None] + own - 2 * matrix, 0.0))
+        apart = own[:, None] + own
+        variances.append(np.maximum(apart - 2 * matrix, apart / (freedom + 1)))
         np.fill_diagonal(variances[-1], own)
     return satterthwaite(variances, freedoms, np.minimum.reduce(freedoms))
 
