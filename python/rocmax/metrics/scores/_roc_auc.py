@@ -15,7 +15,6 @@ from rocmax._checks.samples import (
     F64,
     LABELS,
     SCORES,
-    WHOLE,
     naming_missing,
     number,
     require_weights,
@@ -25,6 +24,7 @@ from rocmax._checks.samples import (
 )
 from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
+from rocmax._tables._forms import WHOLE
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.samples._classes import Classes, class_estimates
 
