@@ -257,10 +257,11 @@ class Training:
         C: float,
         tol: float,
         max_iter: int,
-        start: Model | None,
-        descend: bool,
-        callback: Callback | None,
+        start: Model | None = None,
+        descend: bool = False,
+        callback: Callback | None = None,
     ) -> SolverResult:
+        """Fit one model by the products of the design, with a bound that follows from these."""
         design, (risk, bundle) = self.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
         if isinstance(risk, Oracle):
@@ -345,7 +346,7 @@ class Training:
                 break
             cuts.rows = rows
             part._known["tight"] = part.bound("tight")[0], cuts
-            found = part.fit("tight", C, tol=_TOP_TOL * tol, max_iter=max_iter)
+            found = part._fit("tight", C, _TOP_TOL * tol, max_iter)
             model = Model.of(found.model.vector, self.design)
             value = objective(model)[0]
             if value - found.bound <= tol * value:
