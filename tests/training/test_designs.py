@@ -90,6 +90,21 @@ def check_products(design, X):
     assert design.scores(w) @ A[0] == pytest.approx(w @ design.adjoint(A[:1])[0], rel=tolerance * 100)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", STORAGES)
+def test_accurate_products_are_of_features_less_a_common_vector(name, dtype, tmp_path):
+    X, rng = features(dtype) + dtype(1000.0), np.random.default_rng(2)
+    w, a, some = rng.standard_normal(N_FEATURES), rng.standard_normal(N_SAMPLES), rng.permutation(N_SAMPLES)[:90]
+    a -= a.mean()
+    with using(tile_rows=150, tile_columns=4, block_rows=90):  # several blocks
+        design = as_design(STORAGES[name](X, tmp_path)).accurate()
+        scores, of_some = design.scores(w), design.rows(some)
+        assert np.abs(scores).max() < 100.0 and np.ptp(scores - X.astype(float) @ w) < 1e-10
+        np.testing.assert_allclose(design.adjoint([a])[0], a @ X.astype(float), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(of_some.scores(w), scores[some], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(of_some.features() @ w, scores[some], rtol=0, atol=1e-12)
+
+
 def weights(kind):
     rng = np.random.default_rng(3)
     return {"whole": rng.integers(0, 3, N_SAMPLES), "fractions": rng.random(N_SAMPLES)}[kind]

@@ -50,7 +50,7 @@ class DaskDesign(Design):
         return np.concatenate(self._chunks.each(_row_scores, self._chunks.parts(), coefs))
 
     def rows(self, index: Rows, /) -> DenseDesign:
-        return DenseDesign(self._chunks.take(index))
+        return DenseDesign(self._chunks.take(index), self._origin)
 
 
 def _scores(block: AnyArray, _: slice, vector: F64, origin: F64 | None) -> F64:

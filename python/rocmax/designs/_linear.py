@@ -29,7 +29,7 @@ class _LinearDesign(Design):
 
 
 class DenseDesign(_LinearDesign):
-    """A two-dimensional ndarray; float32 features are multiplied as float32, never copied up.
+    """A two-dimensional ndarray; float32 features are multiplied as float32, copied up only for accurate products.
 
     Each product is one pass over X in blocks; an adjoint of few samples reads their rows only. Blocks in another layout
     are copied one at a time: equal values have equal products, to the bit.
@@ -77,7 +77,7 @@ class DenseDesign(_LinearDesign):
         return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":
-        return DenseDesign(in_rows(self._X[index]))
+        return DenseDesign(in_rows(self._X[index]), self._origin)
 
     def single(self) -> "tuple[DenseDesign, float] | None":
         wide = self.dim > self.n_samples and self._X.size > settings().small_single
@@ -93,7 +93,7 @@ class DenseDesign(_LinearDesign):
         return DenseDesign(X), longest
 
     def features(self) -> AnyArray | None:
-        return np.asarray(in_rows(self._X))
+        return np.asarray(in_rows(self._X if self._origin is None else self._X - self._origin))
 
 
 class SparseDesign(_LinearDesign):

@@ -23,7 +23,7 @@ class MemmapDesign(DenseDesign):
         for rows, columns, block in tiles(self._X):
             first, last = np.searchsorted(ascending, rows.indices(self.n_samples)[:2])
             found[order[first:last], columns] = block[ascending[first:last] - rows.start]
-        return DenseDesign(found)
+        return DenseDesign(found, self._origin)
 
     def features(self) -> AnyArray | None:
         return None

@@ -93,9 +93,12 @@ def check_design(objective: Objective) -> None:
 
 def reach(design: Design, coef: F64) -> float:
     """Return the larger length of the samples with the highest and the lowest score or coefficient."""
-    some = np.zeros((2, design.n_samples))
-    some[0, np.argmax(coef)] = some[1, np.argmin(coef)] = 1.0
-    return float(np.sqrt(np.max([0.0, *(inner(design, vector, vector) for vector in design.adjoint(some))])))
+    ends = np.array([np.argmax(coef), np.argmin(coef)])
+    # On rows of files or clusters a product with all samples would be a pass over these.
+    both, some = design.rows(ends), np.eye(2)
+    if both is None:
+        both, some = design, 1.0 * (np.arange(design.n_samples) == ends[:, None])
+    return float(np.sqrt(np.max([0.0, *(inner(design, vector, vector) for vector in both.adjoint(some))])))
 
 
 def rounded(model: Model, design: Design, positive: Bool) -> Model:
