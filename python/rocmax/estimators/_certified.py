@@ -11,9 +11,9 @@ from rocmax.designs import Kernel, Landmarks, RowSpace, Space
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._certificate import CertificateMixin, Proof
-from rocmax.estimators._cuts import PROVEN
+from rocmax.estimators._cuts import FULL, PROVEN
 from rocmax.estimators._kernel_base import KernelRanker, support_of
-from rocmax.estimators._training import FULL, Surrogate
+from rocmax.estimators._training import Surrogate
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.solvers import Model, SolverResult
 from rocmax.solvers._result import relative_gap

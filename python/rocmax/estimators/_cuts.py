@@ -11,13 +11,14 @@ from rocmax._typing import F64, Rows
 from rocmax.risks import Hinge, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers._proof import Arrangement, Pairs
 
-# The surrogates whose cuts count pairs; "auc" is that of the full range.
+FULL = (0.0, 1.0)
+# The surrogates whose cuts count pairs; "auc" is full-range training on any range.
 PROVEN: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "tight": Tight,
     "naive": Naive,
     "hinge": Hinge,
     "ramp": Ramp,
-    "auc": lambda _: Tight((0.0, 1.0)),
+    "auc": lambda _: Tight(FULL),
 }
 
 
@@ -32,7 +33,7 @@ class Convex(NamedTuple):
     @classmethod
     def of(cls, problem: _core.Problem, surrogate: str, fpr_range: tuple[float, float], before: F64) -> Self:
         """Return the risk of a surrogate; if it is not convex, the convex step from some scores."""
-        low, high = problem.ranks(*((0.0, 1.0) if surrogate == "auc" else fpr_range))
+        low, high = problem.ranks(*(FULL if surrogate == "auc" else fpr_range))
         if surrogate not in PROVEN:
             return cls(problem, Pairs.of(problem, (low, high), None, naive=False), 0.0, None)
         oracle = PROVEN[surrogate](fpr_range).bind(problem, n_threads(None))

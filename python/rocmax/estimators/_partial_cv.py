@@ -22,12 +22,13 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
+from rocmax.estimators._cuts import FULL
 from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._scales import require_scale
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.estimators._training import Training, check_surrogate
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 

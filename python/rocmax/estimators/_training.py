@@ -13,8 +13,8 @@ from rocmax._parameters import check_choice
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
-from rocmax.estimators._cuts import PROVEN, Convex
-from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight, Trimmed
+from rocmax.estimators._cuts import FULL, PROVEN, Convex
+from rocmax.risks import Listed, Logistic, Oracle, Own, Risk, RiskFunction, Trimmed
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -33,16 +33,7 @@ from rocmax.solvers import (
     suits_newton,
 )
 
-FULL = (0.0, 1.0)
-_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
-    "tight": Tight,
-    "naive": Naive,
-    "hinge": Hinge,
-    "ramp": Ramp,
-    # Candidates for any range:
-    "auc": lambda _: Tight(FULL),  # full-range training
-    "logistic": Logistic,  # logistic regression
-}
+_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {**PROVEN, "logistic": Logistic}
 # The tolerance of a full-range model that only starts the descent on a risk that is not convex.
 _START_TOL = 1e-2
 _MULTIPLES = tuple(2.0**k for k in range(-3, 5))
