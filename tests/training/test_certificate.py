@@ -307,6 +307,16 @@ def test_large_features_are_proven_by_the_checker(tmp_path, scale, offset, C):
         assert said.startswith("proven") and float(said.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-8)
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_rounding_hides_no_gap_of_a_model_near_zero(C):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 5)).astype(np.float32), np.arange(300) % 3 == 0
+        model = PartialAUCSVC((0.02, 0.05), surrogate="tight", C=C, tol=0.01).fit(X, y)
+        assert model.certificate().verify(X, y) == pytest.approx(model.dual_gap_, abs=1e-9), seed
+
+
 @pytest.mark.parametrize(("scale", "offset"), [(1.0, 0.0), (1e3, 1e6), (1.0, 1e9)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_least_squares_of_large_features_are_proven(dtype, scale, offset):

@@ -197,7 +197,9 @@ class Training:
     def _is_rough(self, found: SolverResult, C: float) -> bool:
         """Whether rounding of the products of the steps may change the gap."""
         far, eps = C * reach(self.design, found.model.scores), self.design.eps
-        error = eps * far * (np.sqrt(max(found.model.norm, 0.0)) + (far if self.design.rounds_lengths else eps * far))
+        # The minimiser for the bound is within sqrt(2 (objective - bound)) of the model.
+        length = np.sqrt(max(found.model.norm, 0.0)) + np.sqrt(2.0 * max(found.objective - found.bound, 0.0))
+        error = eps * far * (length + (far if self.design.rounds_lengths else eps * far))
         return bool(error > _HARMLESS * found.objective)
 
     def _reporting(self, callback: Callback | None) -> Callback | None:
