@@ -2,8 +2,9 @@
 
 import re
 import runpy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +13,28 @@ from sklearn.model_selection import cross_val_score
 
 import pages
 import printed
-from rocmax.metrics import AUC, Measure, compare, cross_validated_auc, infer, mrmc_analysis
+from rocmax.metrics import (
+    AUC,
+    BEDROC,
+    RIE,
+    AveragePrecision,
+    EnrichmentFactor,
+    EqualErrorRate,
+    FPRAtTPR,
+    LogAUC,
+    MarginAUC,
+    Measure,
+    NetBenefit,
+    PartialAUC,
+    PrecisionAt,
+    RecallAt,
+    ScoredAUC,
+    TPRAtFPR,
+    compare,
+    cross_validated_auc,
+    infer,
+    mrmc_analysis,
+)
 
 PAGE = pages.DOCS / "gallery" / "own_measure.py"
 
@@ -233,3 +255,38 @@ def test_the_command_of_the_page_is_understood(written, monkeypatch):
     (measure,) = make_parser().parse_args(command.split()).measure
     assert repr(measure) == "HalfLife(fpr=0.05)"
     assert str(measure) in printed.KEPT.joinpath("own_measure.txt").read_text(encoding="utf-8")
+
+
+MEASURES = [
+    AUC(),
+    PartialAUC((0, 0.4)),
+    ScoredAUC(),
+    MarginAUC(0.5),
+    TPRAtFPR(0.3),
+    FPRAtTPR(0.7),
+    EnrichmentFactor(0.2),
+    RIE(2.0),
+    BEDROC(2.0),
+    LogAUC(0.05, 0.5),
+    AveragePrecision(0.3),
+    PrecisionAt(20),
+    RecallAt(20),
+    EqualErrorRate(),
+    NetBenefit(0.5),
+]
+
+
+@pytest.mark.parametrize("name", ["another", "rie"])
+@pytest.mark.parametrize("given", MEASURES, ids=str)
+def test_a_subclass_with_another_name_and_field_has_the_same_numbers(given, name):
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [40, 60])
+    scores = rng.random((2, 100)) / 2 + y / 4
+    body = {"name": name, "note": "ours", "__annotations__": {"name": ClassVar[str], "note": str}}
+    made = dataclass(frozen=True, repr=False)(type("Another", (type(given),), body))
+    own = made(**{option.name: getattr(given, option.name) for option in fields(given)})
+    assert own(y, scores[0]) == given(y, scores[0])
+    found, expected = infer(y, scores[0], own), infer(y, scores[0], given)
+    assert (found.estimate, found.confidence_interval) == (expected.estimate, expected.confidence_interval)
+    found, expected = compare(y, scores.T, own), compare(y, scores.T, given)
+    assert found.pairs[0].pvalue == expected.pairs[0].pvalue

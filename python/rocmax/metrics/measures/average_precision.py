@@ -55,6 +55,10 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
         if self.prevalence is not None:
             self._read_number("prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.average_precision(self.prevalence)
+
     def __str__(self) -> str:
         return "average precision" + ("" if self.prevalence is None else f" at prevalence {self.prevalence:g}")
 

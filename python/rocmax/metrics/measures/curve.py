@@ -1,6 +1,6 @@
 """Base classes of the measures that the core computes."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,13 +25,8 @@ class CoreMeasure(Measure):
 
     @property
     def key(self) -> _core.Measure:
-        """The measure as the core takes it: by default the core's of this name, with its options."""
-        return self._named(*(getattr(self, field.name) for field in fields(self) if not field.kw_only))
-
-    def _named(self, *options: Any) -> _core.Measure:
-        """Return the core's measure of this name."""
-        made: _core.Measure = getattr(_core.Measure, self.name)(*options)
-        return made
+        """The measure as the core takes it."""
+        raise NotImplementedError
 
     @property
     def draws(self) -> bool:

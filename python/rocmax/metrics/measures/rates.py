@@ -43,9 +43,17 @@ class Rate(CurveMeasure):
     def low(self) -> float:
         return float(getattr(self, self.fixed))
 
+    def at(self, rate: float) -> _core.Measure:
+        """Return the core's measure at a rate."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> _core.Measure:
+        return self.at(self.low)
+
     def reader(self, sample: Sample) -> Callable[[float], F64]:
         """Return the measure of every model as a function of the fixed rate."""
-        return lambda x: values_of(sample, self._named(x))
+        return lambda x: values_of(sample, self.at(x))
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
@@ -132,6 +140,9 @@ class TPRAtFPR(Rate):
     fixed: ClassVar[str] = "fpr"
     fpr: float
 
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.tpr_at_fpr(rate)
+
     def __str__(self) -> str:
         return f"TPR at FPR {self.fpr:g}"
 
@@ -161,6 +172,9 @@ class FPRAtTPR(Rate):
     lower_is_better: ClassVar[bool] = True
     fixed: ClassVar[str] = "tpr"
     tpr: float
+
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.fpr_at_tpr(rate)
 
     @property
     def mirrored(self) -> bool:

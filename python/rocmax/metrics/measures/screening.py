@@ -57,6 +57,10 @@ class EnrichmentFactor(_Early, CutMeasure):
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0 / self.fraction
 
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.enrichment_factor(self.fraction)
+
     def __str__(self) -> str:
         return f"enrichment factor at {100 * self.fraction:g} %"
 
@@ -105,6 +109,10 @@ class RIE(MeanMeasure, _Early):
 
     def __post_init__(self) -> None:
         self._read_number("alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
+
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.rie(self.alpha)
 
     def __str__(self) -> str:
         return f"{self.name.upper()} (alpha {self.alpha:g})"
@@ -181,6 +189,10 @@ class BEDROC(RIE):
 
     name: ClassVar[str] = "bedroc"
     bounds = 0.0, 1.0
+
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.bedroc(self.alpha)
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         least, most = self._ends(ranking.prevalence)
