@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from rocmax import metrics
+from rocmax.metrics import Samples
+from rocmax.metrics.thresholds._bootstrap import _cluster_sizes
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])
@@ -151,6 +153,28 @@ def test_effective_samples_of_clusters_are_those_of_the_variance():
         middle, reach = estimate + t**2 / size / 2, t * np.sqrt(estimate * (1 - estimate) / size + t**2 / size**2 / 4)
         ends = (middle - reach) / (1 + t**2 / size), (middle + reach) / (1 + t**2 / size)
         np.testing.assert_allclose(interval, ends, atol=0.01)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_effective_samples_at_fixed_thresholds_are_those_of_sums_over_clusters(seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(rng.integers(2, 20), size=40)
+    s, y = rng.integers(0, 8, 40) / 4, rng.permutation(np.arange(40) < 15)
+    cuts = np.array([-np.inf, 0.5, 1.0, 1.25, np.inf])
+    drawn = np.repeat([[0.5], [0.5 + 1e-9]], 5, axis=1)  # replicates so close that the fixed threshold decides
+    names = "tpr", "specificity", "ppv", "npv", "accuracy", "predicted_positive"
+    found = _cluster_sizes(Samples(y, s, groups=group).two, cuts, dict.fromkeys(names, drawn), 0.9)
+    for k, cut in enumerate(cuts):
+        called, every = s >= cut, y >= 0
+        held = (called, y), (~called, ~y), (y, called), (~y, ~called), (called == y, every), (called, every)
+        for sizes, (right, kind) in zip(found, held, strict=True):
+            n, p = kind.sum(), right[kind].mean() if kind.any() else 0.0
+            names = np.unique(group[kind])
+            residuals = [(right[kind & (group == one)] - p).sum() for one in names]
+            variance = np.square(residuals).sum() / max(n, 1) ** 2
+            size = min(p * (1 - p) / variance, n) if variance > 1e-12 else n
+            shrink = stats.norm.ppf(0.95) / stats.t.ppf(0.95, max(len(names) - 1, 1))
+            assert sizes[k] == pytest.approx(size * shrink**2, rel=1e-9)
 
 
 def test_clusters_need_the_bootstrap_and_two_of_each_class():
