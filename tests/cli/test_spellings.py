@@ -133,7 +133,14 @@ def test_codes_are_counted_over_batches(ask: Ask, monkeypatch: pytest.MonkeyPatc
     assert ask({"y": Y, "a": scores})[1]["notes"] == whole and whole[0]["rows"] == 3
 
 
-@pytest.mark.parametrize(("cells", "said"), [("{:03d}", "'000' is read as the number 0"), ("{}E1", "'0E1' is read as")])
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("{:03d}", "'000' is read as the number 0"),
+        ("{}E1", "'0E1' is read as"),
+        ("+{}", "'+0' is read as the number 0"),
+    ],
+)
 def test_numbers_written_as_names_are_told(cells: str, said: str, ask: Ask) -> None:
     code, found, err = ask({"y": Y, "a": A, "zip code": [cells.format(k % 30) for k in range(N)]}, fit=True)
     assert code == 0 and found["numeric"] == ["a", "zip code"]

@@ -20,6 +20,21 @@ N = 120
         ["0", "1", "2", "3+"],
         ["2019-20", "2020-21", "2021-22"],
         ["20/20", "20/40", "20/200"],
+        *(["2021-1", "2021-2"], ["1/2021", "2/2021"], ["8140/3", "8500/3"], ["12.3/14", "13/14"]),
+        *(
+            ["2.0 TDI", "1.6 HDI"],
+            ["4 doors", "2 doors"],
+            ["1 star", "2 stars"],
+            ["163.com", "126.com"],
+            ["7372", "75x"],
+        ),
+        *(
+            ["0 none", "1 mild", "2 severe"],
+            ["1. yes", "2. no"],
+            ["49ers", "76ers"],
+            ["2xx", "4xx"],
+            ["1 Marker", "2 Marker"],
+        ),
         ["0-4", "5-9", "10-14", "unknown", "15-19", "20-24", "25-29", "30-34", "35-39", "40-44", "45-49"],
     ],
 )
@@ -36,6 +51,8 @@ def test_few_ranges_and_bounds_are_a_category_and_the_command_says_so(texts):
     [
         ([f"{k}-{k + 9}" for k in range(N)], "a range"),
         ([f"{100 + k % 40}/{60 + k % 7}" for k in range(N)], "two numbers with a slash"),
+        ([f"{k % 40} crates" for k in range(N)], "a number with a word"),
+        ([f"2021-{1 + k % 12}" for k in range(N)], "a date"),  # most are no ranges
         (["<5" if k % 3 == 0 else str(5 + k % 50) for k in range(N)], "a bound"),  # a limit of detection
         (["3-4" if k == 7 else str(k % 5) for k in range(N)], "a range"),  # a slip in a column of grades
     ],
@@ -49,7 +66,29 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
     "texts",
     [
         *(["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]),
-        *(["1970s", "1980s"], ["205/55R16", "195/65R15"]),
+        *(
+            ["1970s", "1980s"],
+            ["20s", "30s", "40s"],
+            ["205/55R16", "195/65R15"],
+            ["9h-17h", "8h-12h"],
+            ["6am-2pm", "2pm-6pm"],
+        ),
+        *(
+            ["3-4 years", "5-6 years"],
+            ["2021S1", "2021S2"],
+            ["1p36", "2q31"],
+            ["2D", "3D"],
+            ["3G", "4G"],
+            ["2.0i", "1.8T"],
+        ),
+        *(
+            [f"{stem}{k}" for k in (10, 11, 12)]
+            for stem in ("Marker ", "market-", "Mark ", "Octave ", "Decoder ", "Maya ")
+        ),
+        *(
+            [f"{stem}{k}" for k in (10, 11, 12)]
+            for stem in ("Mayo ", "Mars ", "Junior ", "Augustus-", "Sepia ", "Nova ")
+        ),
     ],
 )
 def test_codes_that_look_like_numbers_and_dates(texts):
@@ -116,6 +155,13 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         *((text, "a date") for text in ("02JAN2024", "02JAN2024:03:04:05", "2. Januar 2024", "2 de enero de 2024")),
         *((text, "a date") for text in ("Tue, 02 Jan 2024 03:04:05 GMT", "2-Jan", "2024年1月2日", "2024-W05-3")),
         *((text, "a date") for text in ("2018-04-27 03:04:05+00", "0000-00-00", "2024H1")),
+        *((text, "a date") for text in ("Januar 22", "März 2024", "février 2022", "mayo 2022", "01-Mai-24", "05/2024")),
+        *((text, "a unit") for text in ("4GB", "330ml", "1L", "98.6F", "48.85° N", "5 years old", "20/day", "5 g/24h")),
+        *(
+            (text, "a unit")
+            for text in ("80 ml/min/1.73m2", "3.1 10^9/L", "22 kg/m²", "500 MG", "23.4 kmpl", "120 mmHg")
+        ),
+        *((text, "a time") for text in ("5 PM", "11:45 a.m.")),
         *((text, "a text") for text in ("Decile 5", "rs123", "p53", "C50", "v1.2.3")),
     ],
 )

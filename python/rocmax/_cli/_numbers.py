@@ -166,8 +166,9 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
 
 
 def _tell_of_names(name: str, texts: pl.Series, values: pl.Series, form: Form) -> None:
-    """Report whole numbers that are written as names are: 007, 1E5."""
-    if (values == values.floor()).all() and (named := texts.str.contains(_NAMED).fill_null(False)).any():
+    """Report whole numbers that are written as names are: 007, 1E5, and +49 where none is negative."""
+    like = _NAMED if (values < 0).any() else rf"{_NAMED}|^\s*\+\d"
+    if (values == values.floor()).all() and (named := texts.str.contains(like).fill_null(False)).any():
         k = int(named.arg_max() or 0)
         what = f"column {name!r}: {texts[k].strip()!r} is read as the number {values[k]:.15g}"
         text = f"{what}; {COMMAND.category.format(name=quote(name))}"

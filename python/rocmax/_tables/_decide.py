@@ -235,9 +235,9 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
     strange.sort(key=lambda text: (forms[text] is TEXT, -of[forms[text].group]))
     what = ""
     if of["text"] > (1.0 - _OF_ONE_FORM) * n:
-        if of["plain"] > n / 2:
+        if of["text"] < n / 2:
             text = next(text for text in strange if forms[text] is TEXT)
-            what = f"it is text, but {short(text)!r} in row {values.index(text) + 1}"
+            what = f"{short(text)!r} in row {values.index(text) + 1} is text, unlike most of its values"
         elif len(forms) > _BANDS and max(shapes.values(), default=0) >= _OF_ONE_FORM * n:
             what = f"its texts differ in numbers alone, as {short(next(iter(forms)))!r} and {short([*forms][1])!r} do"
     elif of["plain"] == n:  # also of no text at all
@@ -245,7 +245,7 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
             what = "it is text"
         elif any("." in text for text in forms):
             what = f"its texts are numbers, such as {short(min(forms))!r}; convert them unless they name categories"
-    elif of["band"] > _OF_BANDS * n and len(counts) <= _BANDS:
+    elif of["band"] > max(_OF_BANDS * n, of["moment"]) and len(counts) <= _BANDS:
         text = next(text for text in strange if forms[text].group == "band")
         what = f"it holds {short(text)!r}, {forms[text].what}"
     else:

@@ -30,28 +30,46 @@ LEADING = r"[+-]?[1-9]\d{0,2}"
 _NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _MARKS = SPACES + "'\u2019_.,"
 _CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_TIME = r"(?:\d{1,2}:[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?:\s*[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?)"
 _ZONE = r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-# Without a year, the month must be written as in English: decile 5 is no day.
+# Months as in English and German, which stand beside two digits too; and beside a year also those of other languages.
 _NAMED = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+    r"(?:jan(?:uary?)?|jänner|feb(?:ruary?)?|mar(?:ch)?|märz?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"|sep(?:t|tember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
+)
+_MONTH = (
+    rf"(?:{_NAMED}|(?:janvier|février|mars|avril|juin|juillet|août|(?:sept|octo|nov|déc)em?bre|enero|febrero|marzo|abril|mayo"
+    r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre"
+    r"|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|januari|februari"
+    r"|maart|mei|augustus))"
 )
 _DAY, _IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+# Without a day, 1 to 4 after a year are rather its halves or quarters.
+_YEAR, _MONTH_OF = r"(?:1[6-9]|2[0-2])\d\d", r"(?:0[1-9]|1[0-2]|[5-9])"
 _DATE = (
-    rf"(?:\d{{4}}[-/.]{_IN_YEAR}(?:[-/.]{_DAY})?|(?:{_DAY}[-/.]\s?{_IN_YEAR}|{_IN_YEAR}[-/.]\s?{_DAY})[-/.]\s?(?:\d{{4}}|\d{{2}})"
+    rf"(?:{_YEAR}[-/.]{_MONTH_OF}|{_MONTH_OF}[-/.]{_YEAR}|\d{{4}}[-/.]{_IN_YEAR}[-/.]{_DAY}"
+    rf"|(?:{_DAY}(?P<m>[-/.])\s?{_IN_YEAR}|{_IN_YEAR}(?P<n>[-/.])\s?{_DAY})(?(m)(?P=m)|(?P=n))\s?(?:\d{{4}}|\d{{2}})"
     rf"|\d{{1,2}}[-\s.]*{_MONTH}[-\s.,]*\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}}"
-    rf"|{_MONTH}[-\s'\u2019]+(?:\d{{4}}|\d{{2}})|\d{{4}}[-\s]?(?:[QH][1-4]|W[0-5]\d(?:-\d)?)|[QH][1-4][-\s/]?\d{{4}}"
+    rf"|{_MONTH}[-\s]+\d{{4}}|{_NAMED}[-\s'\u2019]+\d{{2}}|\d{{4}}[-\s]?(?:[QH][1-4]|W[0-5]\d(?:-\d)?)|[QH][1-4][-\s/]?\d{{4}}"
     rf"|{_NAMED}\s\d{{1,2}}|\d{{1,2}}[-\s.]+{_NAMED}|\d{{1,2}}\.?\s(?:de\s)?[^\W\d]{{3,10}}\.?\s(?:de\s)?(?:19|20)\d\d"
     rf"|\d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日일]|0000-00-00)"
 )
-_UNITS = 5  # different units in a column, at most
 # Units of which two are common: 1h 30m, 5 ft 11 in.
 _PART = (
     r"(?:years?|yrs?|y|months?|mos?|weeks?|wks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|feet|ft"
     r"|inch(?:es)?|in|lbs?|oz|[°'\u2019\u2032\"\u201d\u2033])"
 )
+_MEASURES = (
+    r"(?:[kmcnuµμ]?g|mcg|grams?|kilos?|tons?|tonnes?|pounds?|stones?|[kmcdnuµμ]?m(?:\^?-?[23]|[²³])?|mi|miles?|[cmduµμf]?l|cc|ccm|lit(?:er|re)s?"
+    r"|gal(?:lons?)?|met(?:er|re)s?|sq\s?(?:ft|m)|ha|acres?|[mnpuµμ]?mol|[mu]?eq|m?osm|[mkuµμ]?i?u|units?|cells?|copies|cfu|hpf"
+    r"|[µμm]s|ans?|mois|jours?|jahre?|monate?|tage?|días?|meses|años?|[kmg]?hz|[mkg]?bit/?s?|[kmgt]i?b|bytes?|rpm|[bc]pm"
+    r"|[hkm]?pa|mm\s?hg|cm\s?h2o|psi|m?bar|atm|torr|[km]?w|[km]?wh|[km]?v|ma|m?ah|k?j|k?cal|b?hp|ps|km/?h|kph|mph|kmpl"
+    r"|mpg|m?sv|[mc]?gy|[kmg]?bq|[muµμ]?ci|d[bi]a?|dpi|px|pixels?|ppm|ppb|pct|percent|°\s?[cfnsew]?|(?-i:[CF])|degrees?|deg|celsius"
+    r"|fahrenheit|ohms?|ω|kr|kč|zł|rub|rupees?|lakhs?|crores?|dollars?|euros?|yen)"
+)
+_FACTOR = rf"(?:(?:{_PART}|{_MEASURES}|\d+\s?{_PART}|1[.,]73\s?m[2²]|[x×*]?\s?10[\^*]*\d+)(?:\^?-\d)?)"
+_UNIT = re.compile(rf"{_FACTOR}?(?:\s?(?:[/·*.]|\bper\b)\s?{_FACTOR})+|{_FACTOR}(?:\s(?:old|ago))?", re.IGNORECASE)
+_WORDS = 5  # different words beside numbers in a column, at most
 _EXACT = r"\d+(?:[.,]\d+)?"
 
 
@@ -64,7 +82,8 @@ class Form(NamedTuple):
 
 
 PLAIN = Form("number", "a number", "")
-_UNIT = Form("number", "a number with a unit", "write the number alone, the unit in the name of the column")
+_WITH_UNIT = Form("number", "a number with a unit", "write the number alone, the unit in the name of the column")
+_WITH_WORD = Form("band", "a number with a word", "write the number alone, the word in another column")
 TEXT = Form("text", "a text", "")
 # fmt: off
 _PATTERNS = (
@@ -105,7 +124,9 @@ _PATTERNS = (
 # fmt: on
 _FORMS = [(Form(*form), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)) for *form, pattern in _PATTERNS]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
-_WITH_UNIT = re.compile(rf"({_NUMBER})(\s*)(?!/\d)([a-zA-Zµμ°Ωω²³/·*^][\w°/·*^²³%.-]{{0,11}})\Z")
+_BEFORE = re.compile(rf"({_NUMBER})(\s*)(?!/\d)(\S.*)\Z")
+_DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
+_DECADE = re.compile(r"(?:1[89]|20)?\d0s")
 
 
 def is_number(text: str) -> bool:
@@ -116,31 +137,39 @@ def is_number(text: str) -> bool:
 def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
     """Return the form of each text; with `comma`, the decimal mark is a comma."""
     found: dict[str, Form] = {}
-    units: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
     for text in texts:
         stripped = text.strip()
         if is_number(stripped if not comma else "" if "." in stripped else stripped.replace(",", ".")):
             found[text] = PLAIN
         else:
-            found[text] = next((form for form, pattern in _FORMS if pattern.match(stripped)), TEXT)
-        if found[text] is TEXT and (unit := _unit(stripped)):
-            units.setdefault(unit, []).append(text)
-    letters = [unit for unit in units if len(unit) == 1]
-    if len(letters) > 1 and not {*letters} <= {*"ymwdhs"}:  # stages such as 2a and 2b; 5y and 6m are ages
-        units = {unit: of for unit, of in units.items() if unit not in letters}
-    if len(units) <= _UNITS:
-        found |= {text: _UNIT for texts_of in units.values() for text in texts_of}
+            some = _FORMS if _DIGIT.search(stripped) else ()
+            found[text] = next((form for form, pattern in some if pattern.match(stripped)), TEXT)
+        if found[text] is TEXT and (word := _word(stripped)):
+            words.setdefault(word, []).append(text)
+    letters = {word for word in words if len(word) == 1}
+    units = {word for word in words if _UNIT.fullmatch(word)}
+    codes = words.keys() - units if len(words.keys() - units) > _WORDS else set[str]()
+    if len(letters) > 1 and not letters <= {*"ymwdhs"}:  # stages such as 2a and 2b; 5y and 6m are ages
+        codes |= letters
+    if all(map(_DECADE.fullmatch, words.get("s", ()))):
+        codes.add("s")
+    for word in words.keys() - codes:
+        found |= dict.fromkeys(words[word], _WITH_UNIT if word in units else _WITH_WORD)
     return found
 
 
-def _unit(text: str) -> str:
-    """Return the unit after a number; an ordinal, a decade, or a capital beside a number (12A) is rather a code."""
-    match = _WITH_UNIT.match(text)
+def _word(text: str) -> str:
+    """Return the unit, or the one word, after a number; an ordinal, or a capital beside a number (12A), is a code."""
+    match = _BEFORE.match(text)
     if not match:
         return ""
-    number, space, unit = match.groups()
-    code = number.isdecimal() and (unit[0].isupper() or unit in ("st", "nd", "rd", "th") or text[3:] == "0s")
-    return "" if code and not space else space + unit
+    number, space, word = match.groups()
+    is_unit = _UNIT.fullmatch(word) is not None
+    if not (is_unit or re.fullmatch(r"[^\W\d_]+(?:[/.][^\W\d_]+)*", word)):
+        return ""
+    code = word in ("st", "nd", "rd", "th") or (word[0].isupper() and (word != "L" if len(word) == 1 else not is_unit))
+    return "" if code and number.isdecimal() and not space else word
 
 
 def remedy_of_marks(text: str, *, comma: bool = False) -> str:
@@ -161,7 +190,8 @@ def alike(text: str) -> str:
     """Return a text without what is hard to see: case, blanks, quotes, hyphens, the form of letters."""
     plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold())
     plain = re.sub(r"(?<=[^\W\d_])[-_\u2010-\u2015](?=[^\W\d_])", "", plain)
-    return "".join(letter for letter in plain if not letter.isspace() and unicodedata.category(letter) != "Cf")
+    plain = "".join(plain.split())
+    return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) != "Cf")
 
 
 def _key(label: Any) -> str:
