@@ -1,5 +1,6 @@
 """Frames with categories: later ones are read by the categories of training."""
 
+import re
 import warnings
 from decimal import Decimal
 from typing import Any
@@ -60,7 +61,8 @@ def test_unseen_categories_are_missing_with_a_warning(library: str, table: Any) 
     with pytest.warns(UserWarning, match=rf"column 'g': 77, 99 not seen in training \({n} rows\): treated as missing"):
         found = model.decision_function(X.assign(g=some.astype("category")))
     missing = X.assign(g=X["g"].cat.set_categories([0, 3, 4, 5]))
-    np.testing.assert_array_equal(found, model.decision_function(missing))
+    with pytest.warns(UserWarning, match=r"column 'g' has no value in \d+ % of the rows; no value was missing in"):
+        np.testing.assert_array_equal(found, model.decision_function(missing))
     with pytest.warns(UserWarning, match=r"'a' not seen in training \(1 row\)"):
         model.predict_proba(X[:1].assign(g=["a"]))
 
@@ -89,7 +91,11 @@ def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
         with pytest.raises(TypeError, match=r"column 'day' has type .*; pass numbers, such as the days since a date"):
             fitted(library, frame, y)
     numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
-    assert fitted(library, numbers, y).decision_function(numbers).shape == (500,)
+    expected = fitted(library, numbers, y).decision_function(numbers)
+    np.testing.assert_array_equal(fitted(library, numbers.to_pandas(), y).decision_function(numbers), expected)
+    wide = numbers.with_columns(pl.col("b").cast(pl.Int128))
+    for other in (numbers.to_pandas().astype({"x": "Sparse[float]"}), wide, numbers.to_arrow().to_batches()[0]):
+        np.testing.assert_array_equal(fitted(library, other, y).decision_function(other), expected)
     of_objects = pd.DataFrame({0: [Decimal(str(x)) for x in X["x"]], 1: X["g"].astype(str).astype(object)})
     as_named = pd.DataFrame({"a": X["x"], "b": X["g"].astype(str)})
     found = [fitted(library, frame, y).decision_function(frame) for frame in (of_objects, as_named)]
@@ -160,6 +166,49 @@ def test_doubtful_columns_are_told(name: str, column: Any, said: str, table: Any
     X, y = table
     with pytest.warns(UserWarning, match=f"column '{name}'.*{said}"):
         fitted("lightgbm", X.assign(**{name: column}), y)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_that_changed_since_training_are_told(library: str, table: Any) -> None:
+    X, y = table
+    model = fitted(library, X, y)
+    later = X.assign(x=X["x"] * 1000, g=pd.Categorical([77] * 10 + [None] * 490))
+    with pytest.warns(UserWarning) as told:
+        model.decision_function(later)
+    assert len(told) == 1
+    said = str(told[0].message)
+    assert re.match(r"column 'g': 77 not seen .*column 'x' lies far outside the trained range .* in \d+ of 500", said)
+    assert "'g' has no value" not in said
+    for held, name in ((pl.DataFrame({"x": X["x"].to_numpy()}), "'x'"), (X[["x"]].to_numpy(), "0")):
+        numbers = fitted(library, held, y)
+        with pytest.warns(UserWarning, match=f"column {name} has no value"):
+            numbers.decision_function(held[:60] * np.nan)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_row_without_a_value_is_read_as_among_others(library: str, table: Any) -> None:
+    X, y = table
+    model = fitted(library, X, y)
+    rows = X[:2].astype({"x": object})
+    rows.iloc[0, 1] = None
+    with pytest.warns(UserWarning, match="column 'x' has no value; no value was missing in training"):
+        alone = model.decision_function(pd.DataFrame({"g": rows["g"][:1], "x": [None]}))
+    np.testing.assert_array_equal(alone, model.decision_function(rows)[:1])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_categories_of_any_kind_and_only_those_that_occur(library: str, table: Any) -> None:
+    X, y = table
+    expected = fitted(library, X, y).decision_function(X)
+    whole = X["g"].astype(int)
+    unused = X.assign(g=X["g"].cat.add_categories([8, 9]))
+    mixed = pd.Categorical([int(k) if k % 2 else f"t{k}" for k in whole])
+    for frame in (X.assign(g=whole.astype(float).astype("category")), unused, X.assign(g=mixed)):
+        np.testing.assert_array_equal(fitted(library, frame, y).decision_function(frame), expected)
+    flags = X.assign(g=pd.Categorical(whole > 2))
+    assert len(np.unique(fitted(library, flags, y).decision_function(flags))) > 1
+    with pytest.warns(UserWarning, match=r"column 'g': 8 not seen in training \(500 rows\)"):
+        fitted(library, unused, y).decision_function(unused.assign(g=8))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -173,6 +173,13 @@ def test_an_array_has_no_names_for_columns_of_categories():
         model.decision_function(X)
 
 
+def test_single_precision_gives_no_warning():
+    X, y = make_classification(200, 4, random_state=0)
+    model = PartialAUCEnsembleClassifier(families=["logistic_regression"], cv=2, random_state=0)
+    found = [model.fit(each, y).decision_function(each) for each in (X.astype(np.float32), X)]
+    np.testing.assert_allclose(*found, rtol=1e-4)
+
+
 @pytest.mark.parametrize(("families", "size"), [(["logistic_regression"], 1e307), (["extra_trees"], 1e60)])
 def test_numbers_beyond_the_models_are_named(families, size):
     """Finite numbers whose squares overflow, or beyond float32, would reach the models as NaN or infinity."""

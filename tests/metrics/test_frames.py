@@ -122,6 +122,49 @@ def test_series_of_the_same_labels_in_another_order_warn():
     infer(y, pd.Series(S, index=np.arange(60) + 5))  # other labels say nothing about the order
 
 
+@pytest.mark.parametrize("of", ["int32", "object"])
+def test_index_labels_of_another_type_are_compared_by_value(of):
+    y, turned = pd.Series(Y), pd.Series(S, index=pd.Index(range(60), dtype=of)).sample(frac=1, random_state=1)
+    assert (turned.loc[y.index] == S).all()
+    for measured in (infer, metrics.roc_auc_score, ROCDisplay.from_predictions):
+        with pytest.warns(UserWarning, match="y_score has the index labels of y_true in another order"):
+            measured(y, turned)
+    texts = pd.Series(S, index=[f"row {k}" for k in range(60)])
+    with pytest.warns(UserWarning, match="y_score has the index labels of y_true in another order"):
+        infer(texts > 0, texts.set_axis(texts.index.astype(of if of == "object" else "string"))[::-1])
+
+
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Duration("ms"), pl.Time])
+def test_dates_beside_scores_are_refused(dtype):
+    table = pl.DataFrame({"a": S, "c": pl.Series(np.arange(60) * 1000).cast(dtype)})
+    for frame in (table, table.to_arrow(), table[["c"]], table[["c"]].to_arrow()):
+        with pytest.raises(ValueError, match=r"y_score\['c'\] must be numeric, got an array of dtype"):
+            infer(Y, frame)
+
+
+def test_columns_of_pyarrow_have_names():
+    table = pl.DataFrame({"a": S, "b": -S, "c": [None] + [0.5] * 59}).to_arrow()
+    with pytest.raises(ValueError, match=r"y_score\['c'\] must be finite, got nan at index 0"):
+        compare(Y, table)
+    found = metrics.Samples(Y, table, missing="drop")
+    assert found.names == ("a", "b", "c") and found.n_dropped == 1
+    classes, measure = np.array(["a", "b", "c"])[np.arange(60) % 3], AUC(multi_class="ovr")
+    P = np.eye(3)[np.arange(60) % 3] * 0.4 + 0.2
+    turned = pl.DataFrame({"c": P[:, 2], "a": P[:, 0], "b": P[:, 1]}).to_arrow()
+    assert infer(classes, turned, measure).estimate == infer(classes, P, measure).estimate == 1.0
+    assert infer(metrics.Samples(classes, turned, missing="drop"), measure).estimate == 1.0
+    assert metrics.roc_auc_score(classes, turned, multi_class="ovr") == 1.0
+
+
+def test_rows_that_are_not_read_yet_are_refused():
+    table = pl.DataFrame({"y": Y, "s": S}).lazy()
+    for measured in (infer, metrics.roc_auc_score, metrics.partial_auc_score):
+        with pytest.raises(TypeError, match=r"y_true is a LazyFrame, whose rows are not read yet; pass y_true.collect"):
+            measured(table.select("y"), S)
+        with pytest.raises(TypeError, match="y_score is a LazyFrame"):
+            measured(Y, table.select("s"))
+
+
 def test_subgroups_of_two_columns_say_how_to_join_them():
     table = pd.DataFrame({"sex": np.array(["f", "m"])[Y], "site": np.array(["x", "y"])[np.arange(60) // 30]})
     with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(60, 2\); join its columns into one"):

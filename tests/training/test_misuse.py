@@ -5,17 +5,20 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
 from rocmax import PartialAUCBoostingClassifier as Boosting
 from rocmax import PartialAUCEnsembleClassifier as Ensemble
 from rocmax.boosting import PartialAUCObjective
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
+LOGISTIC = Ensemble(families=["logistic_regression"], cv=2, random_state=0)
+OF_TABLES = [PartialAUCSVC(), AUCRLS(), Boosting(n_estimators=3, random_state=0), LOGISTIC]
 N = 40
 Y = np.arange(N) % 8 % 3 % 2  # 15 positives
 X = np.random.default_rng(0).normal(size=(N, 3)) + 0.7 * Y[:, None]
@@ -324,9 +327,52 @@ def test_labels_and_weights_in_another_order_than_the_rows(model):
         model.fit(frame.sort_values("a"), pd.Series(Y))
     with pytest.warns(UserWarning, match="sample_weight has the index labels of X in another order"):
         model.fit(frame, pd.Series(Y), sample_weight=weight[::-1])
+    fitted = model.fit(frame, Y)
+    with pytest.warns(UserWarning, match="y has the index labels of X in another order"):
+        fitted.score(frame, pd.Series(Y)[::-1])
+    with pytest.raises(ValueError, match="sample_weight must be numeric, got an array of dtype timedelta64"):
+        model.fit(frame, Y, sample_weight=weight.to_numpy().astype("m8[s]"))
     if isinstance(model, PartialAUCSVCCV):
         with pytest.warns(UserWarning, match="groups has the index labels of X in another order"):
             model.fit(frame, pd.Series(Y), groups=weight[::-1])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("strange", [np.arange(N).astype("M8[ms]"), np.arange(N).astype("m8[ms]"), 1j * np.arange(N)])
+def test_dates_beside_numbers_are_no_numbers(library, strange):
+    if strange.dtype.kind == "c" and library != "pandas":
+        return  # they know no complex numbers
+    columns = {"a": X[:, 0], "b": X[:, 1], "odd": strange}
+    of = pytest.importorskip(library)
+    make = of.table if library == "pyarrow" else of.DataFrame
+    for fit in (PartialAUCSVC().fit, AUCRLS().fit, partial_auc_path):
+        with pytest.raises(ValueError, match="X must hold numbers, but its column 'odd' is of type"):
+            fit(make(columns), Y)
+    fitted = PartialAUCSVC().fit(make(columns | {"odd": X[:, 2]}), Y)
+    with pytest.raises(ValueError, match="X must hold numbers, but its column 'odd' is of type"):
+        fitted.predict(make(columns))
+
+
+@pytest.mark.parametrize("model", OF_TABLES)
+@pytest.mark.parametrize("names", [[3, 1, 2], [0, 1, 2], [("a", 1), ("a", 2), ("b", 1)]])
+def test_columns_in_another_order_whose_names_are_no_texts(model, names):
+    frame = pd.DataFrame(X, columns=pd.Index(names))
+    fitted = clone(model).fit(frame, Y)
+    with pytest.raises(ValueError, match=r"X has the columns of training in another order: \[.*, in training \["):
+        fitted.predict(frame[names[::-1]])
+    np.testing.assert_array_equal(fitted.decision_function(frame), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("model", OF_TABLES)
+def test_tables_whose_names_scikit_learn_does_not_read(model):
+    table = pl.DataFrame({"a": X[:, 0], "b": np.arange(N) % 5, "c": X[:, 2]})
+    expected = clone(model).fit(table, Y).decision_function(table)
+    for frame in (table.with_columns(pl.col("b").cast(pl.Int128)), table.to_arrow().to_batches()[0]):
+        fitted = clone(model).fit(frame, Y)
+        assert list(fitted.feature_names_in_) == ["a", "b", "c"]
+        np.testing.assert_array_equal(fitted.decision_function(frame), expected)
+        with pytest.raises(ValueError, match="Feature names must be in the same order"):
+            fitted.predict(frame.select(["c", "b", "a"]))
 
 
 @pytest.mark.parametrize("levels", [pd.MultiIndex.from_arrays([range(N)] * 2), pd.period_range("2020", periods=N)])

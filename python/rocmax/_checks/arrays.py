@@ -19,6 +19,12 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
         raise ValueError(f"{name} is not an array: {shown(error)}") from error
 
 
+def require_read(values: Any, name: str) -> None:
+    """Refuse a LazyFrame."""
+    if hasattr(values, "collect_schema") and not hasattr(values, "shape"):
+        raise TypeError(f"{name} is a LazyFrame, whose rows are not read yet; pass {name}.collect()")
+
+
 def in_numpy(values: Any) -> Any:
     """Return what numpy cannot read as an array, anything else as it is.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.arrays import is_dask, require_unmasked
+from rocmax._checks.arrays import is_dask, require_read, require_unmasked
 
 
 def in_memory(**given: Any) -> list[Any]:
@@ -17,6 +17,8 @@ def in_memory(**given: Any) -> list[Any]:
     and kept as bytes. Each partition is copied to its place and released; if dask does not know the sizes of the
     partitions, all are kept until the last has arrived.
     """
+    for name, values in given.items():
+        require_read(values, name)
     if not is_dask(*given.values()):
         return list(given.values())
     import dask

@@ -7,6 +7,7 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
+from rocmax._tables._frame import names_of
 
 
 def declared_order(values: Any) -> list[Any]:
@@ -41,8 +42,8 @@ def coded(values: Any, name: str) -> Any:
 
 def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the name and the values of every column of a frame; nothing for other values."""
-    for k, name in enumerate(getattr(frame, "columns", ())):
-        yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
+    for k, name in enumerate(names_of(frame)):
+        yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame[name]
 
 
 def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:
@@ -50,7 +51,7 @@ def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None
 
     A name is the class itself or its text.
     """
-    names = list(frame if isinstance(frame, Mapping) else getattr(frame, "columns", ()))
+    names = list(frame) if isinstance(frame, Mapping) else names_of(frame)
     if not names:
         return None
     texts = list(map(str, names))
@@ -86,9 +87,12 @@ def warn_of_order(**given: Any) -> None:
     for name, other in held.items():
         if len(other) != len(index) or other.equals(index):
             continue
-        if (other.dtype, other.nlevels) != (index.dtype, index.nlevels):  # pandas looks up no labels of another type
+        if other.nlevels != index.nlevels:
             continue
-        if other.is_unique and index.is_unique and index.isin(other).all():
+        pair = [index, other]
+        if other.dtype != index.dtype:  # pandas finds 1 of one width among 1 of another only as objects
+            pair = [labels.astype(object) for labels in pair]
+        if other.is_unique and index.is_unique and pair[0].isin(pair[1]).all():
             warn(
                 f"{name} has the index labels of {first} in another order, and samples are paired by position: pass"
                 f" {name}.loc[{first}.index] to pair them by label, or {name}.to_numpy() if the positions agree",

@@ -10,6 +10,7 @@ from rocmax._checks.arrays import in_numpy
 from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import marked_missing, require_finite, require_weights
 from rocmax._parameters import check_choice, shown
+from rocmax._tables._frame import names_of as frame_names
 
 Bool = NDArray[np.bool_]
 
@@ -61,7 +62,7 @@ def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
         number = np.where(dropped.reshape(-1, *(1,) * (np.ndim(values) - 1)), 0.0, np.asarray(in_numpy(values), float))
     except (TypeError, ValueError, OverflowError):  # no numbers: later checks name the values
         return
-    require_finite(number, name, columns=getattr(values, "columns", None))
+    require_finite(number, name, columns=frame_names(values) or None)
     if name.startswith("sample_weight"):
         require_weights(number, name)
 
@@ -84,6 +85,8 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows, of a frame or a series as such: labels may be categories with an order."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
+    if hasattr(values, "column_names"):
+        return values.take(rows)
     of_polars = type(values).__module__.startswith("polars.")
     if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
         return values[rows]

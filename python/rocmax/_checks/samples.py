@@ -14,6 +14,7 @@ from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_joi
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import WHOLE
+from rocmax._tables._frame import names_of as frame_names
 from rocmax._typing import F64 as F64
 
 #: The dtypes that the core reads directly.
@@ -171,8 +172,11 @@ def _is_missing(value: Any) -> bool:
 
 def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
     """Return scores as floats of shape (n_samples,) or (n_samples, n_models), ordered categories as their ranks."""
-    s = unmasked(coded(y_score, name), name, remedy or _LEAVE)
-    if s.ndim == 2 and s.dtype.kind not in "fiub" and s.size and hasattr(y_score, "columns"):
+    by_column = bool(frame_names(y_score))
+    if not by_column or hasattr(y_score, "iloc"):
+        s = unmasked(coded(y_score, name), name, remedy or _LEAVE)
+        by_column = by_column and s.dtype.kind not in "fiub" and s.size > 0
+    if by_column:  # always of polars and pyarrow, which make numbers of dates beside numbers
         s = np.column_stack([scores(each, f"{name}[{_name(of)!r}]", remedy) for of, each in columns_of(y_score)])
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
@@ -194,7 +198,7 @@ def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) ->
 def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] | None]:
     """Return the scores of several models as an array, and their names from a mapping or the columns of a frame."""
     if not isinstance(y_score, Mapping):
-        names = list(getattr(y_score, "columns", ()))
+        names = frame_names(y_score)
         numbered = names == list(range(len(names)))  # a frame without names
         return y_score, None if numbered else _distinct(names)
     if not y_score:

@@ -15,12 +15,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocmax._checks.arrays import in_numpy, plain, require_unmasked
+from rocmax._checks.arrays import in_numpy, plain, require_read, require_unmasked, unmasked
+from rocmax._checks.arrays import is_dask as is_collection
 from rocmax._checks.samples import require_finite, require_labels, require_present
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
-from rocmax._tables._frame import is_frame, names_of, require_own_names
+from rocmax._tables._frame import is_frame, names_of, readable, require_numbers, require_own_names
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
@@ -32,39 +33,17 @@ _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.fl
 
 
 @contextmanager
-def _checks(name: str, X: Any = None) -> Iterator[None]:
-    """Run scikit-learn's checks, one thread at a time, and name the argument in their errors.
-
-    For a frame X, the first column without numbers is named.
-    """
+def _checks(name: str) -> Iterator[None]:
+    """Run scikit-learn's checks, one thread at a time, and name the argument in their errors."""
     with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):
         try:
             yield
         except ArithmeticError as error:  # such as from 10**400
             raise ValueError(f"{name} holds what float64 cannot: {shown(error)}") from error
         except (TypeError, ValueError) as error:
-            _require_columns_of_numbers(X)
             if str(error).startswith("could not convert"):  # such as a text: the message names no argument
                 raise ValueError(f"{name} must hold numbers: {error}") from error
             raise
-
-
-def _require_columns_of_numbers(X: Any) -> None:
-    if not is_frame(X):
-        return
-    for name in names_of(X):
-        values = X[name]
-        dtype = getattr(values, "dtype", getattr(values, "type", None))
-        try:
-            numbers = np.asarray(values).dtype.kind not in "mMc" and np.asarray(values, dtype=np.float64) is not None
-        except (TypeError, ValueError):
-            numbers = False
-        if not numbers:
-            raise ValueError(
-                f"X must hold numbers, but its column {shown(name)} is of type {dtype}: encode it (OneHotEncoder), "
-                "take the days since some day of a date, or leave it out; PartialAUCEnsembleClassifier takes "
-                "categories and text"
-            )
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
@@ -75,6 +54,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     if is_dask(sample_weight):
         sample_weight = np.asarray(sample_weight)
     require_present(sample_weight, "sample_weight")
+    if (dtype := unmasked(sample_weight, "sample_weight").dtype).kind in "mMc":
+        raise ValueError(f"sample_weight must be numeric, got an array of dtype {dtype}")
     usual = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
     if usual and sample_weight.min() >= 0 and sample_weight.any():
         weight = np.asarray(sample_weight, dtype=np.float64)
@@ -154,22 +135,41 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_stored(X):
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
-        with _checks("X", X):
-            return _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
+        with _checks("X"):
+            made = _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
+        _check_order(estimator, X, reset=reset)
+        return made
     validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_order(estimator, X, reset=reset)
     return X if is_stored(X) or not reset else in_rows(X)
 
 
 def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X as libraries of trees take it: a frame as it is, anything else as numbers or NaN."""
-    _require_readable(X)
-    if is_dask(X):
+    X = _readable(X)
+    if is_collection(X):
         raise TypeError("dask input is not supported here; pass X.compute()")
-    if not is_frame(X):
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        made = X
+    else:
         with _checks("X"):
-            X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
-        return _canonical(X) if is_sparse(X) else X
-    return validate_data(estimator, X, reset=reset, skip_check_array=True)
+            made = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
+    _check_order(estimator, X, reset=reset)
+    return _canonical(made) if is_sparse(made) else made
+
+
+def _check_order(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Refuse the columns of training in another order; scikit-learn compares names only if all are texts."""
+    names = names_of(X)
+    if reset:
+        estimator._columns = [] if all(isinstance(name, str) for name in names) else names
+        return
+    known = getattr(estimator, "_columns", names)
+    if names != known and sorted(map(str, names)) == sorted(map(str, known)):
+        raise ValueError(
+            f"X has the columns of training in another order: {shown(names[:5])}, in training {shown(known[:5])}"
+        )
 
 
 def check_labels(y: Any, X: Any, name: str = "y") -> AnyArray:
@@ -193,10 +193,11 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
         check_consistent_length(X, y)
     if stored or (_is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1):
         return check_features(estimator, X, reset=True), y
-    with _checks("X, or y,", X):
+    with _checks("X, or y,"):
         y = np.asarray(y) if is_dask(y) else y
-        X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_options(estimator))
-    return _canonical(X), y
+        made, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_options(estimator))
+    _check_order(estimator, X, reset=True)
+    return _canonical(made), y
 
 
 def _options(estimator: Any) -> dict[str, Any]:
@@ -221,18 +222,22 @@ def _is_plain(values: Any, ndim: int) -> bool:
 
 def _native(X: Any) -> Any:
     """Return a tensor as an array, and an array of the other byte order in native order."""
-    _require_readable(X)
+    X = _readable(X)
+    if is_frame(X):
+        X = X.compute() if is_collection(X) else X
+        require_numbers(X)
     X = in_numpy(X)
     return in_rows(X) if type(X) is np.ndarray and X.dtype.kind == "f" and not X.dtype.isnative else X
 
 
-def _require_readable(X: Any) -> None:
-    """Refuse a LazyFrame, two columns of one name, and masked values."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        raise TypeError("X is a LazyFrame, whose rows are not read yet; pass X.collect()")
+def _readable(X: Any) -> Any:
+    """Refuse a LazyFrame, two columns of one name, and masked values; return a frame that all libraries read."""
+    require_read(X, "X")
+    require_unmasked(X, "X", _UNMASK)
     if is_frame(X):
         require_own_names(X)
-    require_unmasked(X, "X", _UNMASK)
+        X = readable(X)
+    return X
 
 
 def _canonical(X: Any) -> Any:
@@ -248,6 +253,7 @@ def _canonical(X: Any) -> Any:
 
 def _require_all_labels(y: Any) -> None:
     """Check that no label is masked, None or pandas' NA; scikit-learn's checks refuse NaN."""
+    require_read(y, "y")
     require_unmasked(y, "y", _UNMASK)
     if getattr(y, "dtype", None) is None or (isinstance(y, np.ndarray) and y.dtype.kind in "biuf"):
         return

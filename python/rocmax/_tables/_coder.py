@@ -277,7 +277,7 @@ def _require_moderate(numbers: Any, limit: float, names: list[Any]) -> None:
     values = numbers.data[:, None] if _is_sparse(numbers) else numbers
     if values.dtype.kind != "f" or not len(values):
         return
-    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0)).astype(np.float64)
     if (most > limit).any():
         k = int(np.argmax(most > limit))
         column = "" if _is_sparse(numbers) else f" in column {names[k]!r}" if names else f" in column {k}"

@@ -1,6 +1,7 @@
 """Frames of pandas, polars and pyarrow alike: columns as numbers or texts, and what their types say."""
 
 from decimal import Decimal
+from sys import modules
 from typing import Any
 
 import narwhals as nw
@@ -20,8 +21,8 @@ def is_frame(X: Any) -> bool:
 
 
 def names_of(X: Any) -> list[Any]:
-    """Return the names of a frame's columns."""
-    return [*getattr(X, "column_names", X.columns)]  # columns of pyarrow are values
+    """Return the names of a frame's columns; none of anything else."""
+    return [*getattr(X, "column_names", getattr(X, "columns", ()))]  # columns of pyarrow are values
 
 
 def require_own_names(X: Any) -> None:
@@ -30,6 +31,18 @@ def require_own_names(X: Any) -> None:
     if len({*names}) < len(names):
         double = next(name for k, name in enumerate(names) if name in names[:k])
         raise ValueError(f"X has two columns of the name {double!r}: rename one")
+
+
+def readable(X: Any) -> Any:
+    """Return a frame that scikit-learn and narwhals read, with the names of its columns; any other as it is."""
+    if type(X).__name__ == "RecordBatch":
+        return modules["pyarrow"].Table.from_batches([X])
+    dtypes = getattr(X, "dtypes", None)
+    if type(dtypes) is list and any("Int128" in str(dtype) for dtype in {*dtypes}):
+        frame = nw.from_native(X, eager_only=True)
+        wide = [name for name, dtype in frame.schema.items() if dtype in (nw.Int128, nw.UInt128)]
+        return frame.with_columns(nw.col(*wide).cast(nw.Float64())).to_native()
+    return X
 
 
 def columns_of(X: Any) -> dict[Any, nw.Series[Any]]:
@@ -72,6 +85,25 @@ def is_rounded(series: nw.Series[Any]) -> bool:
     """Whether a column holds integers beyond those that float64 tells apart, such as long ids."""
     ends = [series.min(), series.max()] if series.dtype.is_integer() else []
     return any(end is not None and abs(end) > WHOLE for end in ends)
+
+
+def require_numbers(X: Any) -> None:
+    """Refuse a frame with a column that holds no numbers, or texts that are none."""
+    kinds = {getattr(dtype, "kind", "") for dtype in getattr(X, "dtypes", ())}
+    if kinds <= {*"biuf"} and kinds:  # many columns of pandas, in a small part of the time
+        return
+    frame = nw.from_native(X, eager_only=True)
+    for name, dtype in frame.schema.items():
+        if dtype.is_numeric() or type_of(series := frame.get_column(name)) in ("number", "flag"):
+            continue
+        try:
+            numbers(series, name)
+        except ValueError as error:
+            raise ValueError(
+                f"X must hold numbers, but its column {shown(name)} is of type {dtype_of(series)}: encode it "
+                "(OneHotEncoder), take the days since some day of a date, or leave it out; "
+                "PartialAUCEnsembleClassifier takes categories and text"
+            ) from error
 
 
 def dtype_of(series: nw.Series[Any]) -> str:

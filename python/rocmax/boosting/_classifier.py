@@ -23,11 +23,12 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
+from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._frame import is_frame
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import aligned, as_features, categories_of
+from rocmax.boosting._categories import aligned, as_features, categories_of, table_of
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -131,9 +132,10 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     -----
     *Features* are passed to the library unchanged, with missing values; texts and categories of frames of pandas,
     polars and pyarrow as categories. Later frames are read by the categories of training: others are treated as
-    missing, with a warning; if those of training are numbers, 1, 1.0 and "1" are equal. Texts that are dates, units or
-    numbers with marks raise ValueError; ids, names that look alike and codes such as -999 give a warning. XGBoost
-    treats all zeros of a sparse matrix as missing.
+    missing, with a warning; if those of training are numbers, 1, 1.0 and "1" are equal. A warning also names columns
+    that changed since training, as of :class:`PartialAUCEnsembleClassifier`. Texts that are dates, units or numbers
+    with marks raise ValueError; ids, names that look alike and codes such as -999 give a warning. XGBoost treats all
+    zeros of a sparse matrix as missing.
     *Weights* count in the objective, the held-out partial AUC and the threshold, but not their scale: they are
     divided by their mean. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows
     before `refit`; ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops
@@ -308,10 +310,15 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         if is_frame(given):
             decided(given, BOOSTING)
         self._categories = categories_of(X)
+        X = aligned(X, self._categories)  # without categories that do not occur
+        _, found = table_of(X, self._categories)
+        self._trained = None if found is None else trained_columns(found)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
-        return aligned(as_features(super()._checked_features(X)), getattr(self, "_categories", {}))
+        # A model that was not fitted to a table knows nothing of one.
+        known = getattr(self, "_categories", {}), getattr(self, "_trained", None)
+        return aligned(as_features(super()._checked_features(X)), *known, getattr(self, "feature_names_in_", None))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))

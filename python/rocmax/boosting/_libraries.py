@@ -14,6 +14,7 @@ from scipy import sparse
 from rocmax._checks.training import n_rows, rows_of
 from rocmax._runtime.threads import openmp_threads
 from rocmax._typing import F64
+from rocmax.boosting._categories import replaced
 from rocmax.boosting._objective import PartialAUCObjective
 
 # Receives the scores of the held-out rows after each round; returns whether to stop.
@@ -115,7 +116,7 @@ class XGBoost(_Library):
     name = "xgboost"
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
-        return self.library.DMatrix(_named(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)
+        return self.library.DMatrix(_numbered(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
@@ -158,8 +159,9 @@ class XGBoost(_Library):
     @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
         library = imported("xgboost")
-        rows = library.DMatrix(_named(X), enable_categorical=True, nthread=openmp_threads(n_threads))
-        return np.asarray(booster.predict(rows, output_margin=True), dtype=np.float64)
+        rows = library.DMatrix(_numbered(X), enable_categorical=True, nthread=openmp_threads(n_threads))
+        # Names and order of columns are checked: an array has none.
+        return np.asarray(booster.predict(rows, output_margin=True, validate_features=False), dtype=np.float64)
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
@@ -226,6 +228,13 @@ def _named(X: Any) -> Any:
     if all(names) and not any(map(_REFUSED.search, names)):
         return X
     return X.set_axis([f"{_REFUSED.sub('_', name)}_{k}" for k, name in enumerate(names)], axis=1)
+
+
+def _numbered(X: Any) -> Any:
+    """Return a pandas frame whose categories are their numbers, which are those of training: XGBoost refuses some."""
+    X = _named(X)
+    coded = [name for name, one in X.dtypes.items() if hasattr(one, "categories")] if hasattr(X, "iloc") else []
+    return replaced(X, {name: X[name].cat.rename_categories(range(X[name].cat.categories.size)) for name in coded})
 
 
 def _log_odds(probability: F64) -> F64:

@@ -119,6 +119,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             If a label is not in ``classes_``, or all samples are of one class.
         """
+        warn_of_order(X=X, y=y, sample_weight=sample_weight)
         scores = self.decision_function(X)
         y = unmasked(y.toarray() if hasattr(y, "toarray") else y, "y")
         if y.shape != scores.shape and (scores.ndim > 1 or y.shape != (len(scores), 1)):

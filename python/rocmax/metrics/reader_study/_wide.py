@@ -10,6 +10,7 @@ from rocmax._checks.frames import coded
 from rocmax._checks.missing import rows_of
 from rocmax._checks.samples import F64, marked_missing, scores
 from rocmax._parameters import shown
+from rocmax._tables._frame import names_of as frame_names
 
 _SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
 
@@ -61,7 +62,7 @@ def _check_rows(values: Any, name: str, n_rows: int) -> None:
 
 def _columns(y_score: Any) -> list[tuple[Any, Any]]:
     """Return the pairs (modality, reader) and their scores."""
-    names = list(y_score.keys() if isinstance(y_score, Mapping) else getattr(y_score, "columns", ()))
+    names = list(y_score) if isinstance(y_score, Mapping) else frame_names(y_score)
     if not names:
         raise ValueError(_NEITHER)
     if not all(isinstance(name, tuple) and len(name) == 2 for name in names):

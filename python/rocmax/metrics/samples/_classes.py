@@ -22,6 +22,7 @@ from rocmax._checks.samples import (
 )
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
+from rocmax._tables._frame import names_of as frame_names
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, no_counts, numbered, require_clusters
 from rocmax.metrics.samples._weights import kind_of
@@ -103,7 +104,7 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
             f"{name} has {s.shape[1]} columns, one per class, and {source} {len(found)} classes; leave out the columns"
             " of classes that do not occur, and samples of classes without a column"
         )
-    require_finite(s, name, advice, list(getattr(y_score, "columns", ())) or None)
+    require_finite(s, name, advice, frame_names(y_score) or None)
     s = s if columns == sorted(columns) else s[:, columns]
     weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
     if weight is not None:

@@ -360,7 +360,7 @@ def _named_matrices(y_score: Any) -> bool:
 
 def _n_axes(values: Any) -> int:
     try:
-        return np.ndim(values)
+        return len(values.shape) if hasattr(values, "shape") else np.ndim(values)
     except ValueError:  # rows of several lengths
         return 0
 
@@ -380,8 +380,8 @@ def _copied(values: Any) -> Any:
         return {key: _copied(each) for key, each in values.items()}
     if values is None or hasattr(values, "iloc") or hasattr(values, "categories"):
         return None if values is None else values.copy()
-    of_polars = type(values).__module__.startswith("polars.")  # whose frames and series do not change
-    return values if of_polars else np.array(in_numpy(values))
+    constant = type(values).__module__.startswith(("polars.", "pyarrow."))  # their frames and series do not change
+    return values if constant else np.array(in_numpy(values))
 
 
 def _own(data: Sample) -> Sample:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._checks.arrays import in_numpy, is_dask, plain
+from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read
 from rocmax._checks.dask import in_memory
-from rocmax._checks.frames import class_columns
+from rocmax._checks.frames import class_columns, warn_of_order
 from rocmax._checks.samples import (
     F64,
     LABELS,
@@ -108,6 +108,9 @@ def roc_auc_score(
                 return _area(y, s, sample_weight, max_fpr)
             except _UnusualError:
                 pass  # the general way finds the error
+    for name, values in (("y_true", y_true), ("y_score", y_score), ("sample_weight", sample_weight)):
+        require_read(values, name)
+    warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
     if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
         y_score = _by_name(y_true, y_score, labels)
@@ -139,7 +142,7 @@ def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
         order = class_columns(y_score, np.unique(np.asarray(y_true if labels is None else labels)).tolist(), "y_score")
     except (TypeError, ValueError):  # as in scikit-learn, other names mean nothing
         return y_score
-    return y_score if order is None or len(order) != len(y_score.columns) else np.asarray(y_score)[:, order]
+    return y_score if order is None or len(order) != y_score.shape[1] else np.asarray(y_score)[:, order]
 
 
 def _array(values: Any) -> Any:
