@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from itertools import count
 
 # The features of the tests are small: more threads in the BLAS only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -18,8 +19,19 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 # scikit-learn skips its array API check without it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+import numpy as np
 import pytest
 from hypothesis import settings
+
+
+class Repeated(np.random.SeedSequence):
+    """Without a seed, one of a sequence that begins anew with each test."""
+
+    drawn = count()
+
+    def __init__(self, entropy=None, **options):
+        super().__init__(next(Repeated.drawn) if entropy is None else entropy, **options)
+
 
 # Shells start background jobs, and nohup its command, with SIGINT ignored. Processes inherit that, so that Ctrl-C would
 # reach neither this process nor any that a test starts.
@@ -33,6 +45,14 @@ def pytest_configure() -> None:
 
     settings.register_profile("rocmax", derandomize=not SLOW)
     settings.load_profile("rocmax")
+    np.random.SeedSequence = Repeated  # type: ignore[misc]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Let each test and its fixtures draw the same without a seed, whatever ran before."""
+    Repeated.drawn = count()
+    np.random.seed(0)  # noqa: NPY002  # the generator of scikit-learn
 
 
 def pytest_collection_finish() -> None:
