@@ -117,8 +117,12 @@ def test_series_of_the_same_labels_in_another_order_warn():
             measured(y, turned, *more)
     with pytest.warns(UserWarning, match=r"y_score\['b'\] has the index labels of y_true"):
         compare(y, {"a": s, "b": turned})
+    repeated = np.arange(60) // 2
+    with pytest.warns(UserWarning, match="in another order.*pass series with unique labels, or y_score.to_numpy"):
+        infer(pd.Series(Y, index=repeated), pd.Series(S, index=repeated[::-1]))
     infer(y, turned.to_numpy())
     infer(y, turned.loc[y.index])
+    infer(pd.Series(Y, index=repeated), pd.Series(S, index=np.arange(60) // 3))
     infer(y, pd.Series(S, index=np.arange(60) + 5))  # other labels say nothing about the order
 
 
@@ -163,6 +167,13 @@ def test_rows_that_are_not_read_yet_are_refused():
             measured(table.select("y"), S)
         with pytest.raises(TypeError, match="y_score is a LazyFrame"):
             measured(Y, table.select("s"))
+
+
+def test_subgroups_of_two_lists_say_how_to_join_them():
+    lists = np.array(["f", "m"])[Y].tolist(), ["x"] * 60
+    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(2, 60\); join its lists into one"):
+        infer(np.arange(60) // 2 % 2, S, by=lists)
+    infer(np.arange(60) // 2 % 2, S, by=[" / ".join(map(str, names)) for names in zip(*lists, strict=True)])
 
 
 def test_subgroups_of_two_columns_say_how_to_join_them():

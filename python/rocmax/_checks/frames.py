@@ -1,5 +1,6 @@
 """Columns, ordered categories and index labels of frames and series."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -73,9 +74,12 @@ def _listed(names: list[Any]) -> str:
 
 
 def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:
-    """Return how several columns of names become one, if there are several."""
-    several = len(shape) == 2 and shape[0] == n_samples and shape[1] > 1
-    return "; join its columns into one, such as frame.astype(str).agg(' / '.join, axis=1)" if several else ""
+    """Return how several columns, or lists, of names become one, if there are several."""
+    if len(shape) != 2 or min(shape) < 2 or n_samples not in shape:
+        return ""
+    if shape[0] == n_samples:
+        return "; join its columns into one, such as frame.astype(str).agg(' / '.join, axis=1)"
+    return "; join its lists into one, such as [' / '.join(map(str, names)) for names in zip(*lists)]"
 
 
 def warn_of_order(**given: Any) -> None:
@@ -92,9 +96,11 @@ def warn_of_order(**given: Any) -> None:
         pair = [index, other]
         if other.dtype != index.dtype:  # pandas finds 1 of one width among 1 of another only as objects
             pair = [labels.astype(object) for labels in pair]
-        if other.is_unique and index.is_unique and pair[0].isin(pair[1]).all():
+        unique = other.is_unique and index.is_unique
+        if pair[0].isin(pair[1]).all() if unique else Counter(index) == Counter(other):
+            by_label = f"{name}.loc[{first}.index] to pair them by label" if unique else "series with unique labels"
             warn(
                 f"{name} has the index labels of {first} in another order, and samples are paired by position: pass"
-                f" {name}.loc[{first}.index] to pair them by label, or {name}.to_numpy() if the positions agree",
+                f" {by_label}, or {name}.to_numpy() if the positions agree",
                 UserWarning,
             )

@@ -82,8 +82,8 @@ def _blaming_features() -> Iterator[None]:
         if not str(failure).startswith(("scores must be", "the inner products of the cuts must be")):
             raise
         raise ValueError(
-            f"X or the kernel is too large: its products with a model overflow ({failure}); scale the features, or "
-            "divide the kernel by a number"
+            f"X or the kernel is too large: its products with a model overflow ({failure})"
+            + ("; scale the features, or divide the kernel by a number" if "scale the" not in str(failure) else "")
         ) from failure
 
 
