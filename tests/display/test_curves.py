@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 
 from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
+from rocmax.exceptions import CoverageWarning  # noqa: E402
 from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
 
 
@@ -226,3 +227,13 @@ def test_the_legend_has_intervals_beside_bands(sample: tuple[np.ndarray, np.ndar
     found = infer(y, scores[:, 0], PartialAUC((0, 0.2)), confidence_level=0.9)
     low, high = found.confidence_interval
     assert display.ax_.lines[0].get_label() == f"pAUC 0-0.2: {found.estimate:.3f} [{low:.3f}, {high:.3f}]"
+
+
+@pytest.mark.parametrize("scores", [np.where(Y, S + 2, S), np.zeros(30)])
+def test_a_pointwise_band_without_width_says_how_to_get_one(scores: np.ndarray) -> None:
+    with pytest.warns(CoverageWarning, match="zero width: all resamples have the same curve.*band='simultaneous'"):
+        ROCDisplay.from_predictions(Y, scores, confidence_level=0.9, n_resamples=50)
+    shown = ROCDisplay.from_predictions(Y, scores, confidence_level=0.9, n_resamples=50, band="simultaneous")
+    assert shown.curves[0].band is not None
+    _, low, high = shown.curves[0].band
+    assert (high - low).max() > 0.1

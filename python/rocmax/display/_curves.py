@@ -14,8 +14,10 @@ from rocmax._checks.training import rows_of
 from rocmax._parameters import shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
+from rocmax._runtime.warn import warn
 from rocmax.display._base import marked_point
 from rocmax.display._read import Model, as_names, estimator_scores, is_positive
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import Bootstrap, Measure, OperatingPoint, PartialAUC, Readings, SmoothedAUC, infer
 from rocmax.metrics import _words as words
 from rocmax.metrics._band import roc_band
@@ -146,6 +148,10 @@ def middle(heights: F64, grid: F64, level: float) -> Band:
     """Return the grid and the percentiles of the curves of all resamples there."""
     tail = (1 - level) / 2
     below, above = np.quantile(heights, [tail, 1 - tail], axis=0)
+    if np.array_equal(below, above):
+        fact = "the pointwise band has zero width: all resamples have the same curve"
+        why = ", as those of perfectly separated classes or of a constant score"
+        warn(CoverageWarning(f"{fact}{why}; band='simultaneous' has a width for two classes", fact))
     return grid, below, above
 
 
