@@ -103,4 +103,6 @@ print(auc_sample_size(0.85, auc_b=0.80, correlation=0.5, power=0.9, ratio=2))
 # %%
 # For partial areas, pass the measure; if you have the samples of a pilot study, pass them in place of the AUCs.
 print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, measure=PartialAUC((0, 0.1)), power=0.8, ratio=2), end="\n\n")
-print(auc_sample_size(pilot=(malignant, X[["mean radius", "mean texture"]]), measure=PartialAUC((0, 0.1)), power=0.8))
+print(
+    auc_sample_size(pilot=(malignant, X[["mean radius", "mean compactness"]]), measure=PartialAUC((0, 0.1)), power=0.8)
+)

@@ -9,9 +9,11 @@ from scipy import special
 
 from rocmax._checks.samples import number
 from rocmax._parameters import check_choice, shown
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import ALTERNATIVES, Hypothesis, parse_hypothesis
-from rocmax.metrics.intervals._interval import Law
+from rocmax.metrics.intervals._interval import FEW, Law
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
@@ -49,6 +51,14 @@ def check_measure(measure: Measure) -> None:
             "measure must be AUC(), PartialAUC(...), TPRAtFPR(...) or FPRAtTPR(...) of two classes, got"
             f" measure={measure!r}"
         )
+
+
+def warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:
+    """Warn if few of these positives and negatives are expected where the measure looks."""
+    count, held = min(measure.deciding(sizes))
+    if count < FEW and measure != AUC():
+        fact = f"the study has less power than planned: only {count:.2g} {held} are expected"
+        warn(CoverageWarning(f"{fact}; plan for {FEW} or more, or simulate the study", fact))
 
 
 def shared(h: Any, k: Any, correlation: float) -> Any:

@@ -11,7 +11,7 @@ from rocmax._parameters import as_float, check_choice
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.power._plans import study_plan
+from rocmax.metrics.power._plans import study_plan, warn_of_few
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Planning, Unpacked
 from rocmax.metrics.samples._reading import Plain
@@ -95,6 +95,12 @@ def auc_power(
     ValueError
         For numbers out of their domain, options of two models with one, or the reverse.
 
+    Warns
+    -----
+    CoverageWarning
+        If fewer than five samples of a class are expected in the range, or beyond the threshold of a rate: where a
+        power of 0.8 is planned with two, about 0.55 is simulated.
+
     References
     ----------
     .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses,
@@ -122,9 +128,10 @@ def auc_power(
         for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
     )
     test = null_value, null_difference, equivalence_margin, significance_level, alternative
-    return (
-        study_plan(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
-    )
+    study = study_plan(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test)
+    found = study.plan(n_neg / n_pos).power(n_pos)
+    warn_of_few(study.measure, (n_pos, n_neg))
+    return found
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,6 +235,11 @@ def auc_sample_size(
     ValueError
         For numbers out of their domain, and if the true value does not lie in the alternative.
 
+    Warns
+    -----
+    CoverageWarning
+        As :func:`auc_power`, for these numbers of samples.
+
     Examples
     --------
     >>> from rocmax.metrics import auc_sample_size
@@ -264,6 +276,7 @@ def auc_sample_size(
             )
     else:
         n_pos = _least(lambda count: plan.power(count) >= power)
+    warn_of_few(study.measure, (n_pos, ratio * n_pos))
     first, *second = plan.values
     return SampleSize(
         n_pos,
