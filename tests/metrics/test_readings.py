@@ -155,3 +155,25 @@ def test_curves_of_readings_are_those_of_their_arrays(given):
         assert (one.name, one.area, len(one.parts)) == (other.name, other.area, len(other.parts))
         np.testing.assert_array_equal(np.r_[one.fpr, one.tpr], np.r_[other.fpr, other.tpr])
     assert found.ax_.get_xlabel() == wanted.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("n_pos", [2, 4, 26, 28])
+def test_a_planned_study_has_two_cases_of_either_class(n_pos):
+    positive = np.isin(CASE, np.arange(n_pos))
+    pilot = mrmc_analysis(**{**LONG, "y_true": positive, "pos_label": None})
+    size = mrmc_sample_size(pilot, difference=0.9, power=0.06)
+    assert min(size.n_pos, size.n_neg) == 2 and size.n_pos + size.n_neg == size.n_cases
+    assert size.n_pos == round(size.n_cases * n_pos / 30)
+
+
+def test_a_plan_names_what_no_study_can_have():
+    pilot = mrmc_analysis(Readings(**LONG))
+    for plan in (mrmc_power, mrmc_sample_size):
+        with pytest.raises(ValueError, match=r"difference must be at most 1, between values of AUC, got -1\.2"):
+            plan(pilot, difference=-1.2)
+    how = {"n_readers": np.array([3, 4]), "n_cases": [40, 50, 60]}
+    with pytest.raises(
+        ValueError, match=r"shapes that broadcast, got \(2,\) and \(3,\): .*np.array\(n_readers\)\[:, None"
+    ):
+        mrmc_power(pilot, difference=0.1, **how)
+    assert mrmc_power(pilot, difference=0.1, **{**how, "n_readers": how["n_readers"][:, None]}).shape == (2, 3)

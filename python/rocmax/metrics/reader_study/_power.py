@@ -90,6 +90,13 @@ def mrmc_power(
     least = 2 if study.random_readers else 1
     readers = _counts(n_readers, len(study.readers), "n_readers", least)
     cases = _counts(n_cases, study.n_units, "n_cases", 4)
+    try:
+        np.broadcast_shapes(readers.shape, cases.shape)
+    except ValueError:
+        raise ValueError(
+            f"n_readers and n_cases must have shapes that broadcast, got {readers.shape} and {cases.shape}: for every"
+            " pair, make one of them a column, such as np.array(n_readers)[:, None]"
+        ) from None
     found = _power(study, float(difference), readers, cases, level, hypothesis)
     return float(found) if found.ndim == 0 else found
 
@@ -159,7 +166,8 @@ def mrmc_sample_size(
     Returns
     -------
     StudySize
-        The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot.
+        The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot, and two or more
+        of either class.
 
     Raises
     ------
@@ -176,7 +184,11 @@ def mrmc_sample_size(
     def short(n: int) -> bool:
         return bool(_power(study, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
 
-    low, high = 3, 4
+    share = study.n_pos / (study.n_pos + study.n_neg)
+    high = max(4, int(1.5 / min(share, 1 - share)))
+    while min(round(high * share), high - round(high * share)) < 2:  # which every reader needs
+        high += 1
+    low = high - 1
     while short(high):
         low, high = high, 2 * high
         if high > _MOST_CASES:
@@ -187,7 +199,7 @@ def mrmc_sample_size(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
-    n_pos = round(high * study.n_pos / (study.n_pos + study.n_neg))
+    n_pos = round(high * share)
     asked = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
     return StudySize(high, int(readers), n_pos, high - n_pos, *asked)
 
@@ -198,6 +210,11 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMC
     if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
         raise ValueError("pilot must be a result of mrmc_analysis, or Readings, for two or more modalities")
     difference_in_range(difference, "difference")
+    least, most = pilot.measure.bounds
+    if not abs(difference) <= most - least:
+        raise ValueError(
+            f"difference must be at most {most - least:g}, between values of {pilot.measure}, got {difference!r}"
+        )
     level = number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
     return pilot, level
 
