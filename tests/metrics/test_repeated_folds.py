@@ -27,6 +27,19 @@ def rows_of(splits, y=Y, x=X, refit=False):
     return fold.astype(int), index.astype(int), label.astype(int), score
 
 
+@pytest.mark.parametrize("of", [lambda cv: cv, lambda cv: cv.split(X, Y), lambda cv: list(cv.split(X, Y))])
+def test_splits_are_not_folds(of):
+    cv = StratifiedKFold(4)
+    with pytest.raises(
+        ValueError, match=r"fold must be the fold of each sample, not what splits them, .*fold\[test\] = k"
+    ):
+        cross_validated_auc(Y, X[:, 0], fold=of(cv))
+    fold = np.empty(len(Y))
+    for k, (_, test) in enumerate(cv.split(X, Y)):
+        fold[test] = k
+    assert cross_validated_auc(Y, X[:, 0], fold=tuple(fold)).n_folds == 4
+
+
 def test_repeats_are_as_wide_as_one():
     fold, _, y, s = rows_of(StratifiedKFold(5, shuffle=True, random_state=0), refit=True)
     once = cross_validated_auc(y, s, fold=fold)

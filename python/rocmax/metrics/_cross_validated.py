@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import DROP, F64, check_level, names_of
+from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._infer import result, warn_below_chance
@@ -91,6 +92,12 @@ def cross_validated_auc(  # with samples first, the measure is second
     >>> found.estimate, found.standard_error
     (0.875, 0.125)
     """
+    splits = fold[:1] if isinstance(fold, (list, tuple)) else [fold]
+    if any(isinstance(one, (tuple, Iterator)) or hasattr(one, "get_n_splits") for one in splits):
+        raise ValueError(
+            f"fold must be the fold of each sample, not what splits them, got {shown(fold)}: start with fold ="
+            " np.empty(len(y)), then: for k, (_, test) in enumerate(cv.split(X, y)): fold[test] = k"
+        )
     of_fold: dict[str, Any] = {}
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
