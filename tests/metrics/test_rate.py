@@ -87,9 +87,19 @@ def test_ends_of_score_intervals_solve_the_equation(n, share, fpr):
     y, s = drawn(n, share, seed=n + 1)
     b, q, m, n_neg = line(y, s, fpr)
     estimate = tpr_at(y, s, fpr)[0]
-    u = np.linspace(-8, 8, 200_001)
-    r, slope = stats.norm.cdf(u), b * stats.norm.pdf(u) / stats.norm.pdf(stats.norm.ppf(q))
-    inside = (r - estimate) ** 2 <= stats.norm.ppf(0.95) ** 2 * (r * (1 - r) / m + slope**2 * q * (1 - q) / (n_neg + 2))
+    u, deviate = np.linspace(-8, 8, 100_001), np.linspace(-6, 6, 25)
+    share = stats.norm.pdf(deviate) / stats.norm.pdf(deviate).sum()
+    spread = b * np.sqrt(q * (1 - q) / (n_neg + 2)) / stats.norm.pdf(stats.norm.ppf(q))
+    r = stats.norm.cdf(u[:, None] + spread * deviate)
+    # Moments of a share of m samples, of the probability r that varies; then their sums over the deviates.
+    first, second = r, r**2 + r * (1 - r) / m
+    third = r**3 + 3 * r**2 * (1 - r) / m + r * (1 - r) * (1 - 2 * r) / m**2
+    mean, second, third = (moment @ share for moment in (first, second, third))
+    variance = np.maximum(second - mean**2, 1e-12)
+    skew = (third - 3 * mean * second + 2 * mean**3) / variance**1.5
+    z, apart = stats.norm.ppf(0.95), estimate - mean
+    reach = z + np.clip(np.sign(apart) * skew * (z**2 - 1) / 6, 0, z)
+    inside = apart**2 <= reach**2 * variance
     moved = stats.norm.cdf(u[inside] - b * (stats.norm.ppf(q) - stats.norm.ppf(fpr)))
     low = 0.0 if estimate == 0 else min(moved[0], estimate)
     high = 1.0 if estimate == 1 else max(moved[-1], estimate)
@@ -278,6 +288,15 @@ def test_ends_of_tied_scores_are_those_of_all_thresholds_near(fpr, level):
             assert (near.low <= 0.5 <= near.high) == (step > 0)
         mirrored = metrics.infer(~y, -s, FPRAtTPR(1 - fpr), confidence_level=level).confidence_interval
         np.testing.assert_allclose(1 - np.array(mirrored)[::-1], found.confidence_interval, atol=EXACT)
+
+
+@pytest.mark.parametrize("fpr", [0.05, 0.2])
+def test_models_with_and_without_ties_have_together_the_tails_they_have_alone(fpr):
+    y, s = drawn(60, models=3, seed=8)
+    s[:, 1:] = np.round(2 * s[:, 1:]) / 2
+    many = metrics.infer(y, s, TPRAtFPR(fpr), null_value=0.3)
+    alone = [metrics.infer(y, one, TPRAtFPR(fpr), null_value=0.3).pvalue for one in s.T]
+    assert list(many.pvalue) == pytest.approx(alone, abs=1e-10)
 
 
 def test_scores_with_one_and_a_half_negatives_each_are_not_tied_in_either_direction():

@@ -120,14 +120,15 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
         return b, np.broadcast_to(estimate[block], b.shape), np.stack([-_EDGE - b * outer[1], _EDGE - b * outer[0]])
 
     def ends(z: Any) -> tuple[F64, F64]:
-        z = np.asarray(z)[..., None, None]  # axes for both ends and for the slopes
+        z = np.atleast_1d(z)[..., None, None, :] + np.zeros_like(estimate)  # axes for both ends and for the slopes
 
         def of_block(block: slice) -> F64:
             b, share, edges = curves(block)
 
             def gap(a: F64) -> F64:
                 low, high = np.moveaxis(less(a, b, share), -3, 0)
-                return np.asarray(special.ndtri(np.clip(np.stack([1 - low, high], axis=-3), _LEAST, _LAST)) + z)
+                tails = np.clip(np.stack([1 - low, high], axis=-3), _LEAST, _LAST)
+                return np.asarray(special.ndtri(tails) + z[..., block])
 
             low, high = np.moveaxis(value(last_held(edges[::-1], edges, gap), b), -3, 0)
             return np.stack([low.min(axis=-2), high.max(axis=-2)])

@@ -20,8 +20,8 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
-from rocmax.metrics.intervals._interval import Limits, Tails, around, dual, last_held, sided, wilson
-from rocmax.metrics.intervals._score import fitted, slope
+from rocmax.metrics.intervals._interval import Limits, dual, wilson
+from rocmax.metrics.intervals._score import Held, by_distance, fitted, slope
 from rocmax.metrics.samples._sample import vertices
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
@@ -30,6 +30,9 @@ _LAST = float(np.nextafter(1.0, 0.0))  # the greatest rate below 1, and n / (n +
 # With more distinct scores in the window, or fewer samples at each, ties are negligible.
 _FINE, _SEVERAL = 40, 1.5
 _EDGE = 8.0  # normal quantiles beyond count as those of 0 and 1
+# Of means over a standard normal deviate, by Gauss and Hermite.
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 # Returns the measure of every model at a rate.
 Curve = Callable[[float], F64]
@@ -93,17 +96,25 @@ def score(
 ) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
-    The limits enclose all R(f) with ``(estimate - r)^2 <= z^2 V(r)`` for ``r = R(q)``, where
-    ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
+    Given the threshold, the estimate is a share of m samples of probability ``Phi(u + s Z)`` with ``Phi(u) = R(q)``, Z
+    standard normal and ``s = b sqrt(q (1 - q) / (n + 2)) / phi(Phi^-1(q))``. The limits enclose all R(f) with
+    ``(estimate - mean)^2 <= z^2 variance`` of that law, z larger towards the end that its skewness makes easier to
+    reach, as for areas.
     """
     place = _place(curve, at, mirrored, sizes)
-    spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
+    # s, of the normal quantile of R at the threshold.
+    error = place.slope * np.sqrt(place.q * (1 - place.q) / (place.n_setting + 2)) / _density(special.ndtri(place.q))
 
-    def variance(u: F64) -> F64:
-        rate = special.ndtr(u)
-        return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
+    def law(u: F64) -> Held:
+        rates = special.ndtr(u[..., None] + error[:, None] * _NODES)
+        mean, each = rates @ _WEIGHTS, rates * (1 - rates) / place.n_called
+        apart = rates - mean[..., None]
+        cubes = each * (1 - 2 * rates) / place.n_called + 3 * each * apart + apart**3
+        return Held(special.ndtr(u - place.shift), mean, (each + apart**2) @ _WEIGHTS, cubes @ _WEIGHTS)
 
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
+    variance = law(start).variance
+    start = np.clip(start * np.sqrt(1 + error**2), -_EDGE, _EDGE)  # where the mean is the estimate
     estimate = 1 - place.estimate if mirrored else place.estimate
     kept = (1.0, -1.0, (0.0, 1.0)) if mirrored else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
     few_decide, near, fits = few.decide(place.n_setting, place.rate, place.rate), [], []
@@ -111,24 +122,11 @@ def score(
         near.append(_thresholds(one, place, mirrored))
         if few_decide:
             fits.append(slope(fitted(one, mirrored), min(sizes)))
-
-    def ends(z: Any) -> tuple[F64, F64]:
-        def gap(u: F64) -> F64:
-            return np.asarray(z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate))
-
-        low, high = (
-            special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
-        )
-        return around(low, place.estimate, high)
-
-    def tails(value: float) -> Tails:
-        u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
-        return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
-
-    limits = Limits(ends, tails)
     if few_decide:
         limits = few.limits(place.estimate, np.array(fits), (place.n_called, place.n_setting), (place.rate, place.rate))
-    return estimate, variance(start), _of_ties(limits, place, near).moved(*kept, estimate)
+    else:
+        limits = by_distance(law, place.estimate, start, np.stack([start * 0 - _EDGE, start * 0 + _EDGE]))
+    return estimate, variance, _of_ties(limits, place, near).moved(*kept, estimate)
 
 
 def _of_ties(limits: Limits, place: _Place, near: Sequence[tuple[F64, F64] | None]) -> Limits:

@@ -69,6 +69,15 @@ class _Values(NamedTuple):
     skew10: F64  # the third central moment
 
 
+class Held(NamedTuple):
+    """What is measured on curves of some heights, and the estimate's mean, variance and third central moment there."""
+
+    theta: F64
+    mean: F64
+    variance: F64
+    third: F64
+
+
 def slope(fit: float, count: float) -> float:
     """Return the slope that is fitted to a curve moved towards 1; `count` is the size of the smaller class."""
     return 1.0 if np.isnan(fit) else float(np.clip((_PRIOR + count * fit) / (_PRIOR + count), *_SLOPES))
@@ -171,42 +180,39 @@ def score(
         limits = few.limits(share[0], slopes, sizes, (area.low, area.high))
         return span**2 * variance(found), limits.moved(least, span, area.bounds, estimate)
 
-    def spread(values: _Values) -> tuple[F64, F64]:
-        error = np.sqrt(variance(values))
-        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
-        return error, np.asarray(skew / np.maximum(error, 1e-100) ** 3 / 6)
+    def law(a: F64) -> Held:
+        values = at(a)
+        return Held(values.theta, values.mean, variance(values), ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2)
 
     # The distance of steep curves over a range near 0 or 1 can fall again on the way out.
     steps = [sizes[1] * rate for rate in (area.low, 1.0 - area.high) if rate > 0]
     n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
-    limits = _by_distance(at, spread, share[0], start, np.stack([first[0], last[0]]), n_places)
+    limits = by_distance(law, share[0], start, np.stack([first[0], last[0]]), n_places)
     return span**2 * variance(found), limits.moved(least, span, area.bounds, estimate)
 
 
-def _by_distance(
-    at: Callable[[F64], _Values],
-    spread: Callable[[_Values], tuple[F64, F64]],
-    share: F64,
-    start: F64,
-    outer: F64,
-    n_places: int,
-) -> Limits:
+def by_distance(law: Callable[[F64], Held], share: F64, start: F64, outer: F64, n_places: int = 0) -> Limits:
     """Return the limits up to the outermost curve that is not rejected.
 
-    `spread` gives the standard error and the skewness at the lower end, per unit of z^2 - 1. `start` is the height
-    whose mean is the estimate, `outer` the least and the greatest height; `n_places` heights between them are tried.
+    `start` is the height whose mean is the estimate, `outer` the least and the greatest height; `n_places` heights
+    between them are tried.
     """
     inner = np.stack([start, start])
 
     def place(k: Any) -> F64:
         return np.asarray(inner + k / max(n_places, 1) * (outer - inner))
 
+    def spread(values: Held) -> tuple[F64, F64]:
+        """Return the standard error, and the skewness at the lower end, per unit of z^2 - 1."""
+        error = np.sqrt(values.variance)
+        return error, np.asarray(values.third / np.maximum(error, 1e-100) ** 3 / 6)
+
     def ends(z: Any) -> tuple[F64, F64]:
-        z = np.asarray(z)[..., None]  # an axis for both ends
+        z = np.atleast_1d(z)[..., None, :]  # an axis for both ends
         side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
 
         def gap(a: F64) -> F64:
-            values = at(a)
+            values = law(a)
             error, skew = spread(values)
             reach = z + np.clip(side * skew * np.maximum(z**2 - 1, 0.0), 0.0, z)
             return np.asarray(reach * error + _ROUNDING - side * (share - values.mean))
@@ -215,18 +221,18 @@ def _by_distance(
         for k in range(1, n_places + 1):
             last = np.where(gap(place(k)) >= 0, k, last)
         then = place(np.minimum(last + 1, n_places)) if n_places else outer
-        low, high = np.moveaxis(np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0), -2, 0)
+        low, high = np.moveaxis(np.clip(law(last_held(place(last), then, gap)).theta, 0.0, 1.0), -2, 0)
         return around(low, share, high)
 
     def distance(a: F64) -> F64:
-        values = at(a)
+        values = law(a)
         error, skew = spread(values)
         apart = share - values.mean
         reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.maximum(error, 1e-100)
         return np.asarray(np.sign(apart) * _unskewed(reach, np.sign(apart) * skew))
 
     def tails(value: float) -> Tails:
-        a = last_held(outer[:1], outer[1:], lambda a: value - at(a).theta)
+        a = last_held(outer[:1], outer[1:], lambda a: value - law(a).theta)
         low, high = np.repeat(distance(a), 2, axis=0)
         for k in range(1, n_places + 1):
             beyond, far = distance(place(k)), np.abs(place(k) - inner) > np.abs(a - inner)

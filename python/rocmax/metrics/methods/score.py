@@ -36,10 +36,12 @@ class Score(Method):
     smaller one, because a rare kind of sample may be missing; z is larger if the positives' part is skewed. Coverage
     holds with two to five positives, and with one sample in a class. The variance of an AUC is DeLong's.
 
-    For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates. Keep a line if its rate r at
-    ``q = (floor(n f) + 1) / (n + 1)`` satisfies ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``.
-    The interval is the set of TPRs at f of the lines kept. Here b is the slope of the curve near f, R' the slope of the
-    line as a curve.
+    For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates, b the slope of the curve near
+    f. With r the rate of a line at ``q = (floor(n f) + 1) / (n + 1)``, the estimate is a share of m samples of
+    probability ``Phi(Phi^-1(r) + s Z)``, Z standard normal and ``s = b sqrt(q (1 - q) / (n + 2)) / phi(Phi^-1(q))``.
+    With its mean, variance V and skewness g, a line is kept if ``|estimate - mean| <= (z + g (z^2 - 1) / 6) sqrt(V)``;
+    g counts only towards the end that it makes easier to reach, and its term is at most z. The interval is the set of
+    TPRs at f of the lines kept.
 
     If scores near that threshold are tied, the limits are the outermost of Wilson's intervals of the TPR at all
     thresholds that may be the right one. Their FPR exceeds f, or the FPR of the next threshold falls below f, by no
