@@ -310,6 +310,16 @@ def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_
     assert code == 1 and out == "" and one_line(err) and said in err, err
 
 
+@pytest.mark.parametrize("title", ["Trial of 2024", "Trial of 2024,,\n,,", '"Exported, by hand"\n'])
+@pytest.mark.parametrize("command", ["evaluate", "fit"])
+def test_a_title_above_the_header_is_named(title: str, command: str, tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", f"{title}\n{text(y=Y, a=A, b=A)}")
+    how = ["--score", "a"] if command == "evaluate" else ["--out", tmp_path / "m"]
+    code, out, err = run(command, path, "--label", "y", *how)
+    assert code == 1 and out == "" and one_line(err) and repr(title.split("\n")[0]) in err
+    assert f"line {title.count(chr(10)) + 2} has the names of columns, below" in err
+
+
 def test_parquet_on_stdin(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.BytesIO()
     pl.DataFrame({"y": Y, "a": A}).write_parquet(file)

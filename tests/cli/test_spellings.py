@@ -165,7 +165,8 @@ def test_doubtful_weights_are_notes(ask: Ask, monkeypatch: pytest.MonkeyPatch) -
     for rows in (10**9, 0):
         monkeypatch.setattr(counted, "ROWS", rows)
         code, found, err = ask({"y": Y, "a": A, "w": [0.5] * N}, "--weight", "w")
-        assert code == 0 and [note["kind"] for note in found["notes"]] == ["weights"]
+        kinds = [note["kind"] for note in found["notes"]]
+        assert code == 0 and kinds.count("weights") == 1 and {*kinds} == {"weights", "caution"}
         assert err.count("the weights in w are not whole numbers (such as 0.5)") == 1
 
 
@@ -173,6 +174,15 @@ def test_a_measure_is_named_once(tmp_path: Path, run: Run) -> None:
     (tmp_path / "d.csv").write_text(text(y=Y, a=[1] * N), encoding="utf-8")
     _, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")
     assert "a, TPR at FPR 0.1: 100 % of the negatives" in err
+
+
+def test_cautions_about_measures_are_notes(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in (10**9, 0):
+        monkeypatch.setattr(counted, "ROWS", rows)
+        code, found, err = ask({"y": Y, "a": -A})
+        note = next(note for note in found["notes"] if note["values"] == ["a", "AUC"])
+        assert code == 0 and note["kind"] == "caution" and err.count(note["text"]) == 1
+        assert "lies below 0.500, the value of a constant score; check --lower" in note["text"]
 
 
 def test_classes_are_named_by_their_number(ask: Ask) -> None:

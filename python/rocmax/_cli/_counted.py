@@ -17,10 +17,11 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import Failure, log
+from rocmax._cli._output import Failure
 from rocmax._cli._scored import Scored
 from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._forms import CODES
+from rocmax._tables._notes import Note
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
@@ -99,7 +100,7 @@ class Counted(Scored):
         low = np.array([name in self.lower for name in self.columns])
         results = []
         for k, measure in enumerate(measures):
-            with report.warned(measure.short, how="--method"):
+            with report.warned(measure.short, self.notes, how="--method"):
                 one = compare_counted(second, k, confidence_level=asked.confidence, adjust=asked.adjust, lower=low)
             results.append(replace(one, **self._rows()))
         self._warn_of_pooled(results)
@@ -110,10 +111,12 @@ class Counted(Scored):
         off = sum(sorted(one.error_bound for one in self.columns.values())[-2:])
         least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
         if off > least / 10:
-            log(
+            text = (
                 f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values do"
                 f" not include; the smallest standard error is {least:.0e}"
             )
+            self.notes.add(Note("caution", text))
+            self.notes.tell()
 
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""

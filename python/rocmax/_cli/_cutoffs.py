@@ -56,7 +56,7 @@ def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]
     """Return the requested cutoffs of each column of scores."""
     points = {}
     for name in scored.columns:
-        with report.warned(f"{name}, cutoffs", how="--cutoff-intervals"), report.progress("cutoffs"):
+        with report.warned(f"{name}, cutoffs", scored.notes, how="--cutoff-intervals"), report.progress("cutoffs"):
             points[name] = operating_point(
                 scored.of(name),
                 threshold=[("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],

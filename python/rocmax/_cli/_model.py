@@ -69,6 +69,10 @@ class Model:
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
+    def later(self) -> Later:
+        """Return what collects the news of a table that is scored."""
+        return Later(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
+
     def scores(self, rows: Table, form: Form, before: int = 0, later: Later | None = None) -> NDArray[np.float64]:
         """Return a finite score for each row, above 0 where the positive class is predicted.
 

@@ -13,6 +13,8 @@ from rocmax import _files as files
 from rocmax._tables._forms import alike
 from rocmax._tables._notes import short, some
 
+_TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
+
 
 def printable(text: str) -> str:
     """Return a text with control, format and other invisible characters escaped, as `repr` escapes them."""
@@ -34,9 +36,6 @@ def say(message: str = "") -> None:
 def log(message: str) -> None:
     """Print lines to stderr."""
     print(printable_lines(message), file=sys.stderr)
-
-
-_TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
 
 class Failure(Exception):

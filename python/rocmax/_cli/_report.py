@@ -18,7 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from rocmax._cli._numbers import Notes
 from rocmax._cli._output import log, plot_format, printable, written
+from rocmax._tables._notes import Note
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import Samples
 
@@ -59,11 +61,13 @@ def emit(result: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def warned(about: str = "", *, how: str | None = None, intervals: bool = True) -> Iterator[None]:
+def warned(
+    about: str = "", notes: Notes | None = None, *, how: str | None = None, intervals: bool = True
+) -> Iterator[None]:
     """Print the warnings of the block once it is done, with what they are about; if it fails, only that is reported.
 
-    `how` is the option for another method, if the command has one. With `intervals` False, as where no intervals are
-    printed, warnings about intervals are left out.
+    They are kept in `notes` for --json. `how` is the option for another method, if the command has one. With
+    `intervals` False, as where no intervals are printed, warnings about intervals are left out.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -78,7 +82,10 @@ def warned(about: str = "", *, how: str | None = None, intervals: bool = True) -
             text, advice = getattr(said, "estimate", None), ""
         if text:
             text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
-            log(f"warning: {about}{': ' if about else ''}{' '.join(text.split())}{advice}")
+            notes = Notes() if notes is None else notes
+            said = f"warning: {about}{': ' if about else ''}{' '.join(text.split())}{advice}"
+            notes.add(Note("caution", said, values=tuple(filter(None, about.split(", ")))))
+            notes.tell()
 
 
 @contextmanager

@@ -149,7 +149,7 @@ class Whole(Scored):
         how = {"adjust": asked.adjust, "confidence_level": asked.confidence, "random_state": asked.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
-            with report.warned(about, how="--method"), report.progress(f"comparing by {about}"):
+            with report.warned(about, self.notes, how="--method"), report.progress(f"comparing by {about}"):
                 found.append(compare(samples, measure, method=method, **how))
         return found
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
+from rocmax._cli._numbers import Notes
 from rocmax._cli._output import Failure, log
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
@@ -53,6 +54,7 @@ class Data:
     weight: Weight = None
     groups: NDArray[Any] | None = None
     in_time: bool = False  # whether rows are in order of time
+    notes: Notes = field(default_factory=Notes)
 
     def coded(self, kind: str) -> tuple[TableCoder, Any]:
         """Return the fitted coding of the columns for a kind of model, and the coded rows."""
@@ -89,7 +91,7 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
         raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
     cv = TimeSeriesSplit(k) if data.in_time else k
     try:
-        with report.warned():
+        with report.warned(notes=data.notes):
             return folds_of(cv, data.X, data.positive.astype(int), groups=data.groups, seed=0)[0]
     except ValueError as error:
         how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
@@ -102,7 +104,7 @@ def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> 
         log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
     model._schema = data.schema  # type: ignore[misc]
-    with report.warned(), report.progress("families") as show:
+    with report.warned(notes=data.notes), report.progress("families") as show:
 
         def tell(step: EnsembleStep) -> None:
             stage = "folds" if step.stage == "folds" else "all rows"
@@ -123,7 +125,7 @@ def _line(
         line = PartialAUCSVC(fpr_range, C=Cs[0])
     else:
         line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
-    with report.warned(), report.progress("linear models"):
+    with report.warned(notes=data.notes), report.progress("linear models"):
         line.fit(X, data.positive, data.weight)
     if not folds:
         return Choice(coder, line, reason)
@@ -140,7 +142,7 @@ def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> C
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
-    with report.warned(), report.progress("boosted trees") as tell:
+    with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
     return Choice(coder, model, "boosted trees (--model boosting)")

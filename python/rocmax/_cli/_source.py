@@ -25,7 +25,7 @@ from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma", " ": "a blank", ":": "a colon"}
 ROWS = 200_000  # in a batch
-_HEAD = 2**16  # bytes that tell how a file is written
+_HEAD, _TITLES = 2**16, 20  # bytes that tell how a file is written; lines among which the header is looked for
 _OTHERS = {
     b"PK\x03\x04": "an .xlsx or .zip file: save the sheet as .csv",
     b"\xd0\xcf\x11\xe0": "an .xls file: save the sheet as .csv",
@@ -166,9 +166,10 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 for begin, what in _OTHERS.items():
                     if magic.startswith(begin):
                         raise Failure(f"{path}: {what}")
-                text, skip, own = _dialect(source, magic, separator)
+                text, lines, skip, own = _dialect(source, magic, separator)
                 blank.append(skip - (own is not None))
                 separator = separator if form.separator else own or separator
+                _refuse_titles(path, lines, skip, separator, wanted.also if wanted.needed is None else wanted.needed)
                 yield _texts(path, text, separator, wanted, skip, blank), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
@@ -194,8 +195,18 @@ def _said(error: str) -> str:
     return said
 
 
-def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, int, str | None]:
-    """Return a source of UTF-8 with line feeds, the number of lines before the header, and the separator it names."""
+def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
+    """Fail if one of the first lines, but not the header, has all names that are needed."""
+    for k, line in enumerate(lines[skip : skip + _TITLES], skip + 1):
+        if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
+            if k > skip + 1:
+                what = f"line {k} has the names of columns, below {short(lines[skip])!r}"
+                raise Failure(f"{path}: {what}: take out the lines above it")
+            return
+
+
+def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, list[str], int, str | None]:
+    """Return a source of UTF-8 with line feeds, its first lines, how many are above the header, and its separator."""
     for begin, decompress in _PACKED.items():
         if magic.startswith(begin):
             source = BytesIO(decompress(source.read()))
@@ -220,7 +231,7 @@ def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, 
         if lines[skip].count(separator) == following.count(separator) and separator in following:
             break  # a header such as #id,label
         skip += 1
-    return source, skip, own
+    return source, lines, skip, own
 
 
 def _utf16(head: bytes) -> str | None:

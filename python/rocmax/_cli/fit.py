@@ -47,6 +47,7 @@ def run(arguments: Namespace) -> None:
             weight=weights,
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
+            notes=form.notes,
         )
         if groups is not None:
             numbers.tell_of_names(groups, frame[groups], form)

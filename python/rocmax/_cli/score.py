@@ -18,7 +18,6 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
-from rocmax._cli._trained import Later
 from rocmax._tables._notes import Note
 
 SCORE, PREDICTED = "score", "predicted"
@@ -62,9 +61,7 @@ class _Scored:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self._later = Later(
-            model.trained, model.schema, "rare or missing ones" if model.coder is None else "rare values"
-        )
+        self._later = model.later()
         self.n_rows = 0
         used = [*model.schema.used, *arguments.keep]
         self._wanted = source.wanted(arguments, used, model.schema, also=[model.label])
@@ -93,7 +90,7 @@ class _Scored:
         for name in self.made:
             if name in kept:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
-        with report.warned():
+        with report.warned(notes=self.form.notes):
             scores = model.scores(rows, self.form, self.n_rows, self._later)
         predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
         found = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if self._arguments.predicted else [])])
