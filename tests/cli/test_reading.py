@@ -39,7 +39,9 @@ def scores(run: Run, model: Path, path: Path, *more: Any) -> tuple[list[float], 
     return json.loads(out)["score"], err
 
 
-@pytest.mark.parametrize("strange", ["sick ", "Sick", "SICK", "ｓick", "sick\u00a0", "NULL", "None", "unknown", "N/A"])
+@pytest.mark.parametrize(
+    "strange", ["sick ", "Sick", "SICK", "ｓick", "sick\u00a0", "NULL", "None", "unknown", "N/A", "n.k."]
+)
 @pytest.mark.parametrize("command", ["evaluate", "compare", "fit"])
 def test_doubtful_labels_are_refused_until_told(strange: str, command: str, tmp_path: Path, run: Run) -> None:
     labels = np.where(Y == 1, "sick", "well").astype(object)
@@ -82,7 +84,7 @@ def test_other_classes_are_listed_and_digits_are_classes(tmp_path: Path, run: Ru
     assert code == 1 and one_line(err) and "neither --positive nor --negative" in err
 
 
-@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "...1", "row_nr", "_c0", "__index_level_0__"])
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "...1", "row_nr", "_c0", "X", "V1", "idx"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_an_index_is_left_out(name: str, ending: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / f"d.{ending}"
@@ -308,6 +310,18 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
 def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_path: Path, run: Run) -> None:
     code, out, err = run("evaluate", put(tmp_path / "d.csv", content), "--label", "y", "--score", "a")
     assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_blank_lines_above_the_header_are_no_title(tmp_path: Path, run: Run) -> None:
+    path = put(tmp_path / "d.csv", "\n\n" + text(y=Y, a=A))
+    assert run("evaluate", path, "--label", "y", "--score", "a")[0] == 0
+
+
+def test_nan_cannot_be_named_as_a_label(tmp_path: Path, run: Run) -> None:
+    pl.DataFrame({"y": np.where(A > 0.9, np.nan, Y), "a": A}).write_parquet(path := tmp_path / "d.parquet")
+    for how, status in (("raise", 1), ("drop", 0)):
+        code, _, err = run("evaluate", path, "--label", "y", "--score", "a", "--missing", how)
+        assert code == status and "--negative" not in err
 
 
 @pytest.mark.parametrize("title", ["Trial of 2024", "Trial of 2024,,\n,,", '"Exported, by hand"\n'])

@@ -108,7 +108,7 @@ def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: 
     gone = missing(series, asked, form)
     if not gone.any():
         return frame
-    codes = counts(series.filter(gone).cast(pl.String))
+    codes = {} if series.dtype.is_float() else counts(series.filter(gone).cast(pl.String))  # NaN cannot be named
     if getattr(asked, "missing", "drop") == "raise":
         code, _, how = _code(codes)
         row, which = before + int(gone.arg_max() or 0) + 1, f"{code!r}; " if code else ""

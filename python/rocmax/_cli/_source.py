@@ -197,12 +197,14 @@ def _said(error: str) -> str:
 
 def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
     """Fail if one of the first lines, but not the header, has all names that are needed."""
+    title = ""  # blank lines are none
     for k, line in enumerate(lines[skip : skip + _TITLES], skip + 1):
         if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
-            if k > skip + 1:
-                what = f"line {k} has the names of columns, below {short(lines[skip])!r}"
+            if title:
+                what = f"line {k} has the names of columns, below {short(title)!r}"
                 raise Failure(f"{path}: {what}: take out the lines above it")
             return
+        title = title or line
 
 
 def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, list[str], int, str | None]:

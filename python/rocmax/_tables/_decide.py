@@ -27,6 +27,8 @@ _READ = 20_000  # different texts whose form is looked at
 _BANDS, _OF_BANDS = 30, 0.02
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
+# Names that features have too: an index only if no value occurs twice.
+_ROWS = r"X(?:\.\d+)?|V1|_?row|idx|obs"
 # Numbers up to this can be scaled: their squares are finite.
 _LARGEST = 1e150
 _ID = re.compile(r"(?i:(?:.*[\W_])?(?:id|key|mrn|ssn|number|no|nr)[\W_]*)|.*[a-z]I[dD]")
@@ -132,7 +134,10 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         )
     if kind == "number" and (low, high) == (0.0, 1.0) and np.isin(held, (0.0, 1.0)).all():
         kind = "flag"
-    n_distinct, is_index = _distinct(held), isinstance(name, str) and re.fullmatch(_INDEX, name, re.IGNORECASE)
+    n_distinct, names = _distinct(held), _INDEX
+    if n_distinct == len(held) >= FEW:
+        names = f"{_INDEX}|{_ROWS}"
+    is_index = isinstance(name, str) and re.fullmatch(names, name, re.IGNORECASE)
     if is_index and n_distinct > max(_DISTINCT * len(held), 2):
         what = "is left out: it is" if words.leaves_out else "should be dropped: it looks like"
         tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))

@@ -16,7 +16,20 @@ MISSING = frozenset([
 ])
 # fmt: on
 #: The same in a column of labels or names, in lower case.
-NO_LABEL = frozenset(code.lower() for code in MISSING) | {"unknown", "not available", "not applicable", "undefined"}
+NO_LABEL = frozenset(code.lower() for code in MISSING) | {
+    *("unknown", "unk", "n.k.", "n/k", "not known", "not available", "not applicable", "not reported", "not recorded"),
+    *(
+        "undefined",
+        "undetermined",
+        "indeterminate",
+        "inconclusive",
+        "uncertain",
+        "no data",
+        "missing data",
+        "pending",
+        "tbd",
+    ),
+}
 # Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
 _REPEATED = [float(digit * n) for digit in "789" for n in range(1, 7)] + [97.0, 98.0, 997.0, 998.0, 9997.0, 9998.0]
 CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - {7.0, 8.0, 9.0}
