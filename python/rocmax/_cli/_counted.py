@@ -17,11 +17,10 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import Failure
+from rocmax._cli._output import Failure, log
 from rocmax._cli._scored import Scored
 from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._forms import CODES
-from rocmax._tables._notes import Note
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
@@ -115,8 +114,8 @@ class Counted(Scored):
                 f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values do"
                 f" not include; the smallest standard error is {least:.0e}"
             )
-            self.notes.add(Note("caution", text))
-            self.notes.tell()
+            log(text)
+            self.notes.warnings.append(text)
 
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""

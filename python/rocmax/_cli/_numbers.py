@@ -23,10 +23,11 @@ _NAMED = r"^\s*(?:0\d|\d+[eE]\d)"
 
 
 class Notes(list[Note]):
-    """What is news about a table; each piece is printed once, to stderr."""
+    """What is news about a table, each piece printed once, to stderr; and the warnings about measures and models."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.warnings: list[str] = []
         self._known: set[tuple[str, str]] = set()
         self._told = 0
 
@@ -44,9 +45,9 @@ class Notes(list[Note]):
             log(note.text)
         self._told = len(self)
 
-    def plain(self) -> list[dict[str, Any]]:
-        """Return the notes ready for JSON."""
-        return [note.plain() for note in self]
+    def plain(self) -> dict[str, Any]:
+        """Return the notes and warnings ready for JSON."""
+        return {"notes": [note.plain() for note in self], "warnings": self.warnings}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from rich.text import Text
 
 from rocmax._cli._numbers import Notes
 from rocmax._cli._output import log, plot_format, printable, written
-from rocmax._tables._notes import Note
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import Samples
 
@@ -82,10 +81,10 @@ def warned(
             text, advice = getattr(said, "estimate", None), ""
         if text:
             text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
-            notes = Notes() if notes is None else notes
-            said = f"warning: {about}{': ' if about else ''}{' '.join(text.split())}{advice}"
-            notes.add(Note("caution", said, values=tuple(filter(None, about.split(", ")))))
-            notes.tell()
+            said = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
+            log(f"warning: {said}")
+            if notes is not None:
+                notes.warnings.append(said)
 
 
 @contextmanager

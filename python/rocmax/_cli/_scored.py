@@ -100,7 +100,7 @@ class Scored:
             "lower": sorted(self.lower),
             "positive": str(self.labels.value),
             "negatives": self.labels.negatives,
-            "notes": self.notes.plain(),
+            **self.notes.plain(),
             "weight_kind": self.weight_kind,
         }
 

@@ -169,8 +169,7 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 text, lines, skip, own = _dialect(source, magic, separator)
                 blank.append(skip - (own is not None))
                 separator = separator if form.separator else own or separator
-                _refuse_titles(path, lines, skip, separator, wanted.also if wanted.needed is None else wanted.needed)
-                yield _texts(path, text, separator, wanted, skip, blank), True
+                yield _texts(path, text, lines, separator, wanted, skip, blank), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
@@ -196,15 +195,12 @@ def _said(error: str) -> str:
 
 
 def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
-    """Fail if one of the first lines, but not the header, has all names that are needed."""
-    title = ""  # blank lines are none
+    """Fail if one of the first lines below the header has all names that it lacks."""
     for k, line in enumerate(lines[skip : skip + _TITLES], skip + 1):
         if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
-            if title:
-                what = f"line {k} has the names of columns, below {short(title)!r}"
-                raise Failure(f"{path}: {what}: take out the lines above it")
-            return
-        title = title or line
+            above = next(filter(str.strip, lines[skip:]))
+            what = f"line {k} has the names of columns, below {short(above)!r}"
+            raise Failure(f"{path}: {what}: take out the lines above it")
 
 
 def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, list[str], int, str | None]:
@@ -246,12 +242,16 @@ def _utf16(head: bytes) -> str | None:
     return None
 
 
-def _texts(path: str, source: BinaryIO, separator: str, wanted: Wanted, skip: int, blank: list[int]) -> pl.LazyFrame:
+def _texts(
+    path: str, source: BinaryIO, lines: list[str], separator: str, wanted: Wanted, skip: int, blank: list[int]
+) -> pl.LazyFrame:
     """Return columns of csv as texts, and in `blank` the number of rows left out since they hold nothing.
 
     All columns are parsed, so that a row with a value too many is refused, but only those that are wanted are kept.
     """
     names = _names(source, separator, skip)
+    if missing := {*(wanted.also if wanted.needed is None else wanted.needed)} - {*names}:
+        _refuse_titles(path, lines, skip, separator, missing)
     if len(names) == 1:
         _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
     places = wanted.places(names)

@@ -140,7 +140,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
             tell(description=printable(name), completed=k + 1, total=len(used))
     columns.sort(key=lambda column: -column["fall"])
     form.tell()
-    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns, "notes": form.notes.plain()}
+    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns, **form.notes.plain()}
 
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:

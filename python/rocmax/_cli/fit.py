@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> None:
         "numeric": schema.numeric,
         "categorical": schema.categorical,
         "left_out": schema.left_out,
-        "notes": form.notes.plain(),
+        **form.notes.plain(),
         **_made(model, choice),
         "model": arguments.out,
     }

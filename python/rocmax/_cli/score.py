@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> None:
     if out is None and arguments.json:
         frames = [frame.select(parts.made) for frame in parts]
         scores = {name: [value for frame in frames for value in frame[name]] for name in parts.made}
-        report.emit({**scores, "notes": parts.notes()})
+        report.emit({**scores, **parts.notes()})
     elif out is None:
         for lines in _csv(parts, parts.form):
             sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> None:
         return
     if arguments.json:
         made = {"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out}
-        report.emit({**made, "notes": notes})
+        report.emit({**made, **notes})
     else:
         columns = ", ".join(parts.columns)
         say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
@@ -75,7 +75,7 @@ class _Scored:
                 self.n_rows += len(rows.frame)
                 tell(description=f"{self.n_rows:,} rows")
 
-    def notes(self) -> list[dict[str, Any]]:
+    def notes(self) -> dict[str, Any]:
         """Report what is news about the rows, and return it ready for JSON."""
         self.form.notes.add(*self._later.notes())
         self.form.tell()

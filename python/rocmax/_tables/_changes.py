@@ -102,33 +102,33 @@ class Changes:
         found = []
         for k in np.flatnonzero(empty | lost | far | outside | constant).tolist():
             if empty[k] or lost[k]:
-                found.append(self._missing(k, share[k]))
+                found.append(self._change(k, "missing", self._missing(k, share[k]), self.missing[k]))
             if far[k] or outside[k]:
-                found.append(self._range(k, far=bool(far[k])))
+                found.append(self._change(k, "range", *self._range(k, far=bool(far[k]))))
             elif constant[k]:
-                found.append(self._constant(k, here[k]))
+                value = f"is {self.low[k]:g}" if self.is_number[k] else "has one category"
+                found.append(self._change(k, "constant", f"{value} in every row; it varied in training", here[k]))
         return found
 
-    def _missing(self, k: int, share: float) -> Change:
+    def _change(self, k: int, change: str, what: str, n: int) -> Change:
+        return Change(self.names[k], change, f"column {self.names[k]!r} {what}", int(n))
+
+    def _missing(self, k: int, share: float) -> str:
         n = int(self.missing[k])
         now = "has no value" if n == self.n_rows else f"has no value in {_percent(n / self.n_rows)} of the rows"
         now = now if n else "has a value in every row"
-        then = f"{_percent(share)} were missing in training" if share else "no value was missing in training"
-        return Change(self.names[k], "missing", f"column {self.names[k]!r} {now}; {then}", n)
+        return (
+            f"{now}; {_percent(share)} were missing in training"
+            if share
+            else f"{now}; no value was missing in training"
+        )
 
-    def _range(self, k: int, *, far: bool) -> Change:
+    def _range(self, k: int, *, far: bool) -> tuple[str, int]:
         low, high = self.trained[1:3, k]
         n = int((self.far if far else self.outside)[k])
         first = self.low[k] if low - self.low[k] > self.high[k] - high else self.high[k]
         where = f"{'far ' if far else ''}outside the trained range [{low:g}, {high:g}]"
-        text = f"column {self.names[k]!r} lies {where} in {n:,} of {self.n_rows:,} rows, such as {first:g}"
-        return Change(self.names[k], "range", text, n)
-
-    def _constant(self, k: int, n: int) -> Change:
-        value = f"is {self.low[k]:g}" if self.is_number[k] else "has one category"
-        return Change(
-            self.names[k], "constant", f"column {self.names[k]!r} {value} in every row; it varied in training", int(n)
-        )
+        return f"lies {where} in {n:,} of {self.n_rows:,} rows, such as {first:g}", n
 
 
 def messages(found: Sequence[Change]) -> list[str]:

@@ -9,9 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from rocmax._runtime.warn import warn
 from rocmax._tables._changes import Changes, messages, trained_columns
 from rocmax._tables._decide import decided
-from rocmax._tables._frame import columns_of, is_frame, numbers, texts
-from rocmax._tables._notes import of_rows, some
-from rocmax._tables._schema import Column, Schema
+from rocmax._tables._frame import columns_of, is_frame, numbers
+from rocmax._tables._schema import Schema, Unseen
 from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.
@@ -49,10 +48,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    schema_ : Schema or None
-        What the columns are.
-    n_categorical_ : int
-        The number of encoded categorical columns, which come last, of "trees".
+    schema_ : Schema
+        What the columns are; without columns, which is false, after training on an array.
     """
 
     trained_: F64 | None = None  # what the columns were in training
@@ -64,17 +61,12 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def numeric_(self) -> list[Any]:
         """The names of numeric columns; columns of arrays are numeric and not listed."""
-        return [] if self.schema_ is None else self.schema_.numeric
+        return self.schema_.numeric
 
     @property
     def categorical_(self) -> list[Any]:
-        """The names of categorical columns."""
-        return [] if self.schema_ is None else self.schema_.categorical
-
-    @property
-    def left_out_(self) -> list[Any]:
-        """The names of columns that are left out."""
-        return [] if self.schema_ is None else [*self.schema_.left_out]
+        """The names of categorical columns, which come last in the encoding of "trees"."""
+        return self.schema_.categorical
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns, their categories and scales."""
@@ -83,14 +75,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the columns and return their encoding."""
-        self.schema_ = self.schema
-        if self.schema_ is None and is_frame(X):
-            self.schema_ = decided(X)
-        values, codes = self._read(X)
-        self.trained_ = None if _is_sparse(values) else trained_columns(self._together(values, codes))
-        self._learn(values, codes)
-        self.n_categorical_ = len(codes)
-        return self._coded(values, codes)
+        self.schema_ = self.schema or (decided(X) if is_frame(X) else Schema(()))
+        table = self._read(X)
+        self.trained_ = None if _is_sparse(table) else trained_columns(table)
+        self._learn(table)
+        return self._coded(table)
 
     def transform(self, X: Any) -> Any:
         """Return the encoding of other rows."""
@@ -98,52 +87,45 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
         """Return the encoding of other rows; warn of categories not seen in training and of columns that changed."""
-        by_name = self.categorical_ + self.left_out_
+        by_name = [*self.categorical_, *self.schema_.left_out]
         if by_name and not is_frame(X):
             raise ValueError(
                 f"X must be a frame with the columns of training, of which {by_name[0]!r} is not numeric, got an array"
             )
-        values, codes = self._read(X, tell=tell)
-        if tell and self.trained_ is not None and not _is_sparse(values):
-            schema = self.schema_ or Schema(tuple(Column(k, "number") for k in range(values.shape[1])))
-            changes = Changes(schema.used, self.trained_, values.shape[1], schema.flags())
-            changes.add(self._together(values, codes))
+        unseen = Unseen()
+        table = self._read(X, unseen)
+        if tell and (said := [text for *_, text in unseen.found()]):
+            warn("; ".join(said) + ": treated as missing", UserWarning)
+        if tell and self.trained_ is not None and not _is_sparse(table):
+            names = self.schema_.used or range(table.shape[1])
+            changes = Changes(names, self.trained_, len(names) - len(self.categorical_), self.schema_.flags())
+            changes.add(table)
             if said := messages(changes.found()):
                 warn("; ".join(said), UserWarning)
-        return self._coded(values, codes)
+        return self._coded(table)
 
-    def _read(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
-        """Return the numbers of a table, which must not be too large, and the codes of each column of categories."""
-        values, codes = self._columns(X, tell=tell)
+    def _read(self, X: Any, unseen: Unseen | None = None) -> Any:
+        """Return a table as numbers, which must not be too large, as `Schema.table` does."""
+        table = X
+        if is_frame(X) and self.schema_:
+            table = self.schema_.table(X, unseen)
+        elif is_frame(X):  # after training on an array
+            table = np.column_stack([numbers(series, name) for name, series in columns_of(X).items()])
         limit = _SQUARES if "linear" in self.kind else float(np.finfo(np.float32).max)
         if self.kind != "one-hot trees":  # for LightGBM alone, which takes any number
-            _require_moderate(values, limit, self.numeric_ or [*getattr(X, "columns", ())])
-        return values, codes
+            _require_moderate(table, limit, self.schema_.used or [*getattr(X, "columns", ())])
+        return table
 
-    def _columns(self, X: Any, *, tell: bool = False) -> tuple[Any, list[AnyArray]]:
-        """Return the numbers of a table, and the codes of each column of categories."""
-        if not is_frame(X):
-            return X, []
-        columns = columns_of(X)
-        schema = self.schema_
-        if schema is None:
-            return np.column_stack([numbers(series, name) for name, series in columns.items()]), []
-        values = np.empty((X.shape[0], len(schema.numeric)))
-        for k, name in enumerate(schema.numeric):
-            values[:, k] = numbers(columns[name], name)
-        held = [texts(columns[name]) for name in schema.categorical]
-        codes = [column.codes(of) for column, of in zip(schema.categories, held, strict=True)]
-        if tell:
-            _warn(schema.categorical, held, codes)
-        return values, codes
+    def _parts(self, table: Any) -> tuple[Any, list[AnyArray]]:
+        """Return numbers, and the codes of each column of categories: -1 where unseen, their number where missing."""
+        names = self.schema_.categories
+        n = table.shape[1] - len(names)
+        codes = [np.nan_to_num(table[:, n + k], nan=_n(column)).astype(np.intp) for k, column in enumerate(names)]
+        return table[:, :n] if names else table, codes
 
-    def _together(self, values: Any, codes: list[AnyArray]) -> AnyArray:
-        """Return numbers and codes in one array: NaN where missing, -1 where unseen."""
-        names = [np.where(of == _n(column), np.nan, of) for of, column in self._pairs(codes)]
-        return np.column_stack([values, *names]) if names else np.asarray(values)
-
-    def _learn(self, values: Any, codes: list[AnyArray]) -> None:
+    def _learn(self, table: Any) -> None:
         """Learn medians and scales of numbers, and the column of each category."""
+        values, codes = self._parts(table)
         self.scale_ = self.fill_ = self.mean_ = np.zeros(0)
         self.holes_ = np.zeros(0, dtype=np.intp)
         self.places_: list[AnyArray] = []
@@ -153,17 +135,18 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self.scale_ = np.where(largest > 0, largest, 1.0)
             else:
                 self._learn_scales(np.asarray(values, dtype=np.float64))
-        if self.kind != "trees" and self.schema_ is not None:
+        if self.kind != "trees":
             pairs = zip(self.schema_.categories, codes, strict=True)
-            self.places_ = [_places(np.bincount(of, minlength=len(column.categories) + 1)) for column, of in pairs]
+            self.places_ = [_places(np.bincount(of, minlength=_n(column) + 1)) for column, of in pairs]
 
     def _learn_scales(self, values: F64) -> None:
         """Learn what replaces a missing number, which columns get an indicator, means and standard deviations."""
         missing = np.isnan(values)
         self.holes_ = np.flatnonzero(missing.any(axis=0))
-        self.fill_ = np.array([_median(column[~hole]) for column, hole in zip(values.T, missing.T, strict=True)])
+        here = [column[~hole] for column, hole in zip(values.T, missing.T, strict=True)]
+        self.fill_ = np.array([np.median(column) if len(column) else 0.0 for column in here])
         flags = np.zeros(values.shape[1], dtype=bool)
-        if self.kind == "sparse linear" and self.schema_ is not None:
+        if self.kind == "sparse linear" and self.schema_:
             flags = self.schema_.flags()
             self.fill_ = np.where(flags, np.floor(self.fill_), self.fill_)
         filled = self._filled(values)
@@ -179,11 +162,12 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return np.hstack([values, missing[:, self.holes_]]) if len(self.holes_) else values
         return np.hstack([np.where(missing, self.fill_, values), missing[:, self.holes_]])
 
-    def _coded(self, values: Any, codes: list[AnyArray]) -> Any:
-        """Return the encoding of numbers and codes."""
+    def _coded(self, table: Any) -> Any:
+        """Return the encoding of a table."""
+        values, codes = self._parts(table)
         if self.kind == "trees":
-            names = [np.where((of < 0) | (of == _n(column)), np.nan, of) for of, column in self._pairs(codes)]
-            return np.column_stack([values, *names]) if names else values
+            names = table[:, values.shape[1] :]
+            return np.hstack([values, np.where(names < 0, np.nan, names)]) if codes else values
         if self.kind != "one-hot trees":
             if len(self.mean_):
                 values = values.toarray() if _is_sparse(values) else np.asarray(values, dtype=np.float64)
@@ -207,16 +191,13 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dense[entries] = 1.0
         return np.hstack([values, dense])
 
-    def _pairs(self, codes: list[AnyArray]) -> Any:
-        return zip(codes, [] if self.schema_ is None else self.schema_.categories, strict=True)
-
     def features(self) -> list[Feature]:
         """Return the columns of the encoding, in its order."""
         found = [Feature(name, name, 1.0) for name in self.numeric_]
         if len(self.scale_):
             found = [Feature(name, name, float(unit)) for name, unit in zip(self.numeric_, self.scale_, strict=False)]
             found += [Feature(f"{self.numeric_[k]} is missing", self.numeric_[k], None) for k in self.holes_]
-        categories = [] if self.schema_ is None else self.schema_.categories
+        categories = self.schema_.categories
         if not self.places_:
             return found + [Feature(column.name, column.name, None) for column in categories]
         for column, places in zip(categories, self.places_, strict=True):
@@ -259,7 +240,6 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             whole &= len(places) == _n(column) + 2 and held == {*range(len(held))}
         if not whole:
             raise ValueError("the coding of the columns is damaged")
-        made.n_categorical_ = len(schema.categories)
         return made
 
 
@@ -295,10 +275,6 @@ def _n(column: Any) -> int:
     return len(column.categories)
 
 
-def _median(values: F64) -> float:
-    return float(np.median(values)) if len(values) else 0.0
-
-
 def _places(counts: AnyArray) -> AnyArray:
     """Return the column of each category, of missing ones and of unseen ones (the last); -1 for none."""
     there = counts > 0
@@ -306,15 +282,3 @@ def _places(counts: AnyArray) -> AnyArray:
     places = np.where(there & ~rare, np.cumsum(there & ~rare) - 1, -1)
     other = int((there & ~rare).sum()) if rare.any() else -1
     return np.append(np.where(places >= 0, places, other), other)
-
-
-def _warn(names: list[Any], held: list[list[str | None]], codes: list[AnyArray]) -> None:
-    """Warn of the columns with categories not seen in training."""
-    found = []
-    for name, values, of in zip(names, held, codes, strict=True):
-        unseen = np.flatnonzero(of < 0)
-        if len(unseen):
-            new = sorted({str(values[k]) for k in unseen})
-            found.append(f"column {name!r}: {some(new)} not seen in training ({of_rows(len(unseen))})")
-    if found:
-        warn("; ".join(found) + ": treated as missing", UserWarning)

@@ -7,10 +7,15 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from rocmax._tables._forms import is_number
-from rocmax._typing import AnyArray
+from rocmax._tables._frame import columns_of, numbers, texts
+from rocmax._tables._notes import of_rows, some
+from rocmax._typing import F64, AnyArray
+
+_NAMED = 3  # categories in a warning
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,36 @@ class Column:
             if value is not None:
                 found[value] = known.get(value, same.get(float(value), -1) if same and is_number(value.strip()) else -1)
         return np.fromiter(map(found.__getitem__, values), dtype=np.intp, count=len(values))
+
+    def places(self, series: Any) -> F64:
+        """Return the same for a column of a frame, NaN where missing."""
+        held = series.to_native()
+        if series.dtype == nw.String and hasattr(held, "replace_strict"):  # polars, faster than a text at a time
+            held = held.alias("")
+            known = held.drop_nulls().unique()
+            codes = type(held)(self.codes(known.to_list()).astype(np.float64))
+            return np.asarray(held.replace_strict(known, codes, default=None).to_numpy())
+        codes = self.codes(texts(series))
+        return np.where(codes < len(self.categories), codes, np.nan)
+
+
+class Unseen:
+    """The categories not seen in training, over the batches of a table."""
+
+    def __init__(self) -> None:
+        self._found: dict[Any, tuple[list[str], int]] = {}  # the first of each column, and the number of their rows
+
+    def add(self, name: Any, values: Sequence[str]) -> None:
+        """Count the rows of a column with such values."""
+        known, n = self._found.get(name, ([], 0))
+        self._found[name] = list(dict.fromkeys([*known, *values]))[: _NAMED + 1], n + len(values)
+
+    def found(self) -> list[tuple[Any, tuple[str, ...], int, str]]:
+        """Return name, first categories, number of rows and a text for each column."""
+        return [
+            (name, tuple(new[:_NAMED]), n, f"column {name!r}: {some(new, _NAMED)} not seen in training ({of_rows(n)})")
+            for name, (new, n) in self._found.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,6 +110,22 @@ class Schema:
     def left_out(self) -> dict[Any, str]:
         """The names of the other columns, and why they are left out."""
         return {column.name: column.reason for column in self.columns if column.kind == "left out"}
+
+    def __bool__(self) -> bool:
+        return bool(self.columns)
+
+    def table(self, X: Any, unseen: Unseen | None = None) -> F64:
+        """Return a frame as numbers, then the places of categories; NaN is missing, -1 a category that is `unseen`."""
+        columns = columns_of(X)
+        found = np.empty((X.shape[0], len(self.used)))
+        for k, name in enumerate(self.numeric):
+            found[:, k] = numbers(columns[name], name)
+        for k, column in enumerate(self.categories, len(self.numeric)):
+            series = columns[column.name]
+            found[:, k] = column.places(series)
+            if unseen is not None and len(rows := np.flatnonzero(found[:, k] < 0)):
+                unseen.add(column.name, [str(value) for value in series[rows].to_list()])
+        return found
 
     def flags(self) -> AnyArray:
         """Return which of `numeric` are flags."""

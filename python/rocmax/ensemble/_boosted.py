@@ -104,7 +104,7 @@ class Boosted:
         """Return the Dataset of all rows."""
         if "lightgbm" not in data.shared:
             coder, X = data.coded("trees")
-            names = list(range(X.shape[1] - coder.n_categorical_, X.shape[1]))
+            names = list(range(X.shape[1] - len(coder.categorical_), X.shape[1]))
             made = library.rows(X, data.positive.astype(np.float64), data.weight)
             made.set_categorical_feature(names if names else "auto")
             data.shared["lightgbm"] = made.construct()
