@@ -93,6 +93,14 @@ def test_flags_with_missing_codes_stay_flags(code: str, ask: Ask) -> None:
     assert (f"read as missing in columns of numbers: {code!r} (18)" in err) == (code != "")
 
 
+def test_missing_flags_are_counted_once(ask: Ask, tmp_path: Path, run: Run) -> None:
+    held = ["NA" if k % 7 == 0 else "TRUE" if value > 0.5 else "FALSE" for k, value in enumerate(A)]
+    assert ask({"y": Y, "z": held, "a": A}, fit=True)[0] == 0
+    model, data = tmp_path / "m", tmp_path / "d.csv"
+    for command in (["score", model, data, "--out", tmp_path / "s.csv"], ["explain", model, data]):
+        assert "read as missing in columns of numbers: 'NA' (18)\n" in run(*command)[2]
+
+
 @pytest.mark.parametrize(("written", "named"), [("gone ", "gone "), ("-999.0", "-999")])
 def test_a_text_among_numbers_is_named_past_missing_codes(written: str, named: str, ask: Ask) -> None:
     held = [written if k == 4 else "bad" if k == 8 else value for k, value in enumerate(A)]

@@ -79,13 +79,14 @@ def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl
     """Return texts of csv as numbers, or fail at the first that is none."""
     found, bad = numbers.floats(texts, form)
     found.columns = texts.columns
+    for k in np.flatnonzero(np.array(found.null_count().row(0)) > np.array(texts.null_count().row(0))).tolist():
+        if not bad[k]:
+            numbers.tell(schema.numeric[k], texts[:, k], found[:, k], form)
     for k in np.flatnonzero(bad).tolist():
         series = texts[:, k].alias(schema.numeric[k])
         flag, why = bool(schema.flags()[k]), "; the model was trained on numbers in it"
         one = numbers.number_column(series, form, before, booleans=flag, why=why)
         found = found.with_columns(one.alias(f"x{k}"))
-    for k in np.flatnonzero(np.array(found.null_count().row(0)) > np.array(texts.null_count().row(0))).tolist():
-        numbers.tell(schema.numeric[k], texts[:, k], found[:, k], form)
     return found
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any
 
@@ -78,6 +78,10 @@ class Form:
     def missing_numbers(self) -> list[float]:
         """The codes that are numbers."""
         return [float(code) for code in self.missing if is_number(code)]
+
+    def apart(self) -> "Form":
+        """Return the same form without news, for rows that are read again."""
+        return replace(self, notes=Notes(), codes=Counter())
 
     def tell(self) -> None:
         """Report what is news, and which codes were read as missing in columns of numbers."""

@@ -1,10 +1,9 @@
 """Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
 
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -231,7 +230,7 @@ def read(arguments: Namespace) -> Whole:
 
 def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -> None:
     """Report other columns whose values repeat and never disagree about the label, in the first rows of the file."""
-    path, apart = found.arguments.data, replace(form, notes=numbers.Notes(), codes=Counter())
+    path, apart = found.arguments.data, form.apart()
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news

@@ -12,6 +12,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
+from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._tables._coder import Feature
 from rocmax.metrics import partial_auc_score
@@ -128,14 +129,15 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
         frame, _ = table.drop_missing(classes.clean(frame, model.label, asked, form), [model.label])
         _, positive = classes.read(frame, model.label, asked, form)
 
-    def value(rows: pl.DataFrame) -> float:
+    def value(rows: pl.DataFrame, form: Form) -> float:
         scores = model.scores(source.Table(rows, is_text), form)
         return float(partial_auc_score(positive, scores, model.fpr_range))
 
-    whole, columns = value(frame), list[dict[str, Any]]()
+    whole, columns, apart = value(frame, form), list[dict[str, Any]](), form.apart()
     with report.progress("columns") as tell:
         for k, name in enumerate(used):
-            falls = [whole - value(frame.with_columns(frame[name].shuffle(seed=seed))) for seed in range(_SHUFFLES)]
+            shuffled = (frame.with_columns(frame[name].shuffle(seed=seed)) for seed in range(_SHUFFLES))
+            falls = [whole - value(rows, apart) for rows in shuffled]
             columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
             tell(description=printable(name), completed=k + 1, total=len(used))
     columns.sort(key=lambda column: -column["fall"])
