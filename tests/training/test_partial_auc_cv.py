@@ -219,6 +219,46 @@ def test_a_fit_of_a_fold_that_stalls_far_from_its_minimum_stands_for_larger_C(da
     assert (fits == 1) == np.array_equal(scores, np.repeat(scores[:, :1], len(CS), axis=1))
 
 
+def test_a_path_ends_where_hardly_any_risk_is_left(monkeypatch):
+    X, y = make_classification(1200, 30, n_informative=8, class_sep=3.0, n_clusters_per_class=1, random_state=0)
+    Cs, fitted, path = np.logspace(-3, 4, 8), [], Training.path
+
+    def spied(self, *arguments, **options):
+        fitted.append([])
+        for result in path(self, *arguments, **options):
+            fitted[-1].append((result.objective - 0.5 * result.model.norm) / result.zero_objective)
+            yield result
+
+    monkeypatch.setattr(Training, "path", spied)
+    model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=Cs, cv=3, n_jobs=1).fit(X, y)
+    assert all(shares[-1] <= 0.02 < min(shares[:-1]) for shares in fitted)
+    for scores, shares in zip(model.scores_["tight"], fitted, strict=True):
+        assert 1 < len(shares) < len(Cs) and np.all(scores[len(shares) :] == scores[len(shares) - 1])
+    assert model.C_ in Cs[: max(map(len, fitted))]
+
+
+def test_only_the_refit_takes_accurate_products(data, monkeypatch):
+    proving, accurate = [], Training._accurate
+
+    def spied(self, *arguments):
+        proving.append(self._proves)
+        return accurate(self, *arguments)
+
+    monkeypatch.setattr(Training, "_accurate", spied)
+    model = PartialAUCSVCCV((0.0, 0.2), Cs=CS, cv=3).fit(data[0].astype(np.float32), data[1])
+    assert proving and all(proving) and model.dual_gap_ <= model.tol
+
+
+def test_a_descent_starts_at_the_full_range_model_that_is_known(data, monkeypatch):
+    X, y = data
+    training = Training(as_design(X), _core.Problem(y == 1), (0.0, 0.2), 1)
+    known = [result.model for result in training.path("auc", CS, tol=1e-3, max_iter=500)]
+    monkeypatch.setattr("rocmax.estimators._training.minimise_convex", None)
+    for C, model in zip(CS, known, strict=True):
+        assert np.array_equal(training._descent_start("ramp", C, 1e-2, 500).vector, model.vector)
+        assert training.fit("ramp", C, tol=1e-2, max_iter=500).objective > 0
+
+
 def test_few_samples_are_validated_again_and_again(data):
     X, y = data[0][:300], data[1][:300]
     model = PartialAUCSVCCV((0.0, 0.2), Cs=[1.0, 10.0], cv=3).fit(X, y)

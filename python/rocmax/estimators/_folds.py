@@ -41,6 +41,8 @@ _ROUGHER = {"hinge": 10.0, "ramp": 10.0}
 _MOST_STEPS = 150
 # The relative gap at which a fit that stalls is lost; at smaller ones it is as good as the numbers allow.
 _LOST = 0.01
+# A path ends at a model whose risk is at most this share of the risk of the zero model.
+_FITTED = 0.02
 
 
 def folds_of(
@@ -201,7 +203,8 @@ class Validation:
             return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        training = Training(design, _core.Problem(positive, weight), self._estimator.fpr_range, threads)
+        problem = _core.Problem(positive, weight)
+        training = Training(design, problem, self._estimator.fpr_range, threads, proves=False)
 
         def attributes(model: Model) -> dict[str, Any]:
             found: dict[str, Any] = self._estimator._attributes(model, Data(None, positive, weight), self._space)
@@ -214,8 +217,7 @@ class Validation:
             last: SolverResult | None = None
             for _ in Cs:
                 one = part.subtask("fit")
-                # Rounding that stalls a fit far from its minimum hides more of the risk at a larger C.
-                if last is None or last.status != "stalled" or last.gap <= _LOST:
+                if last is None or not _is_last(last):
                     last = next(path)
                 model = last.model
                 yield self._partial_auc(model, test) if self._estimator.scoring is None else attributes(model)
@@ -264,6 +266,12 @@ class Validation:
             scoring = shown(self._estimator.scoring)
             raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")
         return float(value)
+
+
+def _is_last(found: SolverResult) -> bool:
+    """Whether a larger C has nothing to fit: hardly any risk is left, or rounding hides it."""
+    risk = found.objective - 0.5 * found.model.norm
+    return risk <= _FITTED * found.zero_objective or (found.status == "stalled" and found.gap > _LOST)
 
 
 def rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:

@@ -108,11 +108,13 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. With
-    landmarks, a fold compares widths and candidates on at most 6,000,000 feature values (6,000 rows for 1,000
-    landmarks, at least 2,000) and scores 4,000 rows. A third of the rows come from the smaller class if it has as many,
-    which changes neither a mean over pairs nor an ROC curve. With "auto", full-range training chooses the width, and
-    the other candidates are tried at that width. Landmarks come from all folds, their weights only from training rows.
+    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. If
+    the risk of a model is at most 2 % of that of the zero model, the fold keeps it for larger values of C; of
+    values for which all folds keep their models the smallest is chosen. With landmarks, a fold compares widths and
+    candidates on at most 6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000
+    rows. A third of the rows come from the smaller class if it has as many, which changes neither a mean over pairs
+    nor an ROC curve. With "auto", full-range training chooses the width, and the other candidates are tried at that
+    width. Landmarks come from all folds, their weights only from training rows.
 
     References
     ----------
@@ -220,6 +222,9 @@ class PartialAUCSVCCV(CertifiedRanker):
             mean = scores.reshape(repeats, -1, *scores.shape[1:]).mean(axis=0)
             self.scores_ = {name: mean[:, k] for k, name in enumerate(surrogates)}
             chosen, column = _choose(scores, surrogates, selection, correction)
+            # Of the values of C for which all folds keep a model, the one that they fitted.
+            while column and np.array_equal(scores[:, chosen, column - 1], scores[:, chosen, column]):
+                column -= 1
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
             if isinstance(space, Landmarks):

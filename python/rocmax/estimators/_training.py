@@ -88,12 +88,23 @@ def _blaming_features() -> Iterator[None]:
 
 
 class Training:
-    """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C."""
+    """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C.
 
-    def __init__(self, design: Design, problem: _core.Problem, fpr_range: tuple[float, float], n_threads: int) -> None:
-        self.design, self.problem = design, problem
+    Without `proves`, a fit ends when its own products show a gap of `tol`, although rounding may hide a larger one.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        problem: _core.Problem,
+        fpr_range: tuple[float, float],
+        n_threads: int,
+        *,
+        proves: bool = True,
+    ) -> None:
+        self.design, self.problem, self._proves = design, problem, proves
         self._fpr_range, self._n_threads = fpr_range, n_threads
-        self._full: F64 | None = None  # the last full-range model
+        self._full: dict[float, F64] = {}  # the full-range models by C
         self._known: dict[Surrogate, tuple[Oracle | Trimmed, Bundle]] = {}
 
     def path(
@@ -157,14 +168,15 @@ class Training:
                 if fits is None:
                     assert found is not None
                     return replace(found, status="stalled")
-                if fits is not self and start is not None:
+                if start is not None and (fits is not self or not self._proves):
                     start = Model.of(start.vector, fits.design)
                 done = 0 if found is None else found.n_iter
                 report = callback if fits is self else self._reporting(callback)
                 more = fits._fit(surrogate, C, rough * tol, max_iter - done, start, descend, report)
                 if found is not None:
                     more = replace(more, n_iter=done + more.n_iter, history=found.history + more.history)
-                if fits is self and not self._is_rough(more, C):
+                shown = more.gap <= tol and not self._proves
+                if shown or (fits is self and not self._is_rough(more, C)):
                     return more
                 found = more
 
@@ -275,6 +287,8 @@ class Training:
                     bundle=bundle, callback=callback,
                 )  # fmt: skip
                 start, n_iter = found.model, n_iter + found.n_iter
+            if surrogate == "auc":
+                self._full[C] = found.model.vector
             return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
         if not descend or start is None or start.norm == 0:
             start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
@@ -300,11 +314,13 @@ class Training:
         sample = self._sample()
         if sample is not None:
             return Model.of(sample.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)
-        before = None if self._full is None else Model.of(self._full, self.design)
+        if C in self._full:
+            return Model.of(self._full[C], self.design)
+        before = Model.of(self._full[max(self._full)], self.design) if self._full else None
         oracle, bundle = self.bound("auc")
         assert isinstance(oracle, Oracle)
         found = minimise_convex(oracle, self.design, C, tol=tol, max_iter=max_iter, start=before, bundle=bundle)
-        self._full = found.model.vector
+        self._full[C] = found.model.vector
         return found.model
 
     def _few_in_range(self) -> bool:
@@ -380,5 +396,5 @@ class Training:
             else:
                 risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
             oracle = risk.bind(self.problem, self._n_threads)
-            self._known[surrogate] = oracle, Bundle(self.design, proves=True)
+            self._known[surrogate] = oracle, Bundle(self.design, proves=self._proves)
         return self._known[surrogate]
