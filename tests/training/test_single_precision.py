@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import StratifiedKFold
 
-from rocmax import PartialAUCSVC, partial_auc_path
+from rocmax import PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
 from rocmax._runtime.settings import using
-from rocmax.designs import as_design
+from rocmax.designs import SubsetDesign, as_design
+from rocmax.designs._linear import DenseDesign
+from rocmax.metrics import partial_auc_score
 
 NEVER = 1 << 60
 PROBLEMS = [((0.0, 1.0), "tight"), ((0.0, 0.2), "tight"), ((0.1, 0.3), "naive"), ((0.1, 0.3), "ramp")]
@@ -83,6 +86,32 @@ def test_only_wide_arrays_that_fit_have_a_single_precision(tmp_path):
             assert as_design(other).single() is None
         with using(memory=10 * X.size):
             assert as_design(X).single() is None
+        some = np.arange(149, 0, -2)
+        for found, length in (as_design(X[:, :50]).single(some), SubsetDesign(as_design(X[:, :50]), some).single()):
+            assert np.array_equal(found.features(), centred[some, :50])
+            assert length == pytest.approx((centred[some, :50] ** 2).sum(axis=1).max(), rel=1e-5)
+        assert as_design(X[:, :30]).single(some) is None
+
+
+def test_folds_of_as_many_features_as_samples_are_multiplied_in_single_precision(monkeypatch):
+    X, y = wide(1200, 1400)
+    rows, single, folds = [], DenseDesign.single, StratifiedKFold(3)
+
+    def spied(self, some=None, /):
+        rows.append(None if some is None else len(some))
+        return single(self, some)
+
+    monkeypatch.setattr(DenseDesign, "single", spied)
+    fits = [
+        PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[1e-3, 1e-2], cv=folds, n_jobs=n).fit(X, y) for n in (1, 2)
+    ]
+    assert rows == 2 * [800, 800, 800, None]
+    assert np.array_equal(fits[0].scores_["tight"], fits[1].scores_["tight"])
+    assert np.array_equal(fits[0].coef_, fits[1].coef_)
+    for (train, test), found in zip(folds.split(X, y), fits[0].scores_["tight"], strict=True):
+        path = partial_auc_path(X[train], y[train], (0.0, 0.2), surrogate="tight", Cs=[1e-3, 1e-2])
+        expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in path.coefs]
+        np.testing.assert_allclose(found, expected, atol=0.02)
 
 
 @pytest.mark.parametrize(("scale", "C"), [(1.0, 1e8), (1e5, 1.0), (1e30, 1e-57)])

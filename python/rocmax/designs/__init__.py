@@ -4,6 +4,7 @@ from rocmax.designs._base import Design, inner
 from rocmax.designs._chunks import Chunks, is_dask
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._landmarks import LandmarkDesign, Landmarks
+from rocmax.designs._linear import halves
 from rocmax.designs._moments import moments, rough_mean, some_rows
 from rocmax.designs._row_space import RowSpace, Space
 from rocmax.designs._storages import as_design, is_sparse, is_stored, linear_scores
@@ -23,6 +24,7 @@ __all__ = [
     "StructuredDesign",
     "SubsetDesign",
     "as_design",
+    "halves",
     "inner",
     "is_dask",
     "is_sparse",

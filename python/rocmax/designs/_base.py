@@ -39,8 +39,10 @@ class Design:
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
         return None
 
-    def single(self) -> "tuple[Design, float] | None":
+    def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
         """Return the design less the mean of its samples in single precision, and the square of the longest sample.
+
+        Of all samples, or of some `rows` alone.
 
         None if that is no cheaper, or takes much of the memory.
         """

@@ -16,6 +16,8 @@ from rocmax.designs._moments import add_moments, rough_mean, some_rows
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
 # sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
+# Some rows are multiplied in single precision with so many times more samples than features.
+_NARROWER = 2.0
 # Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
 _ROWS, SOME = 16, 50
 
@@ -79,17 +81,15 @@ class DenseDesign(_LinearDesign):
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(in_rows(self._X[index]), self._origin)
 
-    def single(self) -> "tuple[DenseDesign, float] | None":
-        wide = self.dim > self.n_samples and self._X.size > settings().small_single
-        if not wide or type(self._X) is not np.ndarray or self._X.dtype == np.float32:
+    def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
+        if not halves(self._X, None if rows is None else len(rows)):
             return None
-        if not leaves_memory(4 * self._X.size):
-            return None
-        X, mean, longest = np.empty(self._X.shape, dtype=np.float32), self._X.mean(axis=0), 0.0
+        every = np.arange(self.n_samples) if rows is None else rows
+        X, mean, longest = np.empty((len(every), self.dim), dtype=np.float32), self._X.mean(axis=0), 0.0
         with np.errstate(over="ignore"):
-            for rows in slices(self.n_samples, _ROWS):
-                X[rows] = self._X[rows] - mean
-                longest = max(longest, float(np.einsum("ij,ij->i", X[rows], X[rows]).max()))
+            for some in slices(len(every), _ROWS):
+                X[some] = self._X[every[some]] - mean
+                longest = max(longest, float(np.einsum("ij,ij->i", X[some], X[some]).max()))
         return DenseDesign(X), longest
 
     def features(self) -> AnyArray | None:
@@ -147,6 +147,17 @@ class SparseDesign(_LinearDesign):
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())
+
+
+def halves(X: Any, n_rows: int | None = None) -> bool:
+    """Whether products with rows of X (None: all) are first taken in single precision, which halves their time.
+
+    The copy adds to an X of more features than samples, or takes half of the place of a copy of some rows.
+    """
+    if type(X) is not np.ndarray or X.dtype == np.float32:
+        return False
+    n, wide = (X.shape[0], 1.0) if n_rows is None else (n_rows, _NARROWER)
+    return wide * X.shape[1] > n and n * X.shape[1] > settings().small_single and leaves_memory(4 * n * X.shape[1])
 
 
 def row_scores(X: AnyArray, coefs: F64) -> F64:

@@ -25,5 +25,8 @@ class SubsetDesign(Design):
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u, v)
 
+    def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
+        return self._design.single(self._index if rows is None else self._index[rows])
+
     def rows(self, index: Rows, /) -> "Design | None":
         return self._design.rows(self._index[index])

@@ -19,7 +19,7 @@ from rocmax._checks.samples import names_of
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Landmarks, RowSpace, Space, SubsetDesign, as_design, is_stored
+from rocmax.designs import Design, Landmarks, RowSpace, Space, SubsetDesign, as_design, halves, is_stored
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
@@ -195,7 +195,7 @@ class Validation:
     ) -> list[list[Any]]:
         """Return the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
         rows, rows_test = self._folds[number]
-        design, positive, weight = self._part(rows)
+        design, positive, weight = self._part(rows, halved=True)
         test = self._part(rows_test)
 
         def data() -> dict[str, Any]:
@@ -231,14 +231,18 @@ class Validation:
         if self._stop.is_set():
             raise InterruptedError
 
-    def _part(self, rows: AnyArray) -> tuple[Design, Bool, F64 | None]:
-        """Return the features of some rows (those in a file stay there), which are positive, and their weights."""
+    def _part(self, rows: AnyArray, *, halved: bool = False) -> tuple[Design, Bool, F64 | None]:
+        """Return the features of some rows, which are positive, and their weights.
+
+        Features in a file stay there; those that fits copy in single precision, if `halved`, are not copied before.
+        """
         X = self._features
         design: Design
         if isinstance(self._space, RowSpace):
             design = self._space.design(rows)
         else:
-            design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
+            whole = is_stored(X) or (halved and halves(X, len(rows)))
+            design = SubsetDesign(as_design(X), rows) if whole else as_design(X[rows])
         return design, self._positive[rows], None if self._weight is None else self._weight[rows]
 
     def _labels(self, positive: Bool) -> AnyArray:
