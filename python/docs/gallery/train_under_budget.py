@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 
 models = {
     "logistic regression": LogisticRegression(max_iter=1000),
-    "PartialAUCSVCCV": PartialAUCSVCCV(budget),
+    "PartialAUCSVCCV": PartialAUCSVCCV(budget, Cs=[1, 10, 100]),
 }
 fitted = {}
 for name, model in models.items():
