@@ -205,6 +205,11 @@ def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int)
     """
     m, n = pos.sum(), neg.sum()
     rng = np.random.default_rng(seed)
+    # The place of the score of every sample.
+    places = [np.repeat(np.arange(len(counts)), counts.astype(np.intp)) for counts in (pos, neg)]
+
+    def drawn(of: NDArray[np.intp]) -> F64:
+        return np.bincount(of[rng.integers(len(of), size=len(of))], minlength=len(pos)).astype(float)
 
     def turned(pos: F64, neg: F64) -> tuple[F64, F64]:
         fpr, tpr = vertices(pos, neg)
@@ -215,14 +220,7 @@ def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int)
     require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
     found = np.empty(n_resamples)
     for k in range(n_resamples):
-        p_drawn, q_drawn = turned(*(_drawn(rng, counts) for counts in (pos, neg)))
+        p_drawn, q_drawn = turned(*map(drawn, places))
         at_own = np.abs(np.interp(p, p_drawn, q_drawn) - q).max()
         found[k] = max(at_own, np.abs(np.interp(p_drawn, p, q) - q_drawn).max()) / 2
     return float(np.quantile(found, level))
-
-
-def _drawn(rng: np.random.Generator, counts: F64) -> F64:
-    """Draw as many samples with replacement, and count each distinct score; `counts` are those of the samples."""
-    size = int(counts.sum())
-    places: NDArray[np.intp] = np.searchsorted(np.cumsum(counts), rng.integers(size, size=size), side="right")
-    return np.bincount(places, minlength=len(counts)).astype(float)
