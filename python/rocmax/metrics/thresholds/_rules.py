@@ -147,7 +147,7 @@ class Rule(NamedTuple):
         A midpoint that rounds to the highest negative score is the lowest positive one instead.
         """
         if self.given:
-            return self._replace(number=_as(kind, self.number))
+            return self if kind == np.float64 else self._replace(number=_as(kind, self.number))
         if self.name != "midpoint":
             return self
         score, pos, neg = curve.steps()
