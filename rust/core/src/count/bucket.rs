@@ -2,16 +2,17 @@
 
 use crate::count::cells::Spread;
 use crate::count::keys::Chunk;
-use crate::count::monotone::{Classes, Monotone, sizes};
+use crate::count::monotone::{Classes, Monotone, larger, sizes};
 use crate::count::rank_sums::{Found, Ranks};
 use crate::count::shared;
 use crate::count::shared::Samples;
 use crate::count::slots;
 use crate::count::slots::Slots;
 use crate::count::split::Split;
-use crate::count::sums::{PairCounts, Wanted, grown};
+use crate::count::sums::{PairCounts, Wanted};
 use crate::data::float::{Key, Line, Score};
 use crate::data::labels::TILE;
+use crate::order::chunk::grown;
 
 /// Work on a bucket.
 pub(crate) trait Work {
@@ -32,8 +33,8 @@ pub(crate) trait Work {
 /// Buffers of a thread that works on buckets.
 #[derive(Debug, Default)]
 pub(crate) struct Workers<S: Score> {
-    keys: Worker<S::Key, Line<S::Key>>,
-    scores: Worker<S, Spread>,
+    pub(crate) keys: Worker<S::Key, Line<S::Key>>,
+    pub(crate) scores: Worker<S, Spread>,
     /// The scores of either class.
     members: [Vec<S>; 2],
     samples: Samples<S>,
@@ -112,7 +113,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
 
     /// Counts the pairs of two classes by one table.
     fn count_at_once(&mut self, classes: &Classes<'_, S>, sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let asking = usize::from(sizes[0] < sizes[1]);
+        let asking = larger(sizes);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
         }

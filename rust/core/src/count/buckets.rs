@@ -15,8 +15,8 @@ pub(crate) struct Memory<S: Score> {
     workers: Vec<Workers<S>>,
 }
 
-/// The greatest share of shared keys that are still compared one by one.
-const SETTLED: f64 = 1.0 / 64.0;
+/// As [`DENSE`], for keys whose scores are compared one by one.
+const SETTLED: f64 = 1.0 / 32.0;
 
 /// Counts the pairs of a bucket, and of it with the buckets below.
 struct Count {

@@ -2,7 +2,7 @@
 
 use crate::data::float::Key;
 use crate::order;
-use crate::order::Map;
+use crate::order::{Map, whole};
 
 /// The sample that a map is fitted to: one in so many scores, within limits.
 const SCORES_OF_SAMPLE: usize = 1 << 5;
@@ -11,8 +11,6 @@ const SAMPLES: [usize; 2] = [1 << 5, 1 << 10];
 const BINS: usize = 64;
 /// and how much more often than with evenly spread scores two of them may share a bin.
 const UNEVEN: f64 = 4.0;
-/// 2^52: adding it to a smaller number rounds that to a whole number in the low bits.
-const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// An evenly spread sample of the scores, ascending, without those that are not finite.
 pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
@@ -65,12 +63,9 @@ impl Spread {
     pub(crate) fn cells<S: Key>(&self, scores: &[S], cells: &mut [u64]) {
         let of_scores = cells.iter_mut().zip(scores);
         match *self {
-            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
-                let at = (x.into() - low) * scale;
-                let at = if at > 0.0 { at } else { 0.0 };
-                let at = if at < last { at } else { last };
-                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
-            }),
+            Spread::Line(low, scale, last) => {
+                of_scores.for_each(|(cell, &x)| *cell = whole((x.into() - low) * scale, last))
+            }
             Spread::Map(map) => map.chosen(|map| {
                 for (cell, &x) in cells.iter_mut().zip(scores) {
                     *cell = map.cell(x.into());
@@ -133,5 +128,8 @@ mod tests {
             assert!(line(&degenerate, 9).is_none());
         }
         assert!(line(&[f64::MIN, f64::MAX], 9).is_none());
+        // More cells per unit than a number can tell.
+        let close: Vec<f64> = (0..40).map(|k| 1e-302 * f64::from(k)).collect();
+        assert!(line(&close, 1 << 8).is_some() && line(&close, 1 << 40).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! A counting sort of the keys of a chunk by id, within the caches.
 
-use crate::count::sums::grown;
+use crate::order::chunk::grown;
 use crate::simd::fast;
 
 /// The fewest and the most buckets; each is two streams of the scatter, one per class.

@@ -11,7 +11,7 @@ use crate::{Ctx, Result};
 /// The scores of a first sample,
 const SAMPLE: usize = 1 << 8;
 /// in which so many ties are more than chance,
-const TIES: usize = 2;
+const TIES: usize = 4;
 /// and how many times the expected number of values is allowed: values in the tails are rare.
 const UNSEEN: usize = 4;
 /// The fewest scores per value, on average,
@@ -144,7 +144,7 @@ pub(crate) fn count<S: Score>(
     let shares: Vec<(usize, &[S])> = (0..).step_by(share).zip(scores.chunks(share)).collect();
     values.resize_with(usize::max(shares.len(), values.len()), Values::default);
     let Some(expected) = values[0].expect(scores) else { return Ok(Found::Untied) };
-    if expected > usize::min(scores.len() / SCORES_OF_LEVEL, MOST / 2) {
+    if expected > scores.len() / SCORES_OF_LEVEL {
         return Ok(Found::Tied);
     }
     let values = &mut values[..shares.len()];
@@ -170,6 +170,26 @@ mod tests {
         values.clear(3);
         assert!([1.0, 0.0, 2.0, -0.0, 2.0].into_iter().all(|x| values.add(x, [1, 0])));
         assert!(!values.add(3.0, [1, 0]));
+    }
+
+    #[test]
+    fn neighbours_find_places_near_theirs() {
+        let mut values = Values::default();
+        for power in -30..30 {
+            values.clear(SAMPLE);
+            let below = 2f64.powi(power).next_down().to_bits() >> 20 << 20;
+            assert!((0..SAMPLE as u64).all(|k| values.add(f64::from_bits(below | k), [0, 1])), "{power}");
+        }
+    }
+
+    #[test]
+    fn so_many_scores_per_value_are_enough() {
+        for (n, few) in [(SCORES_OF_LEVEL * SAMPLE / 2, true), (SCORES_OF_LEVEL * SAMPLE / 2 - 1, false)] {
+            // Nearly as many as one value makes, since more ties are not seen.
+            let labels: Vec<bool> = (0..n).map(|k| k % 2 == 0).collect();
+            let found = count(&Labels::new(&labels).unwrap(), &vec![7.0; n], &mut vec![], n, &Ctx::serial()).unwrap();
+            assert_eq!(matches!(found, Found::Few(_)), few, "{n}");
+        }
     }
 
     #[test]

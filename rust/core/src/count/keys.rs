@@ -7,15 +7,14 @@ use std::ops::Range;
 
 use crate::count::cells::Spread;
 use crate::count::counting_sort::{CHUNK, N_BUCKETS, Stage};
-use crate::count::sums::grown;
 use crate::data::float::Score;
 use crate::data::labels::{Labels, TILE};
-use crate::order::chunk::Spare;
+use crate::order::chunk::{Spare, grown};
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
-/// The greatest share of shared keys.
-pub(crate) const DENSE: f64 = 1.0 / 4096.0;
+/// The most other scores with the key of a score, on average.
+pub(crate) const DENSE: f64 = 1.0 / 2048.0;
 /// Scores this many places apart in a sample show how the scores crowd.
 const STEP: usize = 8;
 /// Tasks per thread.
@@ -73,7 +72,7 @@ pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<
 pub(crate) struct Buckets {
     pub(crate) spread: Spread,
     pub(crate) len: usize,
-    /// The expected share of keys that tie, because scores do or lie too close together.
+    /// The expected number of other scores with the key of a score, because they tie or lie too close together.
     pub(crate) shared: f64,
     /// The expected number of scores in the bucket of a score, as a root mean square.
     pub(crate) crowd: f64,
@@ -109,7 +108,7 @@ impl Buckets {
             let runs = cells.windows(step + 1).step_by(step);
             runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
         };
-        let shared = together(1, 0).sum::<f64>() / (2.0 * sample.len() as f64);
+        let shared = together(1, 0).sum::<f64>() / sample.len() as f64;
         let squares = together(STEP, S::BITS).map(|n| n * n);
         let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
         Self { spread, len, shared, crowd }

@@ -35,7 +35,7 @@ mod split;
 mod sums;
 
 use few_values::Values;
-pub(crate) use sums::{PairCounts, Wanted, grown};
+pub(crate) use sums::{PairCounts, Wanted};
 
 use crate::data::float::Score;
 use crate::data::labels::Labels;

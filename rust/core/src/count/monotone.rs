@@ -15,6 +15,11 @@ pub(crate) fn sizes<K>(classes: &Classes<'_, K>) -> [usize; 2] {
     classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
 }
 
+/// The class that looks up its ranks in a table of the other: the larger, of equal ones the positives.
+pub(crate) fn larger(sizes: [usize; 2]) -> usize {
+    usize::from(sizes[0] < sizes[1])
+}
+
 /// A monotone map of keys to cells.
 pub(crate) trait Monotone<K>: Default {
     fn fit(keys: &[K], n_cells: u32) -> Self;
@@ -85,4 +90,14 @@ fn ends<K: Key>(keys: &[K]) -> (K, K) {
         let all = || rest.iter().copied();
         (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_class_looks_up_and_of_equal_ones_the_positives() {
+        assert_eq!([[1, 2], [2, 1], [2, 2], [0, 3]].map(larger), [1, 0, 0, 1]);
+    }
 }

@@ -1,11 +1,13 @@
 //! The pairs of so many samples that one table is enough: keys by cell, without a branch that depends on a key.
 
 use crate::count::keys::{Buckets, DENSE};
+use crate::count::monotone::larger;
 use crate::count::rank_sums::{Found, Ranks};
 use crate::count::slots::Slots;
-use crate::count::sums::{PairCounts, Wanted, grown};
+use crate::count::sums::{PairCounts, Wanted};
 use crate::data::float::{Key, Score};
 use crate::data::labels::{Labels, TILE};
+use crate::order::chunk::grown;
 use crate::simd::fast;
 use crate::simd::{ByEight, Eight, by_eight};
 use crate::{Ctx, Result};
@@ -33,7 +35,7 @@ pub(crate) fn count<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let sizes = [labels.n_pos(), labels.n_neg()];
-    let asking = usize::from(sizes[0] < sizes[1]);
+    let asking = larger(sizes);
     let Some(buckets) = fit(scores, sample, sizes[1 - asking]) else { return Ok(None) };
     let Memory { slots, cells, keys, ranks } = memory;
     let room = (grown(cells, scores.len()), grown(keys, scores.len()));
@@ -125,8 +127,15 @@ fn part<S: Score>(
             ends.extend(outermost::<S>(own_keys).map(|k| (own_cells[k], own_keys[k], positive[k], scores[k])));
         }
         let to = (&mut cells[start..end], &mut keys[start..end]);
-        let n_pos = by_eight(Part { from: (own_cells, own_keys), positive, to });
-        (start, end) = (start + n_pos, end - (n - n_pos));
+        let (n_pos, done) = by_eight(Part { from: (own_cells, own_keys), positive, to });
+        (start, end) = (start + n_pos, end - (done - n_pos));
+        // Those for which there is no room for eight at a time.
+        for k in done..n {
+            end -= usize::from(!positive[k]);
+            let at = if positive[k] { start } else { end };
+            (cells[at], keys[at]) = (own_cells[k], own_keys[k]);
+            start += usize::from(positive[k]);
+        }
     }
     Ok(Some(ends))
 }
@@ -156,8 +165,9 @@ fn any_outermost<S: Score>(keys: &[S::Key]) -> bool {
     fast!({ keys.iter().fold(false, |any, &key| any | S::outermost(key)) })
 }
 
-/// Copies the cells and the keys of positives to the front of `to` and those of negatives to its end, and returns the
-/// number of positives. Eight at a time are ordered by a permutation and copied to both ends.
+/// Copies the cells and the keys of positives to the front of `to` and those of negatives to its end. Eight at a time
+/// are ordered by a permutation and copied to both ends, while these do not overlap. Returns how many were positives,
+/// and how many were copied.
 struct Part<'a, K> {
     from: (&'a [u32], &'a [K]),
     positive: &'a [bool],
@@ -193,10 +203,10 @@ fn put<T: Copy>(to: &mut [T], eight: [T; 8]) -> bool {
 }
 
 impl<K: Key> ByEight for Part<'_, K> {
-    type Output = usize;
+    type Output = (usize, usize);
 
     #[inline(always)]
-    fn call<E: Eight>(self, by: E) -> usize {
+    fn call<E: Eight>(self, by: E) -> (usize, usize) {
         let Self { from: (cells, keys), positive, to: (to_cells, to_keys) } = self;
         let (mut start, mut end, mut done) = (0usize, to_keys.len(), 0usize);
         let eights = cells.as_chunks::<8>().0.iter().zip(keys.as_chunks::<8>().0);
@@ -205,7 +215,6 @@ impl<K: Key> ByEight for Part<'_, K> {
             let first = u64::from_le_bytes(positive.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             let lanes = LANES[first as usize & 255];
             let (cells, keys) = (by.arrange(*cells, lanes), by.arrange(keys.map(K::bits), lanes).map(K::of_bits));
-            // The copies must not overlap, since each contains keys of the other class.
             if !put(&mut to_cells[start..end], cells) || !put(&mut to_keys[start..end], keys) {
                 break;
             }
@@ -214,15 +223,7 @@ impl<K: Key> ByEight for Part<'_, K> {
             end = end.wrapping_sub(8).wrapping_add(n_first);
             done = done.wrapping_add(8);
         }
-        for ((&cell, &key), &positive) in cells[done..].iter().zip(&keys[done..]).zip(&positive[done..]) {
-            // Written to both ends, one of which is overwritten: no branch to mispredict.
-            for at in [start, end.wrapping_sub(1)] {
-                (to_cells[at], to_keys[at]) = (cell, key);
-            }
-            start = start.wrapping_add(usize::from(positive));
-            end = end.wrapping_sub(usize::from(!positive));
-        }
-        start
+        (start, done)
     }
 }
 

@@ -22,23 +22,6 @@ fn both(counts: u64) -> u64 {
     (counts & u64::from(u32::MAX)).wrapping_add(counts >> 32)
 }
 
-/// The sums of all ranks, of their squares, and of the squares of the numbers of ranks up to each.
-macro_rules! sums {
-    ($integer:ty, $counts:expr) => {{
-        let (mut seen, mut total, mut squares, mut of_table): ($integer, $integer, $integer, $integer) = (0, 0, 0, 0);
-        for (&counts, k) in $counts.iter().zip(0u64..) {
-            let (count, k) = (<$integer>::from(both(counts)), <$integer>::from(k));
-            // The ranks up to k count twice what the k-th score of the table is above.
-            of_table = of_table.wrapping_add(seen.wrapping_mul(seen));
-            seen = seen.wrapping_add(count);
-            let ranks = k.wrapping_mul(count);
-            total = total.wrapping_add(ranks);
-            squares = squares.wrapping_add(k.wrapping_mul(ranks));
-        }
-        [total, squares, of_table].map(u128::from)
-    }};
-}
-
 /// How often each rank in a table is found.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
@@ -101,9 +84,18 @@ impl Ranks {
     /// The sums over the look-ups; and the sums of the squares of `below + up_to`, over the look-ups and over the
     /// table.
     pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
-        let n: u64 = self.counts.iter().fold(0, |n, counts| n.wrapping_add(both(*counts)));
-        let small = n < 1 << 21 && self.counts.len() < 1 << 20;
-        let [total, squares, of_table] = if small { sums!(u64, self.counts) } else { sums!(u128, self.counts) };
+        let (mut seen, [mut total, mut squares, mut of_table]) = (0u64, [0u128; 3]);
+        let product = |x: u64, y: u64| u128::from(x).wrapping_mul(y.into());
+        for (&counts, k) in self.counts.iter().zip(0u64..) {
+            let count = both(counts);
+            // The ranks up to k count twice what the k-th score of the table is above.
+            of_table = of_table.wrapping_add(product(seen, seen));
+            seen = seen.wrapping_add(count);
+            // Of each class less than 2^32 samples, of both together too: less than 2^64.
+            let ranks = k.wrapping_mul(count);
+            total = total.wrapping_add(ranks.into());
+            squares = squares.wrapping_add(product(k, ranks));
+        }
         let found = Found { below: (total - self.ties) / 2, up_to: (total + self.ties) / 2 };
         // (below + up_to)^2 is twice the sum of both squares, less the square of their difference.
         (found, [2 * squares - self.squared_ties, of_table])

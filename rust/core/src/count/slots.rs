@@ -129,13 +129,9 @@ impl<K: Key> Slots<K> {
     fn rank_in(&self, last: u32, x: K) -> [u32; 2] {
         let Crowd { below: start, from, to } = self.crowds[(last ^ CROWDED) as usize];
         let cell = &self.crowded[from..to];
-        // One comparison for a cell of equal keys.
+        // Two comparisons for a cell of equal keys.
         let below = if cell[0] >= x { 0 } else { cell.partition_point(|&y| y < x) };
-        let up_to = match cell.get(below) {
-            Some(&y) if y == x && cell[cell.len() - 1] == x => cell.len(),
-            Some(&y) if y == x => below + cell[below..].partition_point(|&y| y == x),
-            _ => below,
-        };
+        let up_to = if cell[cell.len() - 1] <= x { cell.len() } else { cell.partition_point(|&y| y <= x) };
         [start + below as u32, start + up_to as u32]
     }
 }

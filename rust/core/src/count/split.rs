@@ -1,9 +1,9 @@
 //! Splits a bucket that exceeds the caches into smaller ones by a monotone map.
 
-use crate::count::monotone::{Classes, Monotone};
-use crate::count::sums::grown;
+use crate::count::monotone::{Classes, Monotone, larger};
 use crate::data::float::Key;
 use crate::data::labels::TILE;
+use crate::order::chunk::grown;
 
 /// Intended keys per smaller bucket.
 const AIM: usize = 1 << 13;
@@ -26,7 +26,7 @@ impl<K: Key> Split<K> {
     pub(crate) fn fill<M: Monotone<K>>(&mut self, classes: &Classes<'_, K>, sizes: [usize; 2]) -> usize {
         let n = ((sizes[0] + sizes[1]) / AIM).clamp(2, MOST);
         // The larger class comes first, since it shows better how keys are spread.
-        let first = usize::from(sizes[0] < sizes[1]);
+        let first = larger(sizes);
         let mut map = M::default();
         for class in [first, 1 - first] {
             self.own.clear();

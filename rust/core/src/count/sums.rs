@@ -53,9 +53,3 @@ pub(crate) enum Wanted {
     /// The pairs and the squares.
     Squares,
 }
-
-/// The first `len` values of `buffer`, which grows if needed.
-pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
-    buffer.resize(usize::max(len, buffer.len()), S::default());
-    &mut buffer[..len]
-}

@@ -1,13 +1,14 @@
 //! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs
 //! between them are counted.
 
-use crate::count::{Counting, PairCounts, Wanted, grown, pair_counts};
+use crate::count::{Counting, PairCounts, Wanted, pair_counts};
 use crate::ctx::CHUNK;
 use crate::curve::empirical::most_called;
 use crate::curve::reach::{enough, sampled_bound};
 use crate::curve::sum::{Share, Sum};
 use crate::data::float::Score;
 use crate::data::labels::{Labels, TILE};
+use crate::order::chunk::grown;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::simd::fast;

@@ -66,7 +66,7 @@ impl Cut {
 
     #[inline]
     fn covers(&self, score: f64, index: usize) -> bool {
-        (score > self.score) | ((score == self.score) & (index < self.end))
+        score > self.score || score == self.score && index < self.end
     }
 }
 

@@ -28,6 +28,12 @@ pub(super) struct Scratch {
     buckets: Vec<u32>,
 }
 
+/// The first `len` values of `buffer`, which grows if needed.
+pub(crate) fn grown<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
+    buffer.resize(usize::max(len, buffer.len()), T::default());
+    &mut buffer[..len]
+}
+
 /// Gives `buffer` exactly `len` values, of any content.
 pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.len() != len {
@@ -50,12 +56,7 @@ impl<B: Default> Spare<B> {
 impl Scratch {
     /// Buffers for `len` scores, of any content.
     pub(super) fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
-        if self.scores.len() < len {
-            self.scores.resize(len, 0.0);
-            self.index.resize(len, 0);
-            self.buckets.resize(len, 0);
-        }
-        (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
+        (grown(&mut self.scores, len), grown(&mut self.index, len), grown(&mut self.buckets, len))
     }
 }
 

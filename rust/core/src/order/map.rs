@@ -43,6 +43,15 @@ struct Ends {
     most: f64,
 }
 
+/// The whole number next to `at`, from 0 to `last`.
+#[inline(always)]
+pub(crate) fn whole(at: f64, last: f64) -> u64 {
+    // Not f64::clamp, which handles NaN.
+    let at = if at > 0.0 { at } else { 0.0 };
+    let at = if at < last { at } else { last };
+    (at + WHOLE).to_bits() ^ WHOLE.to_bits()
+}
+
 impl Map {
     /// Fits a map for `n` scores to `sample`, which is not empty.
     ///
@@ -54,7 +63,6 @@ impl Map {
         let (first, last) = (at(TAIL), at(1.0 - TAIL));
         let maps = [
             Self::around(at(0.5), (at(0.75) - at(0.25)) / 2.0),
-            Self::around(at(0.5), (last - first) / 16.0),
             Self::around(first, at(2.0 * TAIL) - first),
             Self::around(last, last - at(1.0 - 2.0 * TAIL)),
             Self::between(sample),
@@ -164,11 +172,7 @@ impl Map {
     /// The bucket of a map to more than 2^32.
     #[inline(always)]
     pub(crate) fn cell(&self, score: f64) -> u64 {
-        let at = (self.place(score) - self.low) * self.scale;
-        // Not f64::clamp, which handles NaN.
-        let at = if at > 0.0 { at } else { 0.0 };
-        let at = if at < self.last { at } else { self.last };
-        (at + WHOLE).to_bits() ^ WHOLE.to_bits()
+        whole((self.place(score) - self.low) * self.scale, self.last)
     }
 
     /// Calls `f` with the map, in one of two places, so that the compiler makes a loop for each kind of map.

@@ -17,7 +17,7 @@ mod sort;
 pub(crate) mod sorted;
 
 pub(crate) use collect::entries;
-pub(crate) use map::Map;
+pub(crate) use map::{Map, whole};
 pub(crate) use sort::sort;
 
 /// A score and its index in one 128-bit integer: ascending entries are descending scores, then ascending indices.

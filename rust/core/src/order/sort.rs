@@ -36,31 +36,5 @@ fn in_steps<T: Item>(items: &mut [T], step: usize, ctx: &Ctx<'_>) -> Result<()> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::order::Entry;
-    use crate::testing::uniform;
-
-    #[test]
-    fn sorts_like_the_plain_sort_on_any_number_of_threads() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let mut next = uniform(1);
-        for (n, distinct) in [300, 20_000, 200_000].into_iter().flat_map(|n| [2.0, 50.0, 1e9].map(|d| (n, d))) {
-            let entries: Vec<Entry> = (0..n).map(|i| Entry::new((next() * distinct).floor().powi(3), i)).collect();
-            let mut expected = entries.clone();
-            expected.sort();
-            for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
-                let mut sorted = entries.clone();
-                sort(&mut sorted, &ctx).unwrap();
-                assert!(sorted == expected, "{n} items, {distinct} distinct, {ctx:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn more_than_one_step_are_sorted_in_parts() {
-        let mut items: Vec<u64> = (0..1000).map(|i| i * 2_654_435_761 % 700).collect();
-        in_steps(&mut items, 10, &Ctx::serial()).unwrap();
-        assert!(items.is_sorted());
-    }
-}
+#[path = "../../tests/unit/order_sort.rs"]
+mod tests;

@@ -1,14 +1,14 @@
 //! Sorted scores with an index that ranks any score in constant time.
 
 use crate::order::map::Map;
-use crate::order::{Entry, sort};
+use crate::order::{key, score_of, sort};
 use crate::simd::fast;
-use crate::{CHUNK, Ctx, Result};
+use crate::{Ctx, Result};
 
 /// Scores of a bucket that are compared without a branch.
 const LANES: usize = 4;
 /// Up to so many scores of a bucket are sorted by insertion.
-const FEW: usize = 16;
+const FEW: u32 = 16;
 
 /// Ascending scores, and where each bucket of a monotone [`Map`] begins.
 ///
@@ -89,10 +89,9 @@ impl Sorted {
     fn rank_in(&self, bucket: usize, from: usize, before: impl Fn(f64) -> bool) -> usize {
         // All `LANES` before it are of the bucket.
         let end = self.starts[bucket + 1] as usize;
-        if before(self.scores[end - 1]) {
-            return end;
-        }
-        from + self.scores[from..end].partition_point(|&s| before(s))
+        let rest = &self.scores[from..end];
+        // One comparison for a bucket of equal scores.
+        if rest.last().is_some_and(|&s| before(s)) { end } else { from + rest.partition_point(|&s| before(s)) }
     }
 }
 
@@ -130,14 +129,11 @@ fn build_region(
         *end += 1;
     }
     ctx.check()?;
-    if most as usize > FEW {
-        let mut start = 0;
+    if most > FEW {
+        let mut start = from as u32;
         for &end in &*ends {
-            let end = end as usize - from;
-            match end - start {
-                0..=FEW => {}
-                size if size <= CHUNK => scores[start..end].sort_unstable_by(f64::total_cmp),
-                _ => sort_crowd(&mut scores[start..end], ctx)?,
+            if end - start > FEW {
+                sort_crowd(&mut scores[start as usize - from..end as usize - from], ctx)?;
             }
             start = end;
         }
@@ -154,48 +150,14 @@ fn build_region(
     Ok(())
 }
 
-/// Sorts a bucket so large that the stop flag must be checked on the way.
+/// Sorts a bucket by integers, which is fast, and stops on the way if it is large.
 fn sort_crowd(scores: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
-    let mut entries = Vec::with_capacity(scores.len());
-    entries.extend(scores.iter().zip(0..).map(|(&s, i)| Entry::new(-s, i)));
-    sort(&mut entries, ctx)?;
-    for (score, entry) in scores.iter_mut().zip(entries) {
-        *score = 0.0 - entry.score();
-    }
+    let mut keys: Vec<u64> = scores.iter().map(|&s| key(-s)).collect();
+    sort(&mut keys, ctx)?;
+    scores.iter_mut().zip(keys).for_each(|(score, key)| *score = 0.0 - score_of(key));
     Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::uniform;
-
-    #[test]
-    fn a_crowd_in_one_bucket_is_sorted_and_ranked() -> Result<()> {
-        let mut next = uniform(4);
-        for n in [3, LANES + 1, FEW, FEW + 1, 500, 2 * CHUNK] {
-            for levels in [5.0, 1e9] {
-                let mut draw = || (levels * (next() - 0.5)).round() / levels;
-                // A map of scores further apart, for which these are one.
-                let map = Map::fit(&mut [-9e9, -4e9, -1e9, 1e9, 4e9, 9e9], 6);
-                let mut scores: Vec<f64> = (0..n).map(|_| draw()).chain([-9e9, 9e9]).collect();
-                let mut sorted = Sorted { map, ..Sorted::default() };
-                sorted.build(&[vec![&scores[..n / 3], &scores[n / 3..]]], &Ctx::serial())?;
-                scores.sort_by(f64::total_cmp);
-                assert_eq!(
-                    sorted.scores().iter().map(|&x| x + 0.0).collect::<Vec<_>>(),
-                    scores.iter().map(|&x| x + 0.0).collect::<Vec<_>>()
-                );
-                let asked: Vec<f64> = (0..200).map(|_| draw()).chain([-1e10, -9e9, -2.0, 2.0, 9e9, 1e10]).collect();
-                let (mut below, mut up_to, shift) = (vec![0; asked.len()], vec![0; asked.len()], 0.125);
-                sorted.below(&asked, shift, &mut below);
-                sorted.up_to(&asked, &mut up_to);
-                for ((&x, below), up_to) in asked.iter().zip(below).zip(up_to) {
-                    assert_eq!(below as usize, scores.partition_point(|&y| y < x + shift));
-                    assert_eq!(up_to as usize, scores.partition_point(|&y| y <= x));
-                }
-            }
-        }
-        Ok(())
-    }
-}
+#[path = "../../tests/unit/order_sorted.rs"]
+mod tests;

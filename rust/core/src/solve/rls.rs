@@ -18,8 +18,8 @@ use crate::{Ctx, Error, Result};
 /// Held-out scores closer than this, relative to the terms of their difference, are tied: equal inputs get equal scores
 /// only up to rounding.
 const TIE: f64 = 1e-11;
-/// Pairs between two checks of the stop flag.
-const PAIRS: usize = 1 << 16;
+/// Positives between two checks of the stop flag.
+const ROWS: usize = 1 << 4;
 /// The unit roundoff of single precision.
 const ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 /// The error by underflow in a product of rows and columns with entries of at most 1.
@@ -124,8 +124,7 @@ pub fn leave_pair_out(
             Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack }
         })
         .collect::<Vec<_>>();
-    let rows = (PAIRS / n.max(1)).max(1);
-    let chunks = (0..m).step_by(rows).map(|first| first..(first + rows).min(m)).collect();
+    let chunks = (0..m).step_by(ROWS).map(|first| first..(first + ROWS).min(m)).collect();
     let parts = ctx.map(chunks, |chunk: std::ops::Range<usize>| {
         let mut won = Vec::with_capacity(chunk.len());
         let mut lost = vec![0.0; n];

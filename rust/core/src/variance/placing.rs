@@ -7,12 +7,11 @@ use std::ops::Range;
 use crate::count::bucket::{Work, Worker, Workers};
 use crate::count::cells::sample;
 use crate::count::counting_sort::CHUNK;
-use crate::count::grown;
 use crate::count::keys::{Buckets, Chunk, DENSE, Rooms, below};
-use crate::count::monotone::{Classes, Monotone, sizes};
+use crate::count::monotone::{Classes, Monotone, larger, sizes};
 use crate::data::float::{Key, Score};
 use crate::data::labels::Labels;
-use crate::order::chunk::{Spare, size};
+use crate::order::chunk::{Spare, grown, size};
 use crate::{Ctx, Error, Result};
 
 /// Intended scores per bucket: their table fits the first-level cache.
@@ -143,7 +142,7 @@ impl Work for Places<'_> {
         // A positive starts at twice the negatives in the buckets below, a negative at twice the positives not below;
         // the ranks are then added or subtracted.
         let mut starts = [2 * below[1] as u32, 2 * (*n_pos - below[0]) as u32];
-        let asking = usize::from(sizes[0] < sizes[1]);
+        let asking = larger(sizes);
         let won_below = 2 * sizes[0] as u64 * below[1];
         if sizes[1 - asking] == 0 {
             found[asking].fill(starts[asking]);

@@ -148,6 +148,28 @@ fn single_precision_decides_all_but_what_its_rounding_hides() {
 }
 
 #[test]
+fn the_error_of_single_precision_bounds_how_far_a_difference_may_bend() {
+    let outcome = |(norm, unit): (f64, f64), tau: f64, (coarse, product): (f64, f64)| {
+        let class = |y| Class::new(1, vec![1.0], vec![0.0], vec![1.0], vec![y]);
+        let (mut pos, mut neg) = (class(product), class(1.0));
+        (pos.norm, neg.norm) = (vec![norm], vec![f64::from(1 << 24) / 5.0]);
+        let (coarse, rows, cols) = ([(coarse / unit) as f32], &pos.factor, &neg.factor);
+        let cross = Cross { coarse: &coarse, unit, base: 0.0, rows, cols, rank: 1 };
+        leave_pair_out(cross, pos.side(), neg.side(), 1.0, tau, &Ctx::serial()).unwrap().0[0]
+    };
+    // A product x makes a difference of 8 - 8 x^2. An error e changes it by up to e (16 x + 8 e).
+    let (trusts, asks) = (1.0, 0.0);
+    for (error, coarse, expected) in [(0.9, 0.0, trusts), (1.05, 0.0, asks), (0.85, 0.1, trusts), (1.05, 0.1, asks)] {
+        assert_eq!(outcome((error, 1.0), 3.0, (coarse, 1.02)), expected, "{error} {coarse}");
+        // By underflow alone.
+        assert_eq!(outcome((0.0, 1e30 * error), 3.0, (coarse, 1.02)), expected, "{error} {coarse}");
+    }
+    // Up to 1e-11 of terms of 8, and 0 of 0 for any product, is a tie.
+    assert_eq!([7e-12, 3e-12].map(|short| outcome((0.0, 1.0), 3.0, (f64::NAN, 1.0 - short))), [1.0, 0.5]);
+    assert_eq!(outcome((0.1, 1.0), -1.0, (0.3, 1.02)), 0.5);
+}
+
+#[test]
 fn same_bits_for_any_number_of_threads() {
     let (m, n, rank) = (701, 403, 3);
     let wave = |len: usize, by: f64, to: f64| (0..len).map(|k| to + (k as f64 * by).sin()).collect::<Vec<_>>();

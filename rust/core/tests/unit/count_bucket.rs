@@ -30,6 +30,17 @@ impl Work for Recorded<'_> {
     }
 }
 
+/// Settles nothing.
+struct Unsettled;
+
+impl Work for Unsettled {
+    type Output = usize;
+
+    fn of<K: Key, M: Monotone<K>>(&mut self, _: &mut Worker<K, M>, _: &Classes<'_, K>) -> (usize, bool) {
+        (size_of::<K>(), true)
+    }
+}
+
 #[test]
 fn a_bucket_is_worked_on_by_keys_and_by_scores_where_these_tie() {
     let labels: Vec<bool> = (0..50).map(|k| k < 20).collect();
@@ -48,6 +59,7 @@ fn a_bucket_is_worked_on_by_keys_and_by_scores_where_these_tie() {
         Workers::default().run(&chunks, 0, &mut tie, Recorded { sizes: &found, ties, settles });
         assert_eq!((found.into_inner(), tie), (sizes, expects), "{expected} {ties} {settles}");
     }
+    assert_eq!(Workers::default().run(&chunks, 0, &mut false, Unsettled), 8);
 }
 
 #[test]

@@ -96,3 +96,43 @@ fn scores_far_beyond_the_sample_that_tie_are_compared() {
         assert_eq!(found.squares, if wanted == Wanted::Squares { squares } else { [0; 2] });
     }
 }
+
+#[test]
+fn neighbours_whose_scores_share_a_key_are_left_to_another_way() {
+    let (n, mut next) = (3000, uniform(6));
+    let labels: Vec<bool> = (0..n).map(|k| k % 3 == 0).collect();
+    let classes = Labels::new(&labels).unwrap();
+    let apart: Vec<f64> = (0..n).map(|_| next()).collect();
+    for (asks, owns) in [(1, 0), (2, 3)] {
+        let mut scores = apart.clone();
+        scores[asks] = scores[owns].next_up();
+        for wanted in [Wanted::Pairs, Wanted::Squares] {
+            for (scores, told) in [(&apart, true), (&scores, false)] {
+                let found = count(&classes, (scores, &sample(&apart)), wanted, &mut Memory::default(), &Ctx::serial());
+                assert_eq!(found.unwrap().is_some(), told, "{wanted:?}");
+            }
+        }
+    }
+    // Of scores that a sample shows to tie none is looked up.
+    let tied: Vec<f64> = apart.iter().map(|x| (100.0 * x).floor()).collect();
+    assert!(fit(&tied, &sample(&tied), 1000).is_none());
+    let narrow: Vec<f32> = tied.iter().map(|&x| x as f32).collect();
+    assert!(fit(&narrow, &sample(&tied), 1000).is_some());
+}
+
+#[test]
+fn all_but_the_last_few_are_moved_by_eight() {
+    for (n, n_moved) in [(7, 0), (15, 0), (16, 8), (17, 8), (24, 16), (100, 88)] {
+        let (own_cells, own_keys): (Vec<u32>, Vec<i32>) = (0..n).map(|k| (k as u32, -(k as i32))).unzip();
+        let positive: Vec<bool> = (0..n).map(|k| k % 3 == 0).collect();
+        let (mut cells, mut keys) = (vec![0; n], vec![0; n]);
+        let part = Part { from: (&own_cells, &own_keys), positive: &positive, to: (&mut cells, &mut keys) };
+        let (n_pos, done) = by_eight(part);
+        assert_eq!((n_pos, done), (positive[..n_moved].iter().filter(|positive| **positive).count(), n_moved), "{n}");
+        let mut found: Vec<(u32, i32)> = cells.into_iter().zip(keys).collect();
+        let mut moved: Vec<(u32, i32)> = found.drain(..n_pos).collect();
+        moved.extend(&found[found.len() - (done - n_pos)..]);
+        moved.sort_unstable();
+        assert!(moved.iter().zip(0..).all(|(&(cell, key), k)| cell == k as u32 && key == -k), "{n}");
+    }
+}

@@ -32,6 +32,19 @@ fn tasks_hold_every_score_once_and_are_no_larger_than_they_must_be() -> Result<(
 }
 
 #[test]
+fn few_scores_are_held_where_few_are_wanted() -> Result<()> {
+    let (labels, scores) = sample(CHUNK, 0.01, 1e9, &mut uniform(3));
+    let problem = Problem::new(labels)?;
+    let n_neg = problem.n_neg() as f64;
+    for (share, most) in [(0.01, CHUNK / 10), (1.0, CHUNK)] {
+        let mut cells = Cells::default();
+        cells.gather(&problem, scores[..].into(), &[(share * n_neg).floor()], &mut Map::default(), &Ctx::serial())?;
+        assert!((most / 10..=most).contains(&cells.chunks[0].scores.capacity()), "{share}");
+    }
+    Ok(())
+}
+
+#[test]
 fn ties_with_a_bound_are_collected_in_chunks_up_to_its_index() -> Result<()> {
     let n = 3 * CHUNK;
     let (problem, scores) = (Problem::new((0..n).map(|i| i % 2 == 0).collect())?, vec![0.0; n]);
@@ -49,4 +62,6 @@ fn the_share_of_a_group_is_that_between_the_ranks_of_a_class() {
     assert_eq!(shares(&Class::Negatives(1.5..4.0)), [0.5, 0.0, 0.5]);
     assert_eq!(shares(&Class::Negatives(3.0..9.0)), [0.0, 0.0, 1.0]);
     assert_eq!(shares(&Class::Positives), [1.0; 3]);
+    assert_eq!(cells.groups(&Class::Negatives(1.5..4.0)), 0..3);
+    assert!(cells.groups(&Class::Negatives(4.0..4.0)).is_empty());
 }

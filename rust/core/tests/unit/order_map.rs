@@ -51,7 +51,7 @@ fn regions_are_as_few_as_fit_a_cache() {
 fn most_buckets_hold_few_scores_whatever_the_tails() {
     let n = 100_000;
     let uniform = |k: usize| (k as f64 + 0.5) / n as f64;
-    let shapes: [&dyn Fn(f64) -> f64; 8] = [
+    let shapes: [&dyn Fn(f64) -> f64; 10] = [
         &|u| u,
         &|u| (u / (1.0 - u)).ln(),
         &|u| (std::f64::consts::PI * (u - 0.5)).tan(),
@@ -61,9 +61,23 @@ fn most_buckets_hold_few_scores_whatever_the_tails() {
         // Close to either end, and close to the middle but for a few.
         &|u| if u < 0.5 { 10f64.powf(24.0 * u - 12.0) - 1.0 } else { 1.0 - 10f64.powf(12.0 - 24.0 * u) },
         &|u| if (0.1..0.9).contains(&u) { 1e-6 * u } else { u },
+        // Close to the lower end alone, and close to the upper.
+        &|u| (u / (1.0 - u)).powi(3),
+        &|u| -(u / (1.0 - u)).powi(3),
     ];
     // What was found, so that a worse map is noticed.
-    let most = [[0.11, 1.7], [0.12, 1.9], [1.1, 3.6], [5.1, 5.0], [0.47, 2.5], [0.12, 1.2], [0.09, 1.2], [4.9, 11.5]];
+    let most = [
+        [0.11, 1.7],
+        [0.12, 1.9],
+        [1.1, 3.6],
+        [5.1, 5.0],
+        [0.47, 2.5],
+        [0.12, 1.2],
+        [0.09, 1.2],
+        [4.9, 11.5],
+        [0.6, 2.7],
+        [0.6, 2.7],
+    ];
     for (k, shape) in shapes.iter().enumerate() {
         let scores: Vec<f64> = (0..n).map(|k| shape(uniform(k))).collect();
         let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES).collect();
@@ -86,4 +100,45 @@ fn most_buckets_hold_few_scores_whatever_the_tails() {
             }
         }
     }
+}
+
+#[test]
+fn the_first_map_that_spreads_well_is_taken() {
+    let uniform = |k: usize| (k as f64 + 0.5) / 1000.0;
+    let mut logistic: Vec<f64> = (0..1000).map(|k| (uniform(k) / (1.0 - uniform(k))).ln()).collect();
+    let map = Map::fit(&mut logistic, 1000);
+    assert_eq!((map.center, map.width), (logistic[499], (logistic[749] - logistic[249]) / 2.0));
+    assert!(map.ends.is_none());
+}
+
+#[test]
+fn a_crowd_is_of_other_values() {
+    for (levels, n_buckets) in [(1e9, 300), (1e9, 9), (40.0, 300), (40.0, 9)] {
+        let mut scores: Vec<f64> = (0..500).map(|k| (f64::from(k * 389 % 500) / 500.0).powi(3)).collect();
+        scores.iter_mut().for_each(|score| *score = (*score * levels).floor());
+        scores.sort_by(f64::total_cmp);
+        let map = Map::around(scores[250], levels / 16.0).onto(scores[0], scores[499], n_buckets);
+        let steps = |x: &f64| {
+            let mut own: Vec<f64> = scores.iter().copied().filter(|&y| map.bucket(y) == map.bucket(*x)).collect();
+            own.dedup();
+            (own.len() - 1) as f64
+        };
+        let mean = scores.iter().map(steps).sum::<f64>() / 500.0;
+        assert!(
+            (map.crowd(&scores) - mean).abs() <= 1e-9 * mean,
+            "{levels} {n_buckets}: {} {mean}",
+            map.crowd(&scores)
+        );
+    }
+}
+
+#[test]
+fn a_map_from_both_ends_has_the_least_distance_as_its_width() {
+    for (sample, width) in [([3.0, 3.25, 7.0, 9.5, 10.0], 0.25), ([3.0, 4.0, 7.0, 9.5, 10.0], 0.5)] {
+        let map = Map::between(&sample);
+        let Some(Ends { middle, high, most }) = map.ends else { panic!("no ends") };
+        assert_eq!((map.center, map.width, middle, high), (3.0, width, 6.5, 10.0));
+        assert_eq!(most, map.logarithm(3.5) as f64);
+    }
+    assert!(Map::between(&[3.0, 3.0, 10.0]).ends.is_none());
 }
