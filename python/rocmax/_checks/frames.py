@@ -64,12 +64,13 @@ def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None
     if any(texts == [f"{stem}{k}" for k in range(len(names))] for stem in ("", "column_")):
         return None
     raise ValueError(
-        f"{name} has the columns {_listed(names)}, which are not the classes {_listed(classes)}: name every column"
+        f"{name} has the columns {listed(names)}, which are not the classes {listed(classes)}: name every column"
         " after its class, or pass an array with the columns in the order of the classes"
     )
 
 
-def _listed(names: list[Any]) -> str:
+def listed(names: list[Any]) -> str:
+    """Return the first names or labels."""
     return ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
 
 

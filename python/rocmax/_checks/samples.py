@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import clear, plain, unmasked
 from rocmax._checks.dask import in_memory
-from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join
+from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import WHOLE
@@ -61,7 +61,9 @@ def labels(
         require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
         if not positive.any():
-            held = f"; it holds {_shown(np.unique(y.astype(str) if y.dtype == object else y))}" if len(y) else ""
+            held = (
+                f"; it holds {listed(np.unique(y.astype(str) if y.dtype == object else y).tolist())}" if len(y) else ""
+            )
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
@@ -347,22 +349,16 @@ def label_classes(y: NDArray[Any], name: str) -> NDArray[Any]:
         raise ValueError(f"{name} mixes types that cannot be ordered; give pos_label") from None
 
 
-def _shown(classes: NDArray[Any]) -> str:
-    """List the first labels."""
-    found = ", ".join(shown(c.item() if hasattr(c, "item") else c) for c in classes[:5])
-    return found + (", ..." if len(classes) > 5 else "")
-
-
 def require_two_classes(classes: NDArray[Any], n_samples: int, name: str, remedy: str = _LEAVE) -> None:
     if classes.dtype.kind == "f" and np.isnan(classes).any():
         raise ValueError(f"{name} contains NaN, and every sample needs a label; {remedy}")
     if len(classes) == 0:
         raise ValueError(f"{name} is empty; samples of two classes are needed")
     if len(classes) == 1:
-        raise ValueError(f"{name} has one class only: all {n_samples} labels are {_shown(classes)}")
+        raise ValueError(f"{name} has one class only: all {n_samples} labels are {listed(classes.tolist())}")
     if len(classes) > 2:
         raise ValueError(
-            f"{name} must have two classes, got {len(classes)}: {_shown(classes)};"
+            f"{name} must have two classes, got {len(classes)}: {listed(classes.tolist())};"
             " give pos_label to rank one class above the rest"
         )
 

@@ -75,6 +75,5 @@ def _check_array(name: str, part: Any, size: int) -> None:
     require(np.lib.format.read_magic(part) == (1, 0), f"{name} has an unknown header")
     shape, _, dtype = np.lib.format.read_array_header_1_0(part)
     whole = part.tell() + math.prod(shape) * dtype.itemsize == size
-    require(
-        whole and min(shape, default=0) >= 0 and not dtype.hasobject, f"{name} is cut short, or no array of numbers"
-    )
+    whole &= min(shape, default=0) >= 0 and not dtype.hasobject
+    require(whole, f"{name} is cut short, or no array of numbers")

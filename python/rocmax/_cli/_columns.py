@@ -22,9 +22,7 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
     frame = rows.frame.select(pl.nth([k for k, name in enumerate(rows.frame.columns) if name not in exclude]))
     if not frame.width:
         raise Failure("no columns to train on are left")
-    columns = (
-        [*numbers.typed(frame, form, categorical)] if rows.is_text else [_without_codes(one, form) for one in frame]
-    )
+    columns = numbers.typed(frame, form, categorical) if rows.is_text else (_without_codes(one, form) for one in frame)
     held = pl.DataFrame({one.name: _texts(one) if one.name in categorical else one for one in columns})
     try:
         schema, notes = decide(held, categorical=categorical, words=COMMAND, comma=form.comma)
@@ -104,13 +102,12 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     if series.dtype == pl.String:
         taken = "--time takes numbers, or dates such as 2024-12-31"
         as_numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
+        other = ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)  # in 1/12/2024 the day may be first, or the month
         if as_numbers.null_count() == series.null_count():
             series = as_numbers
-        # In 1/12/2024 the day or the month may be first.
-        elif (other := ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)).any():
-            raise Failure(
-                f"column {name!r} holds {short(series[int(other.arg_max() or 0)])!r}: {taken}, the year first"
-            )
+        elif other.any():
+            text = short(series[int(other.arg_max() or 0)])
+            raise Failure(f"column {name!r} holds {text!r}: {taken}, the year first")
         else:
             try:
                 series = series.str.to_datetime()

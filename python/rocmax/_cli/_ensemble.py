@@ -33,9 +33,8 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
             machine = {"boosting": trees.stored(machine)}
         elif isinstance(machine, ExtraTreesClassifier):
             machine = {"forest": trees.stored_forest(machine)}
-        members.append(
-            {"family": name, "coder": place, "curve": [float(x) for x in curve], "machine": machine, "shares": shares}
-        )
+        line = [float(x) for x in curve]
+        members.append({"family": name, "coder": place, "curve": line, "machine": machine, "shares": shares})
     return {
         "coders": [coder.plain() for coder in coders],
         "members": members,

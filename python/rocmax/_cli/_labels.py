@@ -166,10 +166,9 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
     if negative:
         for value, n in others.items():
             if value not in negative:
-                what = (
-                    f"column {name!r} holds {short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
-                )
-                raise Failure(f"{what}; {leave_out.format(quote(str(value)))} leaves such rows out")
+                held = f"column {name!r} holds {short(value)!r} ({of_rows(n)})"
+                how = f"{leave_out.format(quote(str(value)))} leaves such rows out"
+                raise Failure(f"{held}, which is neither --positive nor --negative; {how}")
         if positive in negative:
             raise Failure(f"--negative {positive}: that is the positive class")
     else:
@@ -207,16 +206,14 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int], leave_
     for value, n in others.items():
         text = str(value)
         if same_label(value, positive):
-            what = (
-                f"{_exact(text)} ({of_rows(n)}), which is {_exact(positive)} but for case, blanks or the way of writing"
-            )
+            what = f"is {_exact(positive)} but for case, blanks or the way of writing"
             how = f"make them the same, or give --negative {quote(text)} if they differ"
         elif reads_as_missing(value, (positive, *others)):
-            what = f"{_exact(text)} ({of_rows(n)}), which reads as missing"
+            what = "reads as missing"
             how = f"{leave_out.format(quote(text))} leaves them out; --negative lists all negatives"
         else:
             continue
-        raise Failure(f"column {name!r} holds {what}: {how}")
+        raise Failure(f"column {name!r} holds {_exact(text)} ({of_rows(n)}), which {what}: {how}")
 
 
 def _exact(text: Any) -> str:

@@ -55,12 +55,11 @@ class Model:
     trained: Trained
 
     def check(self) -> None:
-        """Raise TypeError unless the parts have the types of a trained model."""
-        if not all(isinstance(name, str) for name in (self.label, self.positive, self.negative)):
-            raise TypeError("names must be texts")
+        """Raise ValueError unless the parts have the types of a trained model."""
+        texts = all(isinstance(name, str) for name in (self.label, self.positive, self.negative))
+        archive.require(texts, "names must be texts")
         kinds = (PartialAUCEnsembleClassifier,) if self.coder is None else (*_LINES, PartialAUCBoostingClassifier)
-        if type(self.classifier) not in kinds:
-            raise TypeError("no columns and a classifier")
+        archive.require(type(self.classifier) in kinds, "no columns and a classifier")
 
     @property
     def kind(self) -> str:

@@ -22,32 +22,28 @@ _DOTTED, _DOUBTFUL = rf"^{LEADING}\.\d{{3}}$", 5
 _NAMED = r"^\s*(?:0\d|\d+[eE]\d)"
 
 
-class Notes(list[Note]):
+class Notes(dict[tuple[str, str], Note]):
     """What is news about a table, each piece printed once, to stderr; and the warnings about measures and models."""
 
     def __init__(self) -> None:
         super().__init__()
         self.warnings: list[str] = []
-        self._known: set[tuple[str, str]] = set()
         self._told = 0
 
     def add(self, *notes: Note) -> None:
         """Keep each note, unless there is one of its kind about the column."""
         for note in notes:
-            key = note.kind, note.column or note.text
-            if key not in self._known:
-                self._known.add(key)
-                self.append(note)
+            self.setdefault((note.kind, note.column or note.text), note)
 
     def tell(self) -> None:
         """Print the notes that are new."""
-        for note in self[self._told :]:
+        for note in [*self.values()][self._told :]:
             log(note.text)
         self._told = len(self)
 
     def plain(self) -> dict[str, Any]:
         """Return the notes and warnings ready for JSON."""
-        return {"notes": [note.plain() for note in self], "warnings": self.warnings}
+        return {"notes": [note.plain() for note in self.values()], "warnings": self.warnings}
 
 
 @dataclass(frozen=True)
@@ -132,20 +128,11 @@ def _unmarked(form: Form) -> pl.Expr:
     found, grouped = pl.all(), rf"^{LEADING}(?:[%s]\d{{3}})+(?:[{re.escape(form.decimal)}]\d*)?$"
     if form.thousands:
         mark = SPACES if form.thousands.isspace() else re.escape(form.thousands)
-        found = (
-            pl.when(found.str.contains(grouped % mark))
-            .then(found.str.replace_all(f"[{mark}]", ""))
-            .otherwise(found)
-            .name.keep()
-        )
+        bare = found.str.replace_all(f"[{mark}]", "")
+        found = pl.when(found.str.contains(grouped % mark)).then(bare).otherwise(found).name.keep()
     if form.comma:
-        dotted = found.str.contains(".", literal=True)
-        plain = (
-            pl.when(~dotted)
-            .then(found)
-            .when(found.str.contains(grouped % "."))
-            .then(found.str.replace_all(".", "", literal=True))
-        )
+        dotted, bare = found.str.contains(".", literal=True), found.str.replace_all(".", "", literal=True)
+        plain = pl.when(~dotted).then(found).when(found.str.contains(grouped % ".")).then(bare)
         found = plain.otherwise(None).str.replace(",", ".", literal=True).name.keep()
     return found
 
@@ -207,26 +194,21 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
     index = int((values.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
     text = texts[index]
-    how = remedy_of_marks(text, comma=form.comma)
-    if not how:
-        one = forms_of([text], comma=form.comma)[text]
-        how = (
-            f"it is {one.what}; {one.remedy}"
-            if one.remedy
-            else f"--missing-values {quote(short(text))} reads it as missing"
-        )
-    return Failure(
-        f"column {name!r} holds {short(text)!r} in row {before + index + 1}, which is not a number{why}: {how}"
+    one, missing = (
+        forms_of([text], comma=form.comma)[text],
+        f"--missing-values {quote(short(text))} reads it as missing",
     )
+    how = remedy_of_marks(text, comma=form.comma) or (f"it is {one.what}; {one.remedy}" if one.remedy else missing)
+    said = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
+    return Failure(f"{said}, which is not a number{why}: {how}")
 
 
 def _flags(series: pl.Series, form: Form) -> pl.Series | None:
     """Return a column of true, false and missing texts as booleans; None for any other column."""
     texts = series.str.strip_chars()
     n_missing = (texts.is_null() | texts.is_in(form.missing_texts)).sum()
-    found = texts.str.to_lowercase().replace_strict(
-        {"true": True, "false": False}, default=None, return_dtype=pl.Boolean
-    )
+    known = {"true": True, "false": False}
+    found = texts.str.to_lowercase().replace_strict(known, default=None, return_dtype=pl.Boolean)
     return found if found.null_count() == n_missing < len(series) else None
 
 

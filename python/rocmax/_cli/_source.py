@@ -286,13 +286,12 @@ def _is_blank(part: pl.DataFrame) -> pl.Series:
 
 def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
     """Return the column names of csv as they are: polars numbers names that occur twice, and leaves quotes doubled."""
-    held = pl.read_csv(source, separator=separator, n_rows=0, skip_lines=skip).columns
+    how: Any = {"separator": separator, "skip_lines": skip, "infer_schema_length": 0}
+    held = pl.read_csv(source, n_rows=0, **how).columns
     source.seek(0)
     names: list[str] = []
     with suppress(pl.exceptions.PolarsError):
-        line = pl.read_csv(
-            source, separator=separator, has_header=False, n_rows=1, infer_schema_length=0, skip_lines=skip
-        )
+        line = pl.read_csv(source, has_header=False, n_rows=1, **how)
         names = [name or "" for name in line.row(0)]
     source.seek(0)
     names = names if len(names) == len(held) else held

@@ -129,9 +129,8 @@ def _joined(trees: list[dict[str, str]], name: str, kind: type) -> Any:
 def restored(content: dict[str, Any], fpr_range: tuple[float, float], *_: Any) -> PartialAUCBoostingClassifier:
     """Return the model, or raise ValueError if its parts are not those of one."""
     _check(content)
-    require(
-        content.keys() == {*_ARRAYS, "intercept", "calibration", "objective"}, "the trees have parts that no model has"
-    )
+    known = {*_ARRAYS, "intercept", "calibration", "objective"}
+    require(content.keys() == known, "the trees have parts that no model has")
     require(type(content["objective"]) is str, "the objective of the trees is not text")
     numbers = [content["intercept"], *content["calibration"]]
     finite = len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)

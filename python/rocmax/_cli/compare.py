@@ -73,9 +73,8 @@ def _check(arguments: Namespace) -> None:
 
 def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
-    lines = [
-        [found.measure.short, *_pair(found, row), *_tested(found, row)] for found in results for row in found.rows()
-    ]
+    rows = [(found, row) for found in results for row in found.rows()]
+    lines = [[found.measure.short, *_pair(found, row), *_tested(found, row)] for found, row in rows]
     report.table(["", *arguments.score, f"difference{level}", "p"], lines)
     say(f"Two-sided paired tests: {_methods(results)}.")
 
@@ -129,9 +128,8 @@ def _tested(found: Comparison, row: Mapping[str, Any], adjusted: Sequence[str] =
     """Return a difference, with its interval if there is one, and its p-values."""
     cells = words.cells(row)
     ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
-    change = words.bracketed(
-        row["difference"], ends, words.decimals(row["standard_error"], found.measure.is_share), "+"
-    )
+    places = words.decimals(row["standard_error"], found.measure.is_share)
+    change = words.bracketed(row["difference"], ends, places, "+")
     change = "not estimable" if np.isnan(row["difference"]) else change
     change += f" (no interval: {row['no_interval']})" if row.get("no_interval") else ""
     return [change, cells["pvalue"], *([cells["pvalue_adjusted"]] if adjusted else [])]

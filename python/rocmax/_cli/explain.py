@@ -14,13 +14,16 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_plot, printable, say
-from rocmax._tables._coder import Feature
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
 _BARS = 30  # in a plot, at most
 _SHUFFLES = 5  # of a column
-_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
+_KINDS = {  # in words, and what is plotted
+    "linear": ("linear model", "weight for {}"),
+    "boosting": ("boosted trees", "share of the total gain of all splits"),
+    "ensemble": ("ensemble", "mean importance share of the members"),
+}
 
 
 def run(arguments: Namespace) -> None:
@@ -41,11 +44,7 @@ def run(arguments: Namespace) -> None:
     rows.sort(key=lambda row: -abs(row[what]))
     permuted = _importance(arguments, model) if arguments.data else None
     if arguments.plot:
-        axis = {
-            "linear": f"weight for {model.positive}",
-            "boosting": "share of the total gain of all splits",
-            "ensemble": "mean importance share of the members",
-        }[model.kind]
+        axis = _KINDS[model.kind][1].format(model.positive)
         bars = {row["feature"]: row[what] for row in rows}
         if permuted is not None:
             axis = "decrease of the partial AUC when shuffled"
@@ -66,7 +65,7 @@ def run(arguments: Namespace) -> None:
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
     """Return name, weight, and weight per unit of the column, of each feature of a linear model."""
     weights = np.asarray(model.classifier.coef_[0], dtype=np.float64)
-    named = _features(model)
+    named = [] if model.coder is None else model.coder.features()
     if weights.shape != (len(named),) or not np.isfinite(weights).all():
         raise ValueError(f"{len(named)} features and weights of shape {weights.shape}")
     return [
@@ -80,15 +79,11 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
     ]
 
 
-def _features(model: _model.Model) -> list[Feature]:
-    """Return the features of the classifier, in its order."""
-    return [] if model.coder is None else model.coder.features()
-
-
 def _gains(model: _model.Model) -> list[dict[str, Any]]:
     """Return the share of each column in the gain of all splits; that of a category is added to its column's."""
     shares = dict.fromkeys(model.schema.used, 0.0)
-    for feature, gain in zip(_features(model), model.classifier.feature_importances_, strict=True):
+    named = [] if model.coder is None else model.coder.features()
+    for feature, gain in zip(named, model.classifier.feature_importances_, strict=True):
         shares[feature.column] += float(gain)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
 
@@ -147,7 +142,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
-    say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
+    say(f"{arguments.model}: {_KINDS[model.kind][0]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     if model.kind == "linear":
         per_unit = ("" if row["per_unit"] is None else f"{row['per_unit']:+.4g}" for row in rows)
         lines = [[row["feature"], f"{row['weight']:+.4g}", unit] for row, unit in zip(rows, per_unit, strict=True)]

@@ -89,9 +89,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the encoding of other rows; warn of categories not seen in training and of columns that changed."""
         by_name = [*self.categorical_, *self.schema_.left_out]
         if by_name and not is_frame(X):
-            raise ValueError(
-                f"X must be a frame with the columns of training, of which {by_name[0]!r} is not numeric, got an array"
-            )
+            what = f"a frame with the columns of training, of which {by_name[0]!r} is not numeric"
+            raise ValueError(f"X must be {what}, got an array")
         unseen = Unseen()
         table = self._read(X, unseen)
         if tell and (said := [text for *_, text in unseen.found()]):
@@ -180,10 +179,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         starts = np.cumsum([0, *(int(of.max()) + 1 for of in self.places_)])
         places = [of[code] for of, code in zip(self.places_, codes, strict=True)]
         rows = [np.flatnonzero(of >= 0) for of in places]
-        entries = (
-            np.concatenate(rows),
-            np.concatenate([of[row] + start for of, row, start in zip(places, rows, starts[:-1], strict=True)]),
-        )
+        columns = [of[row] + start for of, row, start in zip(places, rows, starts[:-1], strict=True)]
+        entries = np.concatenate(rows), np.concatenate(columns)
         if self.kind != "linear" and values.shape[1] + len(codes) < _DENSE * (values.shape[1] + starts[-1]):
             found = sparse.csr_array((np.ones(len(entries[0])), entries), shape=(n, starts[-1]))
             return sparse.csr_matrix(sparse.hstack([sparse.csr_array(values), found], format="csr"))
@@ -202,9 +199,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return found + [Feature(column.name, column.name, None) for column in categories]
         for column, places in zip(categories, self.places_, strict=True):
             values = [*(f"{column.name} = {value}" for value in column.categories), f"{column.name} is missing"]
-            names = dict(zip(places.tolist(), [*values, ""], strict=True)) | {
-                int(places[-1]): f"{column.name}: any rare value"
-            }
+            rare = {int(places[-1]): f"{column.name}: any rare value"}
+            names = dict(zip(places.tolist(), [*values, ""], strict=True)) | rare
             found += [Feature(names[k], column.name, None) for k in sorted(names) if k >= 0]
         return found
 

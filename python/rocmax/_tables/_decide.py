@@ -146,10 +146,8 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         said = "no value twice" if n_distinct == len(held) else "a different value in most rows"
         tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {words.drop}", name))
     if n_distinct and _are_days(held, n_distinct):
-        text = (
-            f"warning: column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
-        )
-        tell(Note("dates", f"{text}: write the days since a fixed day", name))
+        what = f"column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
+        tell(Note("dates", f"warning: {what}: write the days since a fixed day", name))
     tell_of_code(name, held, words, tell)
     return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
 

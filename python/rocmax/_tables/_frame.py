@@ -120,9 +120,8 @@ def numbers(series: nw.Series[Any], name: Any) -> F64:
             found = np.array([np.nan if is_missing(value) else float(value) for value in series])
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"X: column {name!r} was numeric in training, got {shown(series[:3].to_native())}: {error}"
-        ) from error
+        values = shown(series[:3].to_native())
+        raise ValueError(f"X: column {name!r} was numeric in training, got {values}: {error}") from error
 
 
 def texts(series: nw.Series[Any]) -> list[str | None]:

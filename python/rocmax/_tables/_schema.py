@@ -129,9 +129,8 @@ class Schema:
 
     def flags(self) -> AnyArray:
         """Return which of `numeric` are flags."""
-        return np.array(
-            [column.kind == "flag" for column in self.columns if column.kind in ("number", "flag")], dtype=bool
-        )
+        kinds = {column.name: column.kind for column in self.columns}
+        return np.array([kinds[name] == "flag" for name in self.numeric], dtype=bool)
 
     def plain(self) -> dict[str, Any]:
         """Return the schema ready for JSON."""
@@ -140,17 +139,10 @@ class Schema:
     @classmethod
     def of_plain(cls, content: dict[str, Any]) -> Schema:
         """Return the schema of `plain`, or raise if it is none."""
-        made = cls(
-            **{
-                **content,
-                "columns": tuple(_column(one) for one in content["columns"]),
-                "missing": tuple(content["missing"]),
-            }
-        )
-        marks = [made.decimal, made.thousands]
-        if not all(isinstance(text, str) for text in made.missing) or not all(
-            m is None or (isinstance(m, str) and len(m) == 1) for m in marks
-        ):
+        columns, missing = tuple(map(_column, content["columns"])), tuple(content["missing"])
+        made = cls(**{**content, "columns": columns, "missing": missing})
+        marks = [mark for mark in (made.decimal, made.thousands) if mark is not None]
+        if not all(isinstance(text, str) for text in (*missing, *marks)) or any(len(mark) != 1 for mark in marks):
             raise TypeError("codes and marks must be texts")
         return made
 
