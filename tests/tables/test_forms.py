@@ -156,7 +156,14 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         *((text, "a date") for text in ("Tue, 02 Jan 2024 03:04:05 GMT", "2-Jan", "2024年1月2日", "2024-W05-3")),
         *((text, "a date") for text in ("2018-04-27 03:04:05+00", "0000-00-00", "2024H1")),
         *((text, "a date") for text in ("Januar 22", "März 2024", "février 2022", "mayo 2022", "01-Mai-24", "05/2024")),
-        *((text, "a unit") for text in ("4GB", "330ml", "1L", "98.6F", "48.85° N", "5 years old", "20/day", "5 g/24h")),
+        *(
+            (text, "a date")
+            for text in ("octobre 2020", "20200101T030405Z", "Wed Jan 01 03:04:05 2020", "01.02.", "Q1/10")
+        ),
+        *(
+            (text, "a unit")
+            for text in ("4GB", "330ml", "1L", "98.6F", "48.85° N", "5 years old", "20/day", "5 g/24h", "7 l/100km")
+        ),
         *(
             (text, "a unit")
             for text in ("80 ml/min/1.73m2", "3.1 10^9/L", "22 kg/m²", "500 MG", "23.4 kmpl", "120 mmHg")

@@ -51,7 +51,7 @@ _NAMED = (
     r"|sep(?:t|tember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
 )
 _MONTH = (
-    rf"(?:{_NAMED}|(?:janvier|février|mars|avril|juin|juillet|août|(?:sept|octo|nov|déc)em?bre|enero|febrero|marzo|abril|mayo"
+    rf"(?:{_NAMED}|(?:janvier|février|mars|avril|juin|juillet|août|(?:sept|nov|déc)embre|octobre|enero|febrero|marzo|abril|mayo"
     r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre"
     r"|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|januari|februari"
     r"|maart|mei|augustus))"
@@ -63,9 +63,9 @@ _DATE = (
     rf"(?:{_YEAR}[-/.]{_MONTH_OF}|{_MONTH_OF}[-/.]{_YEAR}|\d{{4}}[-/.]{_IN_YEAR}[-/.]{_DAY}"
     rf"|(?:{_DAY}(?P<m>[-/.])\s?{_IN_YEAR}|{_IN_YEAR}(?P<n>[-/.])\s?{_DAY})(?(m)(?P=m)|(?P=n))\s?(?:\d{{4}}|\d{{2}})"
     rf"|\d{{1,2}}[-\s.]*{_MONTH}[-\s.,]*\d{{2,4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-\s]{_MONTH}[-\s]\d{{1,2}}"
-    rf"|{_MONTH}[-\s]+\d{{4}}|{_NAMED}[-\s'\u2019]+\d{{2}}|\d{{4}}[-\s]?(?:[QH][1-4]|W[0-5]\d(?:-\d)?)|[QH][1-4][-\s/]?\d{{4}}"
+    rf"|{_MONTH}[-\s]+\d{{4}}|{_NAMED}[-\s'\u2019]+\d{{2}}|\d{{4}}[-\s]?(?:[QH][1-4]|W[0-5]\d(?:-\d)?)|[QH][1-4](?:[-\s/]?\d{{4}}|/\d\d)"
     rf"|{_NAMED}\s\d{{1,2}}|\d{{1,2}}[-\s.]+{_NAMED}|\d{{1,2}}\.?\s(?:de\s)?[^\W\d]{{3,10}}\.?\s(?:de\s)?(?:19|20)\d\d"
-    rf"|\d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日일]|0000-00-00)"
+    rf"|\d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日일]|0000-00-00|(?:0[1-9]|[12]\d|3[01])\.\s?(?:0[1-9]|1[0-2])\.|\d{{8}}T\d{{4,6}}Z?|{_NAMED}\s+\d{{1,2}}\s+{_TIME}\s+\d{{4}})"
 )
 # Units of which two are common: 1h 30m, 5 ft 11 in.
 _PART = (
@@ -80,7 +80,7 @@ _MEASURES = (
     r"|mpg|m?sv|[mc]?gy|[kmg]?bq|[muµμ]?ci|d[bi]a?|dpi|px|pixels?|ppm|ppb|pct|percent|°\s?[cfnsew]?|(?-i:[CF])|degrees?|deg|celsius"
     r"|fahrenheit|ohms?|ω|kr|kč|zł|rub|rupees?|lakhs?|crores?|dollars?|euros?|yen)"
 )
-_FACTOR = rf"(?:(?:{_PART}|{_MEASURES}|\d+\s?{_PART}|1[.,]73\s?m[2²]|[x×*]?\s?10[\^*]*\d+)(?:\^?-\d)?)"
+_FACTOR = rf"(?:(?:{_PART}|{_MEASURES}|\d+\s?(?:{_PART}|km)|1[.,]73\s?m[2²]|[x×*]?\s?10[\^*]*\d+)(?:\^?-\d)?)"
 _UNIT = re.compile(rf"{_FACTOR}?(?:\s?(?:[/·*.]|\bper\b)\s?{_FACTOR})+|{_FACTOR}(?:\s(?:old|ago))?", re.IGNORECASE)
 _WORDS = 5  # different words beside numbers in a column, at most
 _EXACT = r"\d+(?:[.,]\d+)?"
