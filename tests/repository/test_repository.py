@@ -187,7 +187,7 @@ def test_the_paper_cites_what_it_lists():
     listed = re.findall(r"^@\w+\{(\w+),", (ROOT / ".github/paper/paper.bib").read_text(), re.MULTILINE)
     assert set(re.findall(r"\[@(\w+)\]", text)) == set(listed)
     measured = (ROOT / "python/docs/measured.md").read_text()
-    assert all(number in measured for number in ("1/54", "1/140", "88.0 / 90.3 / 95.3"))
+    assert all(number in measured for number in ("1/54", "1/140", "88.0 / 90.3 / 95.7"))
 
 
 def test_every_path_in_contributing_is_there():
