@@ -123,7 +123,7 @@ class Method:
                 ]
                 fit = [other.name for other in alike if getattr(other, flag) and other.fits(measure)]
                 if not fit:
-                    raise ValueError(f"{what} no method for {measure}")
+                    raise ValueError(f"{what} no method for {measure}" + "; pass all samples to infer" * data.counts)
                 raise ValueError(f"{what} method={either(tuple(fit))}, got method={self.name!r}")
 
     @classmethod
