@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, make_scorer
 from sklearn.model_selection import cross_val_score
 
 from rocmax.exceptions import CoverageWarning
@@ -245,6 +245,10 @@ def test_scorers():
         found = cross_val_score(LogisticRegression(), X, y, scoring=measure.scorer(), cv=3)
         assert (found > -1).all() and (found < 0).all()
     expected = cross_val_score(LogisticRegression(), X, y, scoring="average_precision", cv=3)
+    made = make_scorer(AveragePrecision(), response_method="decision_function")
+    assert str(made) == "make_scorer(average precision, response_method='decision_function')"
+    found = cross_val_score(LogisticRegression(), X, y, scoring=made, cv=3)
+    assert np.array_equal(found, cross_val_score(LogisticRegression(), X, y, scoring=AveragePrecision().scorer(), cv=3))
     found = cross_val_score(LogisticRegression(), X, y, scoring=AveragePrecision().scorer(), cv=3)
     assert found == pytest.approx(expected)
 

@@ -77,8 +77,7 @@ class Measure:
     counts_pairs: ClassVar[bool] = False
     #: Whether it only improves as positives score higher and negatives lower: pooled scores then bound it.
     monotone: ClassVar[bool] = False
-    #: The least variance that is believed, as a share of that of a proportion with this value: with a smaller one the
-    #: classes are separated.
+    #: The least variance that is believed, as a share of a proportion's; with a smaller one the classes are separated.
     least_variance: ClassVar[float] = 0.0
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
@@ -88,6 +87,7 @@ class Measure:
     multi_class: ClassVar[Any] = "raise"
     average: ClassVar[Any] = "macro"
     labels: ClassVar[Any] = None
+    __name__ = property(str)  # what scorers of scikit-learn's make_scorer print
 
     @property
     def bounds(self) -> tuple[float, float]:
