@@ -26,8 +26,6 @@ _CACHED = 1 << 20
 _SPARSE = 0.5
 # The number of rows for the rough mean.
 _SOME = 500
-# The variance of a sparse matrix, relative to its mean square, that is rounding.
-_ROUNDING = 1e-14
 # The allowed difference of k(x, z) and k(z, x), relative to the largest value.
 _ROUGH = 1e-3
 
@@ -197,9 +195,11 @@ def _variance(X: Any, weight: F64 | None) -> float:
     matrix: Any = X  # CSR, as all checked features are
     stored = np.asarray(matrix.data, dtype=np.float64)
     of_stored = np.repeat(share, np.diff(matrix.indptr))
-    square = of_stored @ stored**2
-    found = square - (of_stored @ stored) ** 2
-    return float(found) if found > _ROUNDING * square else 0.0
+    left_out = max(1.0 - float(of_stored.sum()), 0.0)  # the share of entries that are zero and not stored
+    if len(stored) == matrix.shape[0] * matrix.shape[1]:
+        stored, left_out = stored - stored[0], 0.0
+    off = float(of_stored @ stored)
+    return float(of_stored @ (stored - off) ** 2) + left_out * off * off
 
 
 def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
