@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 from rocmax.metrics import (
     AUC,
     Bootstrap,
+    EqualErrorRate,
     FPRAtTPR,
     MarginAUC,
+    NetBenefit,
     PartialAUC,
     ROCAccumulator,
     TPRAtFPR,
@@ -71,6 +74,30 @@ def test_tests_are_dual_to_intervals(options, level, seed):
     assert touching.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
     assert touching.equivalence_margin == reach
     assert infer(y, s, equivalence_margin=1.5 * reach, **options, **within).pvalue < (1 - level) / 2
+
+
+SHIFTS = [(0, 2, 9), (1, 1, 2), (0, 9, 9), (9, 9, 9)]  # of the positives of three subgroups
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("groups", [None, np.tile(np.arange(12), 3)], ids=["apart", "crossed"])
+@pytest.mark.parametrize("measure", [AUC(), TPRAtFPR(0.3), EqualErrorRate(), NetBenefit(0.2), MarginAUC(0.2)], ids=str)
+def test_tests_of_small_subgroups_are_dual_to_intervals(measure, groups):
+    """The pooled measure too, where a subgroup holds one sample of a class or separates the classes."""
+    n_tested, by = 0, np.repeat(np.arange(3), 12)
+    for seed, n_pos in enumerate((1, 3, 5, 5)):
+        rng = np.random.default_rng(seed)
+        y = np.tile(np.arange(12) < n_pos, 3)
+        s = np.round(rng.normal(size=36) + np.array(SHIFTS[seed])[by] * y, rng.integers(0, 3))
+        given = {"y_true": y, "y_score": expit(s), "measure": measure, "by": by, "groups": groups}
+        found = infer(**given)
+        ends = found.confidence_interval
+        for null in () if found.no_interval else (end + step for end in ends for step in (-1e-6, 1e-6)):
+            if found.measure.bounds[0] < null < found.measure.bounds[1]:
+                pvalue = infer(**given, null_value=null).pvalue
+                assert (pvalue < 0.05) == is_outside(ends, null, "two-sided"), (seed, null)
+                n_tested += 1
+    assert n_tested > 4
 
 
 def is_outside(interval, value, alternative):
