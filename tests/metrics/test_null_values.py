@@ -13,6 +13,7 @@ from rocmax.metrics import (
     MarginAUC,
     NetBenefit,
     PartialAUC,
+    RecallAt,
     ROCAccumulator,
     TPRAtFPR,
     compare,
@@ -98,6 +99,29 @@ def test_tests_of_small_subgroups_are_dual_to_intervals(measure, groups):
                 assert (pvalue < 0.05) == is_outside(ends, null, "two-sided"), (seed, null)
                 n_tested += 1
     assert n_tested > 4
+
+
+@pytest.mark.filterwarnings("ignore:all resamples have", "ignore:average precision is biased")
+@pytest.mark.parametrize("method", ["logit-delong", FEW["method"]], ids=["logit", "bootstrap"])
+@pytest.mark.parametrize("measure", [PartialAUC((0, 0.3)), "average_precision", TPRAtFPR(0.3), RecallAt(5)], ids=str)
+def test_tests_of_separated_classes_are_dual_to_intervals(measure, method):
+    y = np.arange(40) < 10
+    given = {"y_true": y, "y_score": np.sin(np.arange(40)) + 3 * y, "measure": measure, "method": method}
+    low, high = infer(**given, random_state=0).confidence_interval
+    assert low < high
+    assert infer(**given, random_state=0, null_value=low).pvalue == pytest.approx(0.05, abs=1e-10)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 2], ids=["apart", "clusters"])
+@pytest.mark.parametrize("measure", [PartialAUC((0, 0.3)), TPRAtFPR(0.2), "average_precision"], ids=str)
+def test_several_models_are_tested_as_each_alone(measure, groups):
+    y, a, b = samples()
+    given = {"measure": measure, "groups": groups, "null_value": 0.4}
+    scores = np.column_stack([a, b, a > 1])
+    found = infer(y, scores, **given)
+    for one, statistic, pvalue in zip(scores.T, found.statistic, found.pvalue, strict=True):
+        alone = infer(y, one, **given)
+        assert (statistic, pvalue) == pytest.approx((alone.statistic, alone.pvalue), abs=1e-9)
 
 
 def is_outside(interval, value, alternative):
