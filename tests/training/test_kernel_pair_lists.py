@@ -49,6 +49,17 @@ def test_more_neighbors_than_samples_are_all_pairs(rule):
     assert listed.n_pairs_ == full.n_pairs_ == 200
 
 
+@pytest.mark.parametrize("rule", ["two-step", "symmetric"])
+def test_pairs_of_a_precomputed_kernel_train_the_same_machine(rule):
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((50, 3)), rng.random(50) < 0.4
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 3)
+    given = {"pairs": "neighbors", "n_neighbors": 4, "neighbor_rule": rule, "tol": 1e-8}
+    own, other = AUCSVC(gamma="auto", **given).fit(X, y), AUCSVC(kernel="precomputed", **given).fit(K, y)
+    assert own.n_pairs_ == other.n_pairs_ < 400
+    np.testing.assert_allclose(own.decision_function(X), other.decision_function(K), atol=1e-6)
+
+
 def test_a_large_search_agrees_with_scikit_learn():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((6000, 10)), np.arange(6000) % 2 == 0

@@ -115,6 +115,10 @@ PARAMETERS = [
     (AUCRLSCV(0), "alphas must be"),
     (AUCRLSCV([1.0, 0.0]), "alphas must be"),
     (AUCRLSCV([]), "alphas must be"),
+    (AUCRLSCV(["a"]), r"alphas must be .*got \['a'\]"),
+    (AUCRLSCV([10**400]), "alphas must be"),
+    (Ensemble(families=["trees"]), "families must be of 'lightgbm', .*got 'trees'"),
+    (Ensemble(families=[5]), r"families must hold names and \(name, estimator\) pairs, got 5"),
     (AUCRLSCV(cv="leave-two-out"), "cv must be"),
     (AUCRLSCV(cv=1), "cv must be"),
     (AUCRLSCV(cv=[([0], [1])]), "cv must split"),
@@ -293,6 +297,15 @@ def test_a_kernel_matrix_that_cannot_fit():
     n = 1 << 22
     with pytest.raises(MemoryError, match=r"the kernel matrix of 4194304 samples in float64 needs 140,737\.5 GB"):
         AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
+
+
+@pytest.mark.parametrize(
+    "model", [PartialAUCSVC(kernel="rbf"), AUCSVC(kernel="rbf"), AUCRLS(kernel="rbf"), Boosting(), Ensemble()]
+)
+def test_dask_arrays_where_the_whole_is_needed(model):
+    blocks = pytest.importorskip("dask.array").from_array(X, chunks=20)
+    with pytest.raises((TypeError, ValueError), match=r"dask input .* pass X.compute\(\)"):
+        model.fit(blocks, Y)
 
 
 @pytest.mark.parametrize("library", ["dask.dataframe", "polars", "pyarrow"])
