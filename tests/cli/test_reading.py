@@ -60,7 +60,7 @@ def test_doubtful_labels_are_refused_until_told(strange: str, command: str, tmp_
     assert code == 1 and one_line(err) and ("neither --positive nor --negative" in err or "no label" in err)
 
 
-@pytest.mark.parametrize("code", [-9, -99, 999, 9])
+@pytest.mark.parametrize("code", [-9, -99, 999, 9, 8])
 def test_numbers_that_read_as_missing_labels(code: int, tmp_path: Path, run: Run) -> None:
     labels = Y.copy()
     labels[1::6] = code
@@ -68,6 +68,7 @@ def test_numbers_that_read_as_missing_labels(code: int, tmp_path: Path, run: Run
     asked = ["evaluate", path, "--label", "y", "--positive", 1, "--score", "a"]
     status, out, err = run(*asked)
     assert status == 1 and out.startswith("labels in column 'y': ") and one_line(err) and f"'{code}'" in err
+    assert f"and reads {code} as missing in all columns" in err
     kept = labels != code
     status, out, _ = run(*asked, "--missing-values", code, "--missing", "drop", "--json")
     found = json.loads(out)
@@ -231,6 +232,9 @@ FORMS: dict[str, Any] = {
     "a currency": [f"${k}.50" for k in range(N)],
     "separators of thousands": [f"{k} 000" if k % 2 else f"{k}" for k in range(N)],
     "not a number, unlike 119": ["low", *map(str, range(1, N))],
+    "not a number, unlike 80 of its 120": ["n.d." if k % 3 == 0 else f"{k}.5" for k in range(N)],
+    "not a number, unlike 96": ["ND" if k % 5 == 0 else f"{k % 40}.5" for k in range(N)],
+    "a number with a remark": [f"{k}.5*" if k % 3 == 0 else f"{k}.5" for k in range(N)],
 }
 
 
@@ -304,6 +308,9 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
         (b"\xd0\xcf\x11\xe0" + bytes(range(200)), "save the sheet as .csv"),
         (PLAIN.encode() + b'1,"2\n', "a quotation mark"),
         (PLAIN.encode() + b"1,caf\xe9\n", "iconv"),
+        (PLAIN.encode() + b"1,2,3\n", "each column has a name"),
+        (PLAIN.replace("y", "y ", 1).encode(), "column 'y' not found; did you mean 'y '?"),
+        (PLAIN.replace(",", ", ", 1).encode(), "column 'a' not found; did you mean ' a'?"),
         (PLAIN.encode() + PLAIN.encode(), f"row {N + 1} repeats the header"),
     ],
 )

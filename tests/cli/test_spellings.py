@@ -105,7 +105,7 @@ def test_missing_flags_are_counted_once(ask: Ask, tmp_path: Path, run: Run) -> N
 def test_a_text_among_numbers_is_named_past_missing_codes(written: str, named: str, ask: Ask) -> None:
     held = [written if k == 4 else "bad" if k == 8 else value for k, value in enumerate(A)]
     code, _, err = ask({"y": Y, "a": held}, "--missing-values", named)
-    assert code == 1 and "column 'a' holds 'bad' in row 9, which is not a number" in err
+    assert code == 1 and "column 'a' holds 'bad' in row 9, which is not a number: correct it, or" in err
 
 
 def test_the_page_repeats_no_warning_in_words_of_python(ask: Ask, tmp_path: Path) -> None:
@@ -203,6 +203,12 @@ def test_blanks_and_colons_between_columns_are_named(mark: str, said: str, tmp_p
     (tmp_path / "d.csv").write_text("".join(f"{u}{mark}{v}\n" for u, v in [("y", "a"), *zip(Y, A, strict=True)]))
     code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")
     assert code == 1 and one_line(err) and said in err
+
+
+def test_several_blanks_between_columns_are_refused(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "d.csv").write_text("".join(f"{u!s:<4}{v!s:<8}{v}\n" for u, v in [("y", "a"), *zip(Y, A, strict=True)]))
+    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a", "--sep", " ")
+    assert code == 1 and one_line(err) and "several blanks separate columns: put one between them (tr -s ' '" in err
 
 
 def test_numbers_of_patients_are_told_whatever_else_is_there(ask: Ask) -> None:

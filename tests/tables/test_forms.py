@@ -6,7 +6,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 from rocmax._tables._decide import COMMAND, PYTHON, decide  # noqa: E402
-from rocmax._tables._forms import forms_of, same_label  # noqa: E402
+from rocmax._tables._forms import forms_of, reads_as_missing, same_label  # noqa: E402
 
 N = 120
 
@@ -109,6 +109,9 @@ def test_numbers_that_begin_with_zero_have_no_thousands():
         (True, "1", True),
         ("1", "1.0", True),
         (0, "false", True),
+        ("Y", "yes", True),
+        (">50K", ">50K.", True),
+        ("N", "y", False),
         ("sick", "sicker", False),
         ("heart-disease", "heart_disease", True),
         ("don’t", "don't", True),
@@ -136,6 +139,7 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         ("1.5 (0.3)", "two numbers"),
         ("(10, 20]", "a range"),
         ("0x1F", "hexadecimal"),
+        ("0x10", "hexadecimal"),
         ("2019-20", "a range"),
         ("E11.9", "a text"),
         ("1:160", "a text"),
@@ -143,12 +147,12 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         *((text, "a duration") for text in ("P1D", "PT5H30M", "P1Y2M")),
         *((text, "two numbers") for text in ("5 per 1000", "12 of 30", "1 in 20", "10x20")),
         *((text, "in two units") for text in ("1h30", "1h 30m", "3 years 2 months", "5'11\"", "24°30'N", "5 ft 11 in")),
-        *((text, "a power of ten") for text in ("5.2 x 10^3", "5.2×10³", "7.3D+01")),
+        *((text, "a power of ten") for text in ("5.2 x 10^3", "5.2×10³", "7.3D+01", "5.2×10⁹/L")),
         *((text, "other digits or marks") for text in ("٣٤", "1½", "5·2")),
         *((text, "in quotation marks") for text in ("'5", '="5"')),
         *((text, "currency") for text in ("R$ 5", "US$5", "kr 5")),
         *((text, "separators of thousands") for text in ("1,23,456", "1'234")),
-        *((text, "a remark") for text in ("5 (H)", "12.5 (10.1-14.9)")),
+        *((text, "a remark") for text in ("5 (H)", "12.5 (10.1-14.9)", "12.5*", "7 †")),
         *((text, "a bound") for text in ("ca. 5", "less than 5")),
         *((text, "a time") for text in ("12:30.5", "-1:30")),
         *((text, "a list") for text in ("[1, 2, 3]", '{"k": 3}')),
@@ -174,6 +178,30 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
 )
 def test_what_a_text_is(text, what):
     assert what in forms_of([text])[text].what
+
+
+@pytest.mark.parametrize("text", ["1{}x", "-{}!", "({}x", "(1{} x", "(1{},1", "[{}", "1.{}\n1", "1{}h", "1 kg{}!"])
+@pytest.mark.parametrize("part", ["1", " ", "1,", "1 ", "1.1", "h.", "111 ", "[1"])
+def test_the_time_is_linear_in_the_length(text, part):
+    """Of long cells; with the square of that, a case would take minutes."""
+    long = text.format(part * (200_000 // len(part)))
+    assert set(forms_of([long])) == {long}
+
+
+def test_numbers_beside_few_codes_are_no_category():
+    """By the number of different texts: 5 codes beside numbers, or as many names as there are tickets."""
+    for n_names, refused in ((1, True), (5, True), (6, False), (N, False)):
+        held = [f"C{k // 3 % n_names}x" if k % 3 == 0 else str(100 + k % 50) for k in range(N)]
+        for words in (PYTHON, COMMAND):
+            if refused:
+                with pytest.raises(
+                    ValueError, match="'C0x' in row 1, which is not a number, unlike 80 of its 120 values"
+                ):
+                    decide(pd.DataFrame({"a": held}), words=words)
+            else:
+                assert "a" not in decide(pd.DataFrame({"a": held, "b": range(N)}), words=words)[0].numeric
+    few = [f"C{k // 3 % 5}x" if k % 3 == 0 else str(k % 30) for k in range(N)]
+    assert decide(pd.DataFrame({"a": few}))[0].categorical == ["a"]
 
 
 def test_ages_in_several_units_are_refused():
@@ -231,7 +259,24 @@ def test_codes_are_far_from_all_others(code, others, told):
     assert any(note.kind == "missing code" for note in decide(frame)[1]) == told
 
 
+@pytest.mark.parametrize(
+    ("labels", "codes"),
+    [
+        *(((0, 1, 9), {9}), ((1, 2, 7, 9), {7, 9}), ((1, 2, 8, 9), {8, 9}), ((0, 1, 8), {8}), ((1, 9), set())),
+        *((range(10), set()), ((1, 2, 3, 4, 5, 7, 8, 9), set()), ((0, 1, 2, 3, 9), {9}), ((1, 2, 77, 99), {77, 99})),
+    ],
+)
+def test_labels_that_mean_no_answer(labels, codes):
+    assert {label for label in labels if reads_as_missing(label, labels)} == codes
+
+
 def test_texts_that_are_numbers_are_told_in_python():
     frame = pd.DataFrame({"a": [f"{k % 5}.5" for k in range(N)], "code": [f"{k % 5:02d}" for k in range(N)]})
     (note,) = decide(frame)[1]
     assert "column 'a' is treated as a category: its texts are numbers, such as '0.5'; convert them" in note.text
+    numbers = pd.DataFrame({"a": [f"{k}.5" for k in range(N)], "b": frame["code"]})
+    for words, said in (
+        (PYTHON, "convert it to numbers or to a category"),
+        (COMMAND, "texts; write its numbers as such"),
+    ):
+        assert any(said in note.text for note in decide(numbers, words=words)[1])

@@ -210,7 +210,8 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int], leave_
             how = f"make them the same, or give --negative {quote(text)} if they differ"
         elif reads_as_missing(value, (positive, *others)):
             what = "reads as missing"
-            how = f"{leave_out.format(quote(text))} leaves them out; --negative lists all negatives"
+            how = f"{leave_out.format(quote(text))} leaves them out, and reads {text} as missing in all columns"
+            how += "; --negative lists all negatives"
         else:
             continue
         raise Failure(f"column {name!r} holds {_exact(text)} ({of_rows(n)}), which {what}: {how}")

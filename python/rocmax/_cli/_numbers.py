@@ -194,11 +194,9 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
     index = int((values.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
     text = texts[index]
-    one, missing = (
-        forms_of([text], comma=form.comma)[text],
-        f"--missing-values {quote(short(text))} reads it as missing",
-    )
-    how = remedy_of_marks(text, comma=form.comma) or (f"it is {one.what}; {one.remedy}" if one.remedy else missing)
+    one = forms_of([text], comma=form.comma)[text]
+    what = f"it is {one.what}; {one.remedy}" if one.remedy else COMMAND.correct(text)
+    how = remedy_of_marks(text, comma=form.comma) or what
     said = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
     return Failure(f"{said}, which is not a number{why}: {how}")
 

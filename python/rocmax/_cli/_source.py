@@ -186,7 +186,7 @@ def _said(error: str) -> str:
     """Return what polars says of a text that it cannot read, and what to do."""
     said = error.partition("\n")[0]
     if "more fields" in said:
-        return "a row has more fields than the header; check --sep and --decimal"
+        return "a row has more fields than the header; check --sep and --decimal, and that each column has a name"
     if "invalid utf-8" in said:
         return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
     if "CSV malformed" in said or "as dtype `str`" in error:
@@ -196,10 +196,10 @@ def _said(error: str) -> str:
 
 def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
     """Fail if one of the first lines below the header has all names that it lacks."""
-    for k, line in enumerate(lines[skip : skip + _TITLES], skip + 1):
+    header = next((k for k, line in enumerate(lines) if k >= skip and line.strip()), 0)
+    for k, line in enumerate(lines[header + 1 : skip + _TITLES], header + 2):
         if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
-            above = next(filter(str.strip, lines[skip:]))
-            what = f"line {k} has the names of columns, below {short(above)!r}"
+            what = f"line {k} has the names of columns, below {short(lines[header])!r}"
             raise Failure(f"{path}: {what}: take out the lines above it")
 
 
@@ -296,6 +296,8 @@ def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
     source.seek(0)
     names = names if len(names) == len(held) else held
     nameless = [k for k, name in enumerate(names) if not name][1:]  # the first may be an index
+    if nameless and separator == " ":
+        raise Failure("several blanks separate columns: put one between them (tr -s ' ' < OLD > NEW), or a comma")
     return [f"column {k + 1}" if k in nameless else name for k, name in enumerate(names)]
 
 

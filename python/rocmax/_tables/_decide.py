@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._runtime.warn import warn
-from rocmax._tables._forms import CODES, MISSING, PLAIN, TEXT, forms_of, look_alikes, remedy_of_marks
+from rocmax._tables._forms import CODES, MISSING, PLAIN, TEXT, forms_of, is_number, look_alikes, remedy_of_marks
 from rocmax._tables._frame import columns_of, dtype_of, is_rounded, numbers, texts, type_of
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Column, Schema
@@ -25,6 +25,8 @@ _READ = 20_000  # different texts whose form is looked at
 # Ranges and bounds, such as 40-49 and 50+, are a category if the column has at most _BANDS different texts and they are
 # more than this share of its values.
 _BANDS, _OF_BANDS = 30, 0.02
+# Most of the values being numbers, more than _BANDS different ones, the column is no category for so many other texts.
+_TEXTS = 5
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
 # Names that features have too: an index only if no value occurs twice.
@@ -56,6 +58,11 @@ class Words(NamedTuple):
     missing: str
     texts: bool = False  # whether types are read off texts
     leaves_out: bool = True  # whether an id is left out
+
+    def correct(self, text: str) -> str:
+        """Return what to do about a text among numbers."""
+        missing = self.missing.format(value=quote(short(text)) if self.texts else short(text))
+        return f"correct it, or {missing} if it means missing"
 
 
 PYTHON = Words("drop it", "convert it to a category", "replace {value} by None")
@@ -188,7 +195,7 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
         named = {text: counts[text] for text in counts if text not in codes}
         note = _form_note(name, values, named, words, comma)
         if n >= FEW and len(counts) > _DISTINCT * n:
-            tell(Note("left out", _not_a_category(name, len(counts), n, words), name, rows=n))
+            tell(Note("left out", _not_a_category(name, counts, words), name, rows=n))
             return Column(name, "left out", "an id or free text", missing=missing)
         if note:
             tell(note)
@@ -199,11 +206,13 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
     return Column(name, "category", categories=tuple(sorted(counts)), missing=missing)
 
 
-def _not_a_category(name: Any, n_distinct: int, n: int, words: Words) -> str:
-    what = f"column {name!r} has {n_distinct} distinct values in {n} rows"
+def _not_a_category(name: Any, counts: Counter[str], words: Words) -> str:
+    what = f"column {name!r} has {len(counts)} distinct values in {counts.total()} rows"
+    numbers = all(map(is_number, counts)) and any("." in text for text in counts)
     if words.texts:
-        return f"{what} and is left out, as an id or free text; {words.category.format(name=quote(str(name)))}"
-    how = "otherwise convert it to numbers (for example by TfidfVectorizer) or to a category"
+        why = "texts; write its numbers as such" if numbers else "an id or free text"
+        return f"{what} and is left out, as {why}; {words.category.format(name=quote(str(name)))}"
+    how = f"otherwise convert it to numbers{'' if numbers else ' (for example by TfidfVectorizer)'} or to a category"
     return f"{what}{' and is ignored' if words.leaves_out else ''}: drop it if it is an id; {how}"
 
 
@@ -236,8 +245,10 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
     # Those of the most frequent group first, texts last.
     strange = [text for text, form in forms.items() if form is not PLAIN]
     strange.sort(key=lambda text: (forms[text] is TEXT, -of[forms[text].group]))
+    kinds = Counter(forms.values())
+    coded = of["plain"] > n / 2 and kinds[PLAIN] > _BANDS and kinds[TEXT] <= _TEXTS
     what = ""
-    if of["text"] > (1.0 - _OF_ONE_FORM) * n:
+    if of["text"] > (1.0 - _OF_ONE_FORM) * n and not coded:
         if of["text"] < n / 2:
             text = next(text for text in strange if forms[text] is TEXT)
             what = f"{short(text)!r} in row {values.index(text) + 1} is text, unlike most of its values"
@@ -255,8 +266,7 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
         text, form = strange[0], forms[strange[0]]
         if form is TEXT:
             found = f"which is not a number, unlike {of['plain']:,} of its {n:,} values"
-            told = words.missing.format(value=quote(text) if words.texts else short(text))
-            how = f"correct it, or {told} if it means missing"
+            how = words.correct(text)
         else:
             found, how = form.what, (remedy_of_marks(text, comma=comma) if words.texts else "") or form.remedy
         raise ValueError(

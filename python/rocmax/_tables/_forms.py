@@ -18,21 +18,14 @@ MISSING = frozenset([
 #: The same in a column of labels or names, in lower case.
 NO_LABEL = frozenset(code.lower() for code in MISSING) | {
     *("unknown", "unk", "n.k.", "n/k", "not known", "not available", "not applicable", "not reported", "not recorded"),
-    *(
-        "undefined",
-        "undetermined",
-        "indeterminate",
-        "inconclusive",
-        "uncertain",
-        "no data",
-        "missing data",
-        "pending",
-        "tbd",
-    ),
+    *("undefined", "undetermined", "indeterminate", "inconclusive", "uncertain", "equivocal", "unclear", "no data"),
+    *("missing data", "pending", "tbd", "n.d.", "not done", "not tested", "not assessed", "don't know"),
+    *("unbekannt", "k.a.", "keine angabe", "inconnu", "desconocido", "sconosciuto", "desconhecido", "onbekend"),
 }
 # Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
 _REPEATED = [float(digit * n) for digit in "789" for n in range(1, 7)] + [97.0, 98.0, 997.0, 998.0, 9997.0, 9998.0]
-CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - {7.0, 8.0, 9.0}
+_LAST = frozenset([7.0, 8.0, 9.0])  # of surveys, as for "refused", "does not know", "no answer"; counts elsewhere
+CODES = frozenset([-1.0, *_REPEATED, *(-value for value in _REPEATED)]) - _LAST
 
 WHOLE = 2**53  # float64 holds every integer up to here
 
@@ -40,7 +33,9 @@ WHOLE = 2**53  # float64 holds every integer up to here
 SPACES = " \u00a0\u2007\u2009\u202f"
 #: How a number with such marks begins: not with 0.
 LEADING = r"[+-]?[1-9]\d{0,2}"
-_NUMBER = rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
+# Of a bounded length, so that the time of a match is linear in that of a text.
+_GROUPS = rf"\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}}){{1,20}}(?:[.,]\d{{1,40}})?"
+_NUMBER = rf"[+-]?(?:{_GROUPS}|\d[\d.,]{{0,60}}|[.,]\d{{1,40}})(?:[eE][+-]?\d{{1,4}})?"
 _MARKS = SPACES + "'\u2019_.,"
 _CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
 _TIME = r"(?:\d{1,2}:[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?:\s*[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?)"
@@ -110,13 +105,13 @@ _PATTERNS = (
     ("number", "a number in two units", "write it in one unit, as a number",
      rf"(?:{_EXACT}\s*{_PART}[\s,]*){{2,}}[NSEW]?|{_EXACT}\s*[h°'\u2019\u2032]\s*{_EXACT}"),
     ("number", "a number with a power of ten", "write it as 1.5e3",
-     rf"{_NUMBER}\s*[x×*·]\s*10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)|[+-]?\d+\.?\d*d[+-]\d+"),
+     rf"{_NUMBER}\s*[x×*·]\s*10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)(?:\s?/\s?[a-zµμ]+)?|[+-]?\d+(?:\.\d*)?d[+-]\d+"),
     ("number", "a number in other digits or marks", "write it as 1.5",
      r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|\d*\s?[¼-¾⅐-⅞]"),
     ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
     ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
     ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
-    ("number", "a number in parentheses", "write a minus sign", rf"\(\s*{_CURRENCY}?\s*{_NUMBER}\s*\)"),
+    ("number", "a number in parentheses", "write a minus sign", rf"\(\s*(?:{_CURRENCY}\s*)?{_NUMBER}\s*\)"),
     ("number", "a number with another minus sign than -", "write - before it",
      rf"[\u2212\u2010-\u2015\ufe63\uff0d]\s*{_NUMBER}|\d[\d.,]*-"),
     ("number", "a percentage", "write it without the sign", rf"{_NUMBER}\s*[%‰]"),
@@ -127,16 +122,16 @@ _PATTERNS = (
     ("band", "a range", "write its middle, or its ends in two columns",
      rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.)\s*{_NUMBER}|[\[(]\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*[\])]"),
     ("band", "two numbers with a slash", "write them in two columns", rf"{_NUMBER}\s*/\s*{_NUMBER}"),
+    ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
     ("band", "two numbers", "write them in two columns",
      rf"{_NUMBER}\s*(?:(?:±|\+/-|\bper\b|\b(?:out )?of\b|\bin\b|[x×])\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))"),
-    ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\])"),
+    ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\]|[*†‡!]+)"),
     ("band", "a number of thousands or millions", "write it in full", rf"(?-i:{_NUMBER}\s?[kKM])"),
-    ("band", "a list", "write each value in a column of its own", r"\[.*\d.*\]|\{.*\d.*\}"),
-    ("number", "a hexadecimal number", "write it as a decimal number", r"0x[0-9a-f]+"),
+    ("band", "a list", "write each value in a column of its own", r"\[\D*\d.*\]|\{\D*\d.*\}"),
 )
 # fmt: on
 _FORMS = [(Form(*form), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)) for *form, pattern in _PATTERNS]
-_PLAIN = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
 _BEFORE = re.compile(rf"({_NUMBER})(\s*)(?!/\d)(\S.*)\Z")
 _DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
 _DECADE = re.compile(r"(?:1[89]|20)?\d0s")
@@ -200,17 +195,17 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
 
 
 def alike(text: str) -> str:
-    """Return a text without what is hard to see: case, blanks, quotes, hyphens, the form of letters."""
+    """Return a text without what is hard to see: case, blanks, quotes, hyphens, a last dot, the form of letters."""
     plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold())
     plain = re.sub(r"(?<=[^\W\d_])[-_\u2010-\u2015](?=[^\W\d_])", "", plain)
-    plain = "".join(plain.split())
+    plain = "".join(plain.split()).rstrip(".")
     return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) != "Cf")
 
 
 def _key(label: Any) -> str:
     """Return what labels have in common that differ only by type, case, blanks or writing; true and 1.0 are 1."""
     text = alike(str(label))
-    return {"true": "1", "false": "0"}.get(text, re.sub(r"^(\d+)\.0+$", r"\1", text))
+    return {"true": "1", "false": "0", "y": "yes", "n": "no"}.get(text, re.sub(r"^(\d+)\.0+$", r"\1", text))
 
 
 def same_label(one: Any, other: Any) -> bool:
@@ -231,5 +226,7 @@ def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
     if not is_number(text):
         return text.lower() in NO_LABEL
     rest = [float(other) for other in map(str, labels) if other.strip() != text and is_number(other.strip())]
+    if last := float(text) in _LAST:
+        rest = [other for other in rest if other not in _LAST]
     alone = all(abs(float(text) - other) > 4 for other in rest)  # not one of ten digits
-    return alone and (float(text) in CODES or (float(text) == 9 and len(labels) > 2))
+    return alone and (float(text) in CODES or (last and len(labels) > 2))

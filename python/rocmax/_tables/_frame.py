@@ -120,7 +120,7 @@ def numbers(series: nw.Series[Any], name: Any) -> F64:
             found = np.array([np.nan if is_missing(value) else float(value) for value in series])
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        values = shown(series[:3].to_native())
+        values = shown(series[:3].to_list())
         raise ValueError(f"X: column {name!r} was numeric in training, got {values}: {error}") from error
 
 
