@@ -90,6 +90,8 @@ class Certificate:
     ``(-u)_+`` of a pair with difference u, by its tangent there.
 
     A certificate holds O(n_samples) numbers; ``verify`` takes a product of X with each of two vectors and O(N log N).
+    Beside X and the kernel matrix it takes 0.7 kB a sample, and so does ``model.certificate()`` (measured with 400,000
+    x 50, and 200,000 x 20,000 sparse).
 
     Examples
     --------
