@@ -79,14 +79,14 @@ def test_products_are_those_of_the_factor(kind):
     assert np.array_equal(design.rows(rows).features(), design.features()[rows])
 
 
-def test_only_wide_features_that_leave_memory_are_reduced():
+def test_only_wide_features_are_reduced_whatever_memory_is_free():
     X, _ = wide()
     assert RowSpace.of(X, 1).rank == 149
     assert RowSpace.of(X[:, :299], 1) is None
     assert RowSpace.of(sp.csr_array(X * (np.arange(700) < 60)), 1) is None
     assert RowSpace.of(np.ones((5, 40)), 1) is None  # rank 0
-    with using(memory=40 * 150 * 150):
-        assert RowSpace.of(X, 1) is None
+    with using(memory=1):
+        assert RowSpace.of(X, 1).rank == 149
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_the_layout_does_not_matter():
     assert np.array_equal(fits[0].coef_, fits[1].coef_)
 
 
-def test_only_wide_arrays_that_fit_have_a_single_precision(tmp_path):
+def test_only_wide_arrays_have_a_single_precision_whatever_memory_is_free(tmp_path):
     X, _ = wide()
     stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
     assert as_design(X).single() is None  # a small one
@@ -84,8 +84,8 @@ def test_only_wide_arrays_that_fit_have_a_single_precision(tmp_path):
         assert longest == pytest.approx((centred**2).sum(axis=1).max(), rel=1e-5)
         for other in (X[:, :150], X.astype(np.float32), sp.csr_array(X), stored):
             assert as_design(other).single() is None
-        with using(memory=10 * X.size):
-            assert as_design(X).single() is None
+        with using(memory=1):
+            assert np.array_equal(as_design(X).single()[0].features(), centred)
         some = np.arange(149, 0, -2)
         for found, length in (as_design(X[:, :50]).single(some), SubsetDesign(as_design(X[:, :50]), some).single()):
             assert np.array_equal(found.features(), centred[some, :50])
@@ -122,3 +122,14 @@ def test_single_precision_is_not_used_where_it_hides_margins(scale, C):
         with using(small_single=least):
             fits.append(PartialAUCSVC((0.0, 0.2), surrogate="tight", C=C).fit(scale * X, y))
     assert np.array_equal(fits[0].coef_, fits[1].coef_)
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e-40, 0.0), (1e-30, 0.0), (1e15, 0.0), (1e30, 0.0), (1.0, 1e6)])
+def test_units_and_offsets_do_not_change_the_scores_of_folds(scale, offset):
+    X, y = wide(1200, 1400)
+    X -= 1e4
+    folds, found = StratifiedKFold(3), []
+    for some, unit in ((X, 1.0), (scale * X + offset, scale)):
+        model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[1e-2 / unit**2, 1.0 / unit**2], cv=folds)
+        found.append(model.fit(some, y).scores_["tight"])
+    np.testing.assert_allclose(found[1], found[0], atol=0.005)

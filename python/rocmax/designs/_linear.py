@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._runtime.memory import leaves_memory
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
@@ -18,6 +17,8 @@ from rocmax.designs._moments import add_moments, rough_mean, some_rows
 _FEW, _FEW_SPARSE = 0.4, 0.15
 # Some rows are multiplied in single precision with so many times more samples than features.
 _NARROWER = 2.0
+# The least square of the longest row in single precision: products with coefficients of shorter ones are lost.
+_SHORTEST = 1e-25
 # Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
 _ROWS, SOME = 16, 50
 
@@ -89,8 +90,8 @@ class DenseDesign(_LinearDesign):
         with np.errstate(over="ignore"):
             for some in slices(len(every), _ROWS):
                 X[some] = self._X[every[some]] - mean
-                longest = max(longest, float(np.einsum("ij,ij->i", X[some], X[some]).max()))
-        return DenseDesign(X), longest
+                longest = np.maximum(longest, np.einsum("ij,ij->i", X[some], X[some]).max())  # may be NaN
+        return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None
 
     def features(self) -> AnyArray | None:
         return np.asarray(in_rows(self._X if self._origin is None else self._X - self._origin))
@@ -152,12 +153,14 @@ class SparseDesign(_LinearDesign):
 def halves(X: Any, n_rows: int | None = None) -> bool:
     """Whether products with rows of X (None: all) are first taken in single precision, which halves their time.
 
-    The copy adds to an X of more features than samples, or takes half of the place of a copy of some rows.
+    The copy adds half to an X of more features than samples, or takes half of the place of a copy of some rows. Memory
+    that is free has no say: results would depend on it.
     """
     if type(X) is not np.ndarray or X.dtype == np.float32:
         return False
-    n, wide = (X.shape[0], 1.0) if n_rows is None else (n_rows, _NARROWER)
-    return wide * X.shape[1] > n and n * X.shape[1] > settings().small_single and leaves_memory(4 * n * X.shape[1])
+    dim = int(X.shape[1])
+    n, wide = (len(X), 1.0) if n_rows is None else (n_rows, _NARROWER)
+    return wide * dim > n and n * dim > settings().small_single
 
 
 def row_scores(X: AnyArray, coefs: F64) -> F64:

@@ -9,7 +9,6 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from rocmax._runtime.interrupt import interruptible
-from rocmax._runtime.memory import leaves_memory
 from rocmax._runtime.threads import blas_threads
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
@@ -34,7 +33,8 @@ class RowSpace:
     fits on rows of X, up to rounding: what differs by less than 1e-6 of the longest row is lost.
 
     F comes from a Cholesky factorisation of Z Z' with pivots, O(n^2 d + n^3) once: up to the order of the rows it is
-    lower triangular. A product with F is O(n^2), not O(n d). Takes 16 n^2 bytes for a moment, then 8 n^2.
+    lower triangular. A product with F is O(n^2), not O(n d). Takes 16 n^2 bytes for a moment, then 8 n^2: no more than
+    X in double precision.
     """
 
     def __init__(self, X: Any, n_threads: int) -> None:
@@ -51,10 +51,10 @@ class RowSpace:
 
     @classmethod
     def of(cls, X: Any, n_threads: int) -> Self | None:
-        """Return the row space of X in memory, an array or sparse; None unless X is wide and the space fits too."""
+        """Return the row space of X in memory, an array or sparse; None unless X is wide."""
         n = X.shape[0]
         stored = X.nnz if hasattr(X, "nnz") else X.size
-        if stored < _WIDE * n * n or not leaves_memory(16 * n * n):
+        if stored < _WIDE * n * n:
             return None
         found = cls(X, n_threads)
         return found if found.rank else None

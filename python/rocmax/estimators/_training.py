@@ -248,7 +248,7 @@ class Training:
                 before = model.scores if found.before is None else found.before
                 part = Convex.of(self.problem, surrogate, self._fpr_range, before)
                 offset, coef, terms = part.cut(part.average(found.proof))
-            bound = max(C * offset - 0.5 * C**2 * squares_of(coef, terms, design)[1], 0.0)
+            bound = max(C * offset - 0.5 * C * (C * squares_of(coef, terms, design)[1]), 0.0)
         bound = min(bound, value)
         last = replace(found.history[-1], objective=value, bound=bound, partial_auc=partial_auc)
         return replace(
