@@ -11,6 +11,7 @@ from rocmax._typing import AnyArray
 
 # Bytes of the largest tile, and of the largest block of whole rows, which callers copy and which fits the cache.
 _BLOCK, _WHOLE = 1 << 26, 1 << 24
+_FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def in_rows(X: Any) -> Any:
@@ -18,13 +19,16 @@ def in_rows(X: Any) -> Any:
 
     BLAS adds in an order that depends on the layout: equal values in another layout would give another model.
     """
-    if not isinstance(X, np.ndarray):
-        return X
-    if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative and 1 not in X.shape:
+    if not isinstance(X, np.ndarray) or _is_in_rows(X):
         return X
     X = np.require(X, X.dtype.newbyteorder("="), ["C", "A", "E"])
     # An axis of length 1 may have any stride, on which numpy's choice of the routine depends.
     return X.reshape(-1).reshape(X.shape)
+
+
+def _is_in_rows(X: AnyArray) -> bool:
+    flags = X.flags
+    return type(X) is np.ndarray and flags.c_contiguous and flags.aligned and X.dtype.isnative and 1 not in X.shape
 
 
 def slices(size: int, step: int) -> Iterator[slice]:
@@ -40,9 +44,13 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     numbers become float64.
     """
     n_samples, dim = X.shape
-    as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
     width = max(1, -(-dim // max(1, -(-dim // settings().tile_columns))))
-    for rows in slices(n_samples, min(settings().tile_rows, _BLOCK // (8 * width))):
+    height = min(settings().tile_rows, _BLOCK // (8 * width))
+    if n_samples <= height and width == dim and X.dtype in _FLOATS and _is_in_rows(X):
+        yield slice(0, n_samples), slice(0, dim), X  # to cut small features takes longer than to multiply them
+        return
+    as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
+    for rows in slices(n_samples, height):
         for columns in slices(dim, width):
             require_whole(X)
             block = as_float(X[rows, columns])
