@@ -35,6 +35,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+TWO = ["compare", "good.csv", "--label", "y", "--score", "s", "t"]
 # Arguments, exit code (1: the data, 2: the arguments), what is said.
 WRONG = [
     (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
@@ -77,6 +78,22 @@ WRONG = [
     (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], 1, "not .csv, .tsv or .parquet"),
     (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], 1, "cannot be read"),
     (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], 1, "no rows"),
+    (["fit", "good.csv", "--label", "y", "--drop", "s", "t", "--out", "m"], 1, "no columns to train on are left"),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "1", "--negative", "1"],
+        1,
+        "--negative 1: that is the positive class",
+    ),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--decimal", ",", "--thousands", ","],
+        2,
+        "--thousands , is also the decimal mark",
+    ),
+    (
+        [*TWO, "--weight", "w", "--weights-are", "sampling", "--method", "obuchowski"],
+        2,
+        "--weights-are sampling takes --method delong or bootstrap, got --method obuchowski",
+    ),
     (["fit", "few.csv", "--label", "y", "--out", "m"], 1, "5 folds need 5 rows of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
     (
@@ -141,6 +158,7 @@ USAGE = [
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
         "argument --resamples: 1: need a whole number of at least 2",
     ),
+    (["fit", "x.csv", "--label", "y", "--out", "m", "--thousands", "ab"], "argument --thousands: 'ab': need one mark"),
     (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
     (
         ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],

@@ -199,7 +199,8 @@ def test_every_array_of_trees_changed(trees: Path, made: Path, tmp_path: Path, r
         if array.dtype.kind not in "fiub" or not array.size:
             continue
         other = array.copy()
-        other.flat[rng.randrange(array.size)] = rng.choice([0, -1, 1, 31, -32, 2**31 - 1, -(2**31)])
+        value = rng.choice([0, -1, 1, 31, -32, 2**31 - 1, -(2**31)])
+        other.flat[rng.randrange(array.size)] = np.array(value).astype(array.dtype)
         content = io.BytesIO()
         np.save(content, other)
         write(tmp_path / "model", {**parts, name: content.getvalue()})

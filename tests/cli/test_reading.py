@@ -125,6 +125,26 @@ def test_categories_stay_what_they_were_in_training(
     assert scores(run, tmp_path / "d.model", one)[0] == pytest.approx(expected[:1], abs=1e-12)
 
 
+def test_columns_that_are_not_as_in_training_are_refused(tmp_path: Path, run: Run) -> None:
+    assert fitted(run, put(tmp_path / "d.csv", text(z=-A, a=A, y=Y)))[0] == 0
+    for column, said in (
+        (["1"] * N, "is String; the model was trained on numbers in it"),
+        ([np.inf] * N, "is infinite"),
+    ):
+        pl.DataFrame({"a": column, "z": A}).write_parquet(tmp_path / "d.parquet")
+        code, out, err = run("score", tmp_path / "d.model", tmp_path / "d.parquet")
+        assert code == 1 and out == "" and one_line(err) and f"column 'a' {said}" in err
+    path = put(tmp_path / "e.csv", text(z=A, a=A, score=A))
+    code, out, err = run("score", tmp_path / "d.model", path, "--keep", "score")
+    assert code == 1 and one_line(err) and "column 'score' has the name of an output column: rename it" in err
+
+
+def test_time_takes_numbers_and_dates(tmp_path: Path, run: Run) -> None:
+    pl.DataFrame({"a": A, "y": Y, "t": Y == 1}).write_parquet(path := tmp_path / "d.parquet")
+    code, _, err = fitted(run, path, "--time", "t")
+    assert code == 1 and one_line(err) and "column 't' is Boolean: --time takes numbers, dates or times" in err
+
+
 def test_spellings_that_training_has_are_categories(tmp_path: Path, run: Run) -> None:
     names = np.where(Y == 1, "1.10", "1.1")
     code, found, _ = fitted(run, put(tmp_path / "d.csv", text(g=names, a=A, y=Y)), "--categorical", "g")

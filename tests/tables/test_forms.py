@@ -99,6 +99,7 @@ def test_numbers_that_begin_with_zero_have_no_thousands():
     for text in ("0,207", "0.207", "-0.500", "000 123"):
         assert "thousands" not in forms_of([text])[text].what
     assert "thousands" in forms_of(["1,207"])["1,207"].what
+    assert "a number with a dot" in forms_of(["0.207"], comma=True)["0.207"].what
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,10 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         ("2024-W05", "a date"),
         ("5. 1. 2024", "a date"),
         ("$1.2k", "currency"),
+        ("1,5", "a decimal comma"),
+        (",5e-3", "a decimal comma"),
+        *((text, "another minus sign") for text in ("5.5-", "\u22125")),
+        *((text, "a percentage") for text in ("5 %", "0.3‰")),
         ("10 000 kr", "a unit"),
         ("10 000 ₽", "currency"),
         ("1.5 ± 0.2", "two numbers"),

@@ -14,6 +14,7 @@ from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_joi
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import WHOLE
+from rocmax._tables._frame import is_missing
 from rocmax._tables._frame import names_of as frame_names
 from rocmax._typing import F64 as F64
 
@@ -161,15 +162,7 @@ def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(values != values)
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    return np.array([_is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        # NA cannot be compared, even with itself.
-        return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
-        return False
+    return np.array([is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
 
 
 def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
@@ -383,8 +376,8 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str
     """Raise if a value is marked; the remedy is for missing ones, not for an infinity."""
     if bad.any():
         found = values[bad][0]
-        advice = f"; {remedy}" if remedy and _is_missing(found) else ""
-        if name.startswith(("y_score", "score", "rating", "pilot")) and not _is_missing(found):
+        advice = f"; {remedy}" if remedy and is_missing(found) else ""
+        if name.startswith(("y_score", "score", "rating", "pilot")) and not is_missing(found):
             advice = f"; replace it by a number {'above' if found > 0 else 'below'} all others, which ranks alike"
         raise ValueError(f"{name} must be finite, got {found} at index {_first(bad)}{advice}")
 

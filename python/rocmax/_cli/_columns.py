@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocmax._cli import _numbers as numbers
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import Failure, unknown
+from rocmax._cli._output import Failure
 from rocmax._cli._source import Table
 from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._notes import short
@@ -51,9 +51,6 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
     """
     frame = rows.frame
     places = {name: k for k, name in enumerate(frame.columns)}
-    for name in schema.used:
-        if name not in places:
-            raise unknown("column", name, frame.columns)
     every = frame.get_columns()
     numeric = pl.DataFrame([every[places[name]].alias(f"x{k}") for k, name in enumerate(schema.numeric)])
     if rows.is_text and numeric.width:
@@ -98,7 +95,7 @@ def _texts(series: pl.Series) -> pl.Series:
 
 def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
-    series = table.column(frame, name).alias("time")
+    series = table.column(frame, name)
     if series.dtype == pl.String:
         taken = "--time takes numbers, or dates such as 2024-12-31"
         as_numbers = series.str.strip_chars().cast(pl.Float64, strict=False)

@@ -132,7 +132,7 @@ class Counted(Scored):
     def _part(self, frame: pl.DataFrame, before: int, n_dropped: int) -> "_Part":
         """Return the rows of a table; `before` is the number of earlier ones."""
         asked = self.arguments
-        label = frame[asked.label]
+        label = table.column(frame, asked.label)
         weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
         scores = {name: table.scores(frame, name, before=before) for name in self.columns}
         self.tell_of_weights(weight)
@@ -191,9 +191,10 @@ def _labels(arguments: Namespace, form: Form) -> classes.Classes:
     counts, codes = Counter[Any](), Counter[Any]()
     kind: Any = None
     for frame, _ in source.batches(arguments.data, wanted):
-        kind, gone = frame[name].dtype, classes.missing(frame[name], arguments, form)
-        counts.update(classes.counts(frame[name].filter(~gone)))
-        codes.update(classes.counts(frame[name].filter(gone).cast(pl.String)))
+        series = table.column(frame, name)
+        kind, gone = series.dtype, classes.missing(name, series, arguments, form)
+        counts.update(classes.counts(series.filter(~gone)))
+        codes.update(classes.counts(series.filter(gone).cast(pl.String)))
         if len(counts) > _LABELS:
             break
     classes.note_missing(name, codes, form)  # of all rows; those of a batch are not noted again

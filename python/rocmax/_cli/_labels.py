@@ -71,7 +71,7 @@ def _counted(found: Mapping[Any, int]) -> str:
 
 def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
     """Return the classes of the labels of `clean` rows, and which rows are positive."""
-    series = table.column(frame, name).alias("label")
+    series = table.column(frame, name)
     order = list(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
     classes = decide(name, counts(series), asked, form, order)
     classes.tell(form)
@@ -80,12 +80,11 @@ def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[
 
 def counts(series: pl.Series) -> Counts:
     """Return the number of rows of each label."""
-    return dict(series.alias("label").drop_nulls().value_counts(name="n").iter_rows())
+    return dict(series.drop_nulls().value_counts(name="n").iter_rows())
 
 
-def missing(series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
+def missing(name: str, series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
     """Mark labels that are missing: empty, or a code that no option names."""
-    name, series = series.name, table.nameless(series)
     kind, found = series.dtype, series.is_null()
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
@@ -105,7 +104,7 @@ def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: 
     `before` is the number of rows before, for messages.
     """
     series = table.column(frame, name)
-    gone = missing(series, asked, form)
+    gone = missing(name, series, asked, form)
     if not gone.any():
         return frame
     codes = {} if series.dtype.is_float() else counts(series.filter(gone).cast(pl.String))  # NaN cannot be named
@@ -115,7 +114,7 @@ def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: 
         what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all)"
         raise Failure(f"{what}; --missing drop drops such rows" + (f", {how}" if code else ""))
     note_missing(name, codes, form)
-    return frame.with_columns(series.set(gone, None))
+    return frame.with_columns(series.set(gone, None).alias(name))
 
 
 def note_missing(name: str, codes: Counts, form: Form) -> None:
@@ -133,7 +132,7 @@ def _code(codes: Counts) -> tuple[str, int, str]:
 
 
 def _named(asked: Namespace) -> list[str]:
-    return [*([] if asked.positive is None else [asked.positive]), *(getattr(asked, "negative", None) or ())]
+    return [*([] if asked.positive is None else [asked.positive]), *(asked.negative or ())]
 
 
 def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[Any] | None = None) -> Classes:
@@ -155,12 +154,14 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
             raise unknown(f"{option}: in column {name!r}, value", text, map(str, values))
         return known[text]
 
-    negative = [named("--negative", text) for text in getattr(asked, "negative", None) or ()]
+    negative = [named("--negative", text) for text in asked.negative or ()]
     if asked.positive is not None:
         positive = named("--positive", asked.positive)
     else:
         left = [value for value in values if value not in negative]
         positive = left[0] if negative and len(left) == 1 else _greater(name, values, ordered=order is not None)
+    if positive in negative:
+        raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
     leave_out = "--missing-values {}" + (" --missing drop" if hasattr(asked, "missing") else "")  # explain drops them
     if negative:
@@ -169,8 +170,6 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
                 held = f"column {name!r} holds {short(value)!r} ({of_rows(n)})"
                 how = f"{leave_out.format(quote(str(value)))} leaves such rows out"
                 raise Failure(f"{held}, which is neither --positive nor --negative; {how}")
-        if positive in negative:
-            raise Failure(f"--negative {positive}: that is the positive class")
     else:
         try:
             _refuse_doubtful(name, positive, others, leave_out)

@@ -33,7 +33,7 @@ from rocmax.designs._kernel import Kernel
 _PARTS = (*ensembles.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {"numpy.dtype"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
-_FORMAT = 4
+_FORMAT = 5
 # The classifiers that are stored as numbers.
 _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 

@@ -99,8 +99,7 @@ def names(series: pl.Series, form: Form) -> pl.Series:
 
 def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
     """Report the names in a column that mean "missing" elsewhere, and those that look alike."""
-    held = series.alias("c")
-    held = held.cast(pl.String) if held.dtype.is_integer() else held
+    held = series.cast(pl.String) if series.dtype.is_integer() else series
     if held.dtype != pl.String:
         return
     codes = [*NO_LABEL, *(f"{code:.0f}" for code in CODES if code < 0)]

@@ -79,13 +79,8 @@ def wanted(
 ) -> Wanted:
     """Return what to read from a file; options that are not given are those of the schema of a model."""
     like = like or Schema(())
-    given = {name: getattr(arguments, name, None) for name in ("sep", "decimal", "thousands", "missing_values")}
-    form = Form(
-        given["sep"],
-        given["decimal"] or like.decimal,
-        given["thousands"] or like.thousands,
-        (*like.missing, *(given["missing_values"] or ())),
-    )
+    decimal, thousands = arguments.decimal or like.decimal, arguments.thousands or like.thousands
+    form = Form(arguments.sep, decimal, thousands, (*like.missing, *arguments.missing_values))
     if form.thousands == form.decimal:
         raise Misuse(f"--thousands {form.thousands} is also the decimal mark")
     return Wanted(needed, form=form, **columns)

@@ -16,10 +16,10 @@ _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may n
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column, or fail with the nearest name."""
+    """Return a column, under a plain name, or fail with the nearest name."""
     if name not in frame:
         raise unknown("column", name, frame.columns)
-    return frame[name]
+    return nameless(frame[name])
 
 
 def nameless(series: pl.Series) -> pl.Series:
@@ -60,7 +60,7 @@ def complete(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
     """Return the rows in which none of these columns is missing or NaN."""
     kept = np.ones(len(frame), dtype=bool)
     for name in names:
-        series = nameless(column(frame, name))
+        series = column(frame, name)
         series = series.fill_nan(None) if series.dtype.is_float() else series
         kept &= series.is_not_null().to_numpy()
     return frame.filter(pl.Series(kept))
@@ -78,7 +78,7 @@ def weights(frame: pl.DataFrame, name: str, before: int = 0, *, some: bool = Tru
 
 def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
     """Return a column whose values name something: numbers, texts or dates, none of them missing."""
-    series = nameless(column(frame, name))
+    series = column(frame, name)
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
     series = without_holes(series, name, what)
@@ -114,7 +114,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
 
     `before` is the number of rows before those of the frame, for messages.
     """
-    series = nameless(column(frame, name))
+    series = column(frame, name)
     kind = series.dtype
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
         raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")

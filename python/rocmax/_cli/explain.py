@@ -92,8 +92,6 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
     """Return the importance share of each column in the members that have one, and their mean."""
     shares_of = _shares(model)
     names = model.schema.used
-    if any(shares.shape != (len(names),) for shares in shares_of.values()):
-        raise ValueError(f"{len(names)} columns and other shares")
     return [
         {
             "feature": name,

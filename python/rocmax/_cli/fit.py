@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> None:
             notes=form.notes,
         )
         if groups is not None:
-            numbers.tell_of_names(groups, frame[groups], form)
+            numbers.tell_of_names(groups, table.column(frame, groups), form)
         form.notes.add(*trained.suspects(data.X, positive, data.groups, in_time=data.in_time))
     form.tell()
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)

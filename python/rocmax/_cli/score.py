@@ -86,7 +86,7 @@ class _Scored:
         kept = list(dict.fromkeys(self._arguments.keep))
         if model.label in frame.columns and model.label not in kept:
             kept.insert(0, model.label)
-        columns = [table.column(frame, name) for name in kept]
+        columns = [frame[name] for name in kept]
         for name in self.made:
             if name in kept:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")

@@ -129,7 +129,7 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
     """Return what a column of numbers is."""
     held = values[~np.isnan(values)]
     if not len(held):
-        return Column(name, "left out", _EMPTY, missing=1.0)
+        return Column(name, "left out", _EMPTY)
     low, high = float(held.min()), float(held.max())
     if words.texts and max(-low, high) > _LARGEST:  # in Python the coder of each model says so
         row = int(np.argmax(np.abs(values) > _LARGEST))
@@ -156,7 +156,7 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         what = f"column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
         tell(Note("dates", f"warning: {what}: write the days since a fixed day", name))
     tell_of_code(name, held, words, tell)
-    return Column(name, kind, low=low, high=high, missing=1.0 - len(held) / len(values))
+    return Column(name, kind)
 
 
 def _distinct(values: F64) -> int:
@@ -189,21 +189,20 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
     n = counts.total()
     codes = {text: count for text, count in counts.items() if text.strip() in MISSING}
     if not n or (kind == "text" and words.texts and len(codes) == len(counts)):
-        return Column(name, "left out", _EMPTY, missing=1.0)
-    missing = 1.0 - n / len(values)
+        return Column(name, "left out", _EMPTY)
     if kind == "text":
         named = {text: counts[text] for text in counts if text not in codes}
         note = _form_note(name, values, named, words, comma)
         if n >= FEW and len(counts) > _DISTINCT * n:
             tell(Note("left out", _not_a_category(name, counts, words), name, rows=n))
-            return Column(name, "left out", "an id or free text", missing=missing)
+            return Column(name, "left out", "an id or free text")
         if note:
             tell(note)
     if words.texts and codes:
         tell(name_note(name, *max(codes.items(), key=lambda item: item[1])))
     for note in alike_notes(name, counts):
         tell(note)
-    return Column(name, "category", categories=tuple(sorted(counts)), missing=missing)
+    return Column(name, "category", categories=tuple(sorted(counts)))
 
 
 def _not_a_category(name: Any, counts: Counter[str], words: Words) -> str:

@@ -34,9 +34,11 @@ SPACES = " \u00a0\u2007\u2009\u202f"
 #: How a number with such marks begins: not with 0.
 LEADING = r"[+-]?[1-9]\d{0,2}"
 # Of a bounded length, so that the time of a match is linear in that of a text.
-_GROUPS = rf"\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}}){{1,20}}(?:[.,]\d{{1,40}})?"
-_NUMBER = rf"[+-]?(?:{_GROUPS}|\d[\d.,]{{0,60}}|[.,]\d{{1,40}})(?:[eE][+-]?\d{{1,4}})?"
+_SPACED = rf"\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}}){{1,20}}(?:[.,]\d{{1,40}})?"
+_NUMBER = rf"[+-]?(?:{_SPACED}|\d[\d.,]{{0,60}}|[.,]\d{{1,40}})(?:[eE][+-]?\d{{1,4}})?"
 _MARKS = SPACES + "'\u2019_.,"
+_GROUPED = rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?"
+_WITH_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
 _TIME = r"(?:\d{1,2}:[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?:\s*[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?)"
 _ZONE = r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
@@ -101,7 +103,7 @@ _PATTERNS = (
     ("moment", "a duration", "write minutes, hours or days as a number",
      rf"P(?=\w)(?:{_EXACT}[YMWD])*(?:T(?:{_EXACT}[HMS])+)?"),
     ("number", "a number with separators of thousands", "write it without separators",
-     rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|[+-]?[1-9]\d?(?:,\d\d)+,\d{{3}}(?:\.\d+)?"),
+     rf"{_GROUPED}|[+-]?[1-9]\d?(?:,\d\d)+,\d{{3}}(?:\.\d+)?"),
     ("number", "a number in two units", "write it in one unit, as a number",
      rf"(?:{_EXACT}\s*{_PART}[\s,]*){{2,}}[NSEW]?|{_EXACT}\s*[h°'\u2019\u2032]\s*{_EXACT}"),
     ("number", "a number with a power of ten", "write it as 1.5e3",
@@ -109,7 +111,7 @@ _PATTERNS = (
     ("number", "a number in other digits or marks", "write it as 1.5",
      r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|\d*\s?[¼-¾⅐-⅞]"),
     ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
-    ("number", "a number with a decimal comma", "write a decimal point", r"[+-]?\d*,\d+(?:e[+-]?\d+)?"),
+    ("number", "a number with a decimal comma", "write a decimal point", _WITH_COMMA),
     ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
     ("number", "a number in parentheses", "write a minus sign", rf"\(\s*(?:{_CURRENCY}\s*)?{_NUMBER}\s*\)"),
     ("number", "a number with another minus sign than -", "write - before it",
@@ -186,10 +188,10 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
         right = said.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
-    grouped = re.fullmatch(rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?", said)
+    grouped = re.fullmatch(_GROUPED, said)
     marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
     found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
-    if not comma and re.fullmatch(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", said):
+    if not comma and re.fullmatch(_WITH_COMMA, said):
         found.append("for decimal commas, give --decimal ,")
     return "; ".join(found)
 

@@ -132,8 +132,9 @@ def texts(series: nw.Series[Any]) -> list[str | None]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether this is None, NaN or pandas' NA."""
-    if value is None:
-        return True
-    same = value == value
-    return not isinstance(same, bool | np.bool_) or not same
+    """Whether this is None, NaN, NaT or pandas' NA."""
+    try:
+        # NA cannot be compared, even with itself.
+        return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
+        return False

@@ -20,15 +20,12 @@ _NAMED = 3  # categories in a warning
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is: its kind ("number", "flag", "category" or "left out") and what training has seen in it."""
+    """What a column is: its kind ("number", "flag", "category" or "left out"), and why it is left out."""
 
     name: Any
     kind: str
     reason: str = ""
     categories: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    missing: float = 0.0
 
     def codes(self, values: Sequence[str | None]) -> AnyArray:
         """Return the place of each text among the categories; -1 if it is none, their number if it is missing.
@@ -150,7 +147,6 @@ class Schema:
 def _column(content: dict[str, Any]) -> Column:
     """Return a column, or raise TypeError if its parts have other types."""
     made = Column(**{**content, "categories": tuple(content["categories"])})
-    numeric = all(value is None or isinstance(value, int | float) for value in (made.low, made.high, made.missing))
-    if not numeric or not all(isinstance(text, str) for text in (made.name, made.kind, made.reason, *made.categories)):
+    if not all(isinstance(text, str) for text in (made.name, made.kind, made.reason, *made.categories)):
         raise TypeError("names must be texts")
     return made
