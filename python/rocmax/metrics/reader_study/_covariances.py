@@ -12,7 +12,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._readings import Readings
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._binormal import fitted_covariance
 from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import replicate, seed_of
@@ -50,7 +50,7 @@ def _clustered(study: Readings, measure: Measure) -> F64:
         group, added = study.units[read], influence_of(data, measure)
         classes = [group[rows] for rows in (data.y, ~data.y)]
         sums = [np.bincount(of, added[rows], n_groups) for of, rows in zip(classes, (data.y, ~data.y), strict=True)]
-        found.append(of_clusters(sums, [len(np.unique(of)) for of in classes], len(np.unique(group))))
+        found.append(of_clusters(sums, [*map(n_distinct, classes)], n_distinct(group)))
     rows = np.array(found)
     return np.asarray(rows @ rows.T)
 

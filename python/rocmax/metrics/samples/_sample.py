@@ -129,9 +129,12 @@ class Sample(NamedTuple):
         """Numbers of positives and negatives that a variance is estimated from: totals, rows with weights, clusters."""
         if self.steps is not None or (self.group is None and (self.weight is None or self.weight_kind == "frequency")):
             return self.totals
+        return self.once("clusters" if self.weight is None else "rows", self._counted)
+
+    def _counted(self) -> tuple[int, int]:
         classes = self.positive, ~self.positive
         if self.group is not None:
-            n_pos, n_neg = (len(np.unique(self.group[rows])) for rows in classes)
+            n_pos, n_neg = (n_distinct(self.group[rows]) for rows in classes)
         else:
             n_pos, n_neg = (int(np.count_nonzero(self.weight[rows])) for rows in classes)  # type: ignore[index]
         return n_pos, n_neg
@@ -195,7 +198,11 @@ class Sample(NamedTuple):
         """Return what `work` returns for one model; for samples that are asked again it is kept."""
         if self.kept is None or not self.kept.fits(self):
             return work()
-        if key not in self.kept.others:
+        try:
+            known = key in self.kept.others
+        except TypeError:  # of a measure with a field that cannot be hashed, such as a list
+            return work()
+        if not known:
             self.kept.others[key] = work()
         return cast(T, self.kept.others[key])
 
@@ -332,6 +339,11 @@ def vertices(pos: F64, neg: F64) -> tuple[F64, F64]:
     """Return FPR and TPR from (0, 0) to (1, 1), from the weight of either class at every distinct score."""
     fpr, tpr = (np.concatenate([[0.0], rates(weight)]) for weight in (neg, pos))
     return fpr, tpr
+
+
+def n_distinct(numbers: NDArray[np.intp]) -> int:
+    """Return how many of the numbers of clusters, which are :func:`numbered`, occur; O(n)."""
+    return int(np.count_nonzero(np.bincount(numbers.ravel())))
 
 
 def numbered(groups: ArrayLike, n_samples: int, remedy: str = "") -> NDArray[np.intp]:

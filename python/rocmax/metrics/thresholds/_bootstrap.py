@@ -86,13 +86,12 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
     are skipped. O(n log n) each.
     """
     explain(data)
+    if min(data.counted) < 2:
+        raise ValueError(f"groups must spread each class over two of them or more, got {min(data.counted)}")
     order = np.argsort(data.score, kind="stable")  # makes the sorts of the replicates fast
     group, n_groups = np.asarray(data.group)[order], int(data.n_groups or 0)
     data = data._replace(y=data.y[order], score=data.score[order])
     positive = data.positive
-    held = min(len(np.unique(group[rows])) for rows in (positive, ~positive))
-    if held < 2:
-        raise ValueError(f"groups must spread each class over two of them or more, got {held}")
     rng = np.random.default_rng(seed)
     found: list[F64] = []
     while len(found) < bootstrap.n_resamples:

@@ -134,12 +134,11 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
     n_groups = int(group.max()) + 1
     estimate, components = measure.influences(sample)
     sums, counts = [], []
-    for rows in (sample.positive, ~sample.positive):
-        size, held = np.count_nonzero(rows), len(np.unique(group[rows]))
+    for rows, held in zip((sample.positive, ~sample.positive), map(int, sample.counted), strict=True):
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         centred = centre(components[:, rows])
-        sums.append(np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / size)
+        sums.append(np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / np.count_nonzero(rows))
         counts.append(held)
     return estimate, sums, counts
 

@@ -61,8 +61,11 @@ def is_design(sample: Sample) -> bool:
 
 def effective_sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     """Return the effective sizes of both classes for a measure of one model; the totals of independent samples."""
-    if not is_design(sample):
-        return sample.totals
+    return sample.once(("sizes", measure), lambda: _sizes(sample, measure)) if is_design(sample) else sample.totals
+
+
+def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
+    """Return the effective sizes for clusters or sampling weights; O(n)."""
     if sample.weight is not None and not sample.weight.all():
         kept = sample.weight > 0
         sample = sample._replace(y=sample.positive[kept], score=sample.score[kept], weight=sample.weight[kept])

@@ -11,7 +11,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, class_estimates, comparisons, members_of, shares
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
@@ -138,7 +138,7 @@ def _clustered(data: Classes, of_sample: F64) -> F64:
     sums, counts = [], []
     for k in range(len(data.names)):
         rows = data.of == k
-        held, size = len(np.unique(group[rows])), np.count_nonzero(rows)
+        held, size = n_distinct(group[rows]), np.count_nonzero(rows)
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         # The correction of groups replaces that of samples.
