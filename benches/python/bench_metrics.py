@@ -150,13 +150,18 @@ def again(n: int) -> None:
         "roc_band": (metrics.roc_band, (), {"method": "kolmogorov-smirnov"}),
     }
     print(f"\nn = {n:.0e}, one thread: processor ms of arrays, of samples asked before, and their ratio")
-    for name, (function, more, options) in asked.items():
+    groups = rng.integers(n // 5, size=n)
+    cases = [(name, one, {}) for name, one in asked.items()]
+    cases += [
+        (f"{name} of clusters", one, {"groups": groups}) for name, one in asked.items() if one[0] == metrics.infer
+    ]
+    for name, (function, more, options), clusters in cases:
         times = []
         for _ in range(REPEATS):
-            samples = metrics.Samples(y, s, n_jobs=1)
+            samples = metrics.Samples(y, s, n_jobs=1, **clusters)
             metrics.infer(samples, metrics.PartialAUC((0, 0.1)))  # another question, asked before
             both = []
-            for data, reading in (((y, s), {"n_jobs": 1}), ((samples,), {})):
+            for data, reading in (((y, s), {"n_jobs": 1, **clusters}), ((samples,), {})):
                 start = time.process_time()
                 function(*data, *more, **options, **reading)
                 both.append(time.process_time() - start)
