@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score as reference
 
 from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, TPRAtFPR, compare, infer
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._classes import class_estimates, classes
+from rocmax.metrics.samples._classes import classes, estimates_of
 from rocmax.metrics.variances import _multiclass as multiclass
 
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]
@@ -151,12 +151,12 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
         measure = AUC(multi_class=kind, average=average)
         weight = np.ones(40)
         data = classes(Arguments(y, scores, weight), measure.labels)
-        base = class_estimates(data, measure)
+        base = estimates_of(data, measure)
         found = multiclass.influence(data, measure).of_sample
         for row in (0, 7, 23):
             nudged = weight.copy()
             nudged[row] += 1e-5
-            moved = class_estimates(data._replace(weight=nudged), measure)
+            moved = estimates_of(data._replace(weight=nudged), measure)
             # Influences are scaled by sqrt(n / (n - 1)) of their classes.
             np.testing.assert_allclose((moved - base) / 1e-5, found[:, row], rtol=0.08, atol=1e-4)
 

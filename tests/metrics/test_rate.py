@@ -58,8 +58,11 @@ def test_values_of_the_definition(digits, weighted):
     y, s = drawn(digits=digits)
     w = np.random.default_rng(1).integers(1, 4, size=60) * 0.5 if weighted else None
     for rate in (0.0, 0.03, 1 / 3, 0.5, 0.77, 1.0):
-        assert metrics.tpr_at_fpr_score(y, s, fpr=rate, sample_weight=w) == pytest.approx(tpr_at(y, s, rate, w)[0])
+        expected = tpr_at(y, s, rate, w)[0]
+        assert metrics.tpr_at_fpr_score(y, s, fpr=rate, sample_weight=w) == pytest.approx(expected)
         found = metrics.fpr_at_tpr_score(y, s, tpr=rate, sample_weight=w)
+        assert rate == 1.0 or TPRAtFPR(rate)(y, s, w) == pytest.approx(expected)
+        assert rate == 0.0 or FPRAtTPR(rate)(y, s, w) == found
         assert found == pytest.approx(fpr_at(y, s, rate, w), abs=EXACT)
         held = metrics.ROCAccumulator().update(y, s, sample_weight=w)
         assert held._core(held._shared.settled().bins).measure(_core.Measure.fpr_at_tpr(rate)) == pytest.approx(
@@ -206,8 +209,8 @@ def test_perfect_and_reversed_rankings_have_intervals():
     ("call", "message"),
     [
         (lambda y, s: metrics.infer(y, s, "tpr_at_fpr"), r"measure='tpr_at_fpr' needs an option: pass TPRAtFPR\(...\)"),
-        (lambda y, s: FPRAtTPR(1.0)(y, s), r"tpr must be a number in \(0, 1\), got 1.0"),
-        (lambda y, s: TPRAtFPR("low")(y, s), r"fpr must be a number in \(0, 1\), got 'low'"),
+        (lambda y, s: FPRAtTPR(0)(y, s), r"tpr must be a number in \(0, 1\], got 0"),
+        (lambda y, s: TPRAtFPR("low")(y, s), r"fpr must be a number in \[0, 1\), got 'low'"),
         (
             lambda y, s: metrics.infer(y, s, TPRAtFPR(0.1), method="obuchowski"),
             r"method='obuchowski' needs the AUC or a partial AUC of one range, got measure=TPRAtFPR\(0.1\)",
@@ -343,3 +346,36 @@ def test_real_coverage_of_scores_cut_at_an_end(cut):
     )
     low, high = metrics.infer(y, s, measure).confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.95
+
+
+def wilson(share, m, z):
+    middle, reach = share * m + z**2 / 2, z * np.sqrt(share * (1 - share) * m + z**2 / 4)
+    return (middle - reach) / (m + z**2), (middle + reach) / (m + z**2)
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize("digits", [0, 8])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_score_intervals_at_an_edge_end_at_wilsons_limit(digits, level):
+    y, s = drawn(models=3, digits=digits)
+    z, zero = stats.norm.ppf(0.5 + level / 2), np.zeros(3)
+    above = np.array([(one[y] > one[~y].max()).mean() for one in s.T])
+    below = np.array([(one[~y] < one[y].min()).mean() for one in s.T])
+    found = metrics.infer(y, s, TPRAtFPR(0), method="score", confidence_level=level, null_value=0.45)
+    np.testing.assert_allclose(found.estimate, above, atol=EXACT)
+    np.testing.assert_allclose(found.confidence_interval, [zero, wilson(above, y.sum(), z)[1]], atol=EXACT)
+    assert ((found.pvalue < 1 - level) == (found.confidence_interval.high < 0.45)).all() and found.pvalue.max() <= 1
+    found = metrics.infer(y, s, FPRAtTPR(1), method="score", confidence_level=level)
+    np.testing.assert_allclose(found.estimate, 1 - below, atol=EXACT)
+    lower = 1 - wilson(below, (~y).sum(), z)[1]
+    np.testing.assert_allclose(found.confidence_interval, [lower, zero + 1], atol=EXACT)
+
+
+@pytest.mark.parametrize("measure", [TPRAtFPR(0), FPRAtTPR(1)], ids=repr)
+def test_real_coverage_at_an_edge(measure):
+    """Uniform scores, the positives 0.3 higher: 0.3 of the positives lie above all possible negatives."""
+    y, truth = np.arange(130) < 100, 0.3 if measure.fixed == "fpr" else 0.7
+    s = np.random.default_rng(0).random((130, 1000)) + 0.3 * y[:, None]
+    low, high = metrics.infer(y, s, measure, method="score").confidence_interval
+    assert ((low <= truth) & (truth <= high)).mean() > 0.95
+    assert (low if measure.fixed == "fpr" else 1 - high).max() == 0.0

@@ -10,11 +10,13 @@ import pytest
 from rocmax.display import write_report
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
+    FPRAtTPR,
     LogAUC,
     PartialAUC,
     ROCAccumulator,
     SmoothedAUC,
     TPRAtFPR,
+    auc_sample_size,
     compare,
     cross_validated_auc,
     infer,
@@ -22,6 +24,8 @@ from rocmax.metrics import (
 )
 
 REFUSED = [
+    (TPRAtFPR(0), "score", "no negatives beyond the threshold, however many there are"),
+    (FPRAtTPR(1), "score", "no positives beyond the threshold, however many there are"),
     (TPRAtFPR(0.002), "score", "only 0.2 negatives beyond the threshold, an interval needs 0.3"),
     (PartialAUC((0.0, 0.002)), "score", "only 0.2 negatives in the range, an interval needs 0.3"),
     (LogAUC(0.0001, 0.1), "score", "only 0.01 negatives below FPR 0.0001, an interval needs 0.05"),
@@ -127,7 +131,7 @@ def test_a_subgroup_without_an_interval_leaves_the_pooled_one_out():
 
 def test_counts_and_reports():
     y, s = data()
-    reason = REFUSED[1][2]
+    reason = REFUSED[3][2]
     counted = quietly(ROCAccumulator().update(y, s[:, 0]).result, PartialAUC((0.0, 0.002)))
     assert counted.no_interval == reason
     file = BytesIO()
@@ -186,6 +190,53 @@ def test_a_test_of_equality_names_the_subgroup_without_an_interval():
     assert "no test, because subgroup few has no interval" in str(found) and "''" not in str(found)
 
 
+@pytest.mark.parametrize("average", ["macro", None])
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        (TPRAtFPR, "no negatives beyond the threshold, however many there are"),
+        (
+            lambda fpr, **of: PartialAUC((0, fpr + 0.003), **of),
+            "only 0.24 negatives in the range, an interval needs 0.3",
+        ),
+    ],
+)
+def test_several_classes_have_none_if_one_comparison_has_none(measure, reason, average):
+    y, s = np.arange(120) % 3, data()[1]
+    asked = measure(0, multi_class="ovr", average=average)
+    with pytest.warns(CoverageWarning, match=rf"{reason}.*; method='logit-delong' gives one"):
+        found = infer(y, s, asked)
+    assert found.no_interval == reason and reason in str(found) and np.isnan([*found.confidence_interval]).all()
+    np.testing.assert_array_equal(found.estimate, asked(y, s))
+    json.dumps(found.to_dict(), allow_nan=False)
+    fold = np.arange(120) // 3 % 4
+    assert quietly(cross_validated_auc, y, s, asked, fold=fold).no_interval.startswith("a fold has ")
+    if average is not None:
+        tested = quietly(compare, y, {"a": s, "b": -s}, asked)
+        assert tested.no_interval == reason and tested.difference == asked(y, s) - asked(y, -s)
+
+
+def test_no_number_of_negatives_suffices_at_an_edge():
+    """Neither more samples, nor clusters, weights and subgroups, and no study is planned for it."""
+    y, s = np.tile(data()[0], 50), np.random.default_rng(1).normal(size=6000)
+    for measure in (TPRAtFPR(0), FPRAtTPR(1)):
+        reason = measure.refusal((1.0, 1.0))
+        for options in (
+            {"groups": np.arange(6000) // 7},
+            {"sample_weight": np.arange(6000) % 5 + 0.5, "weight_kind": "sampling"},
+            {"by": np.arange(6000) % 2},
+        ):
+            found = quietly(infer, y, s, measure, **options)
+            one = found.subgroups[0] if "by" in options else found
+            assert one.no_interval == reason and found.no_interval is not None
+        for plan in (
+            lambda measure=measure: auc_sample_size(0.9, measure=measure),
+            lambda measure=measure: auc_sample_size(pilot=(y, s), measure=measure),
+        ):
+            with pytest.raises(ValueError, match=f"has no test to plan: {reason}; plan for a less extreme rate"):
+                plan()
+
+
 def test_folds_with_few_samples():
     y, s = data()
     fold = np.arange(120) % 5
@@ -204,7 +255,7 @@ def test_readers_with_few_cases():
     }
     ratings = np.concatenate([s[:, 0], s[:, 1], s[:, 2], s[:, 0] + s[:, 1]])
     found = quietly(mrmc_analysis, np.tile(y, 4), ratings, TPRAtFPR(0.002), **study)
-    assert found.no_interval == REFUSED[0][2] and found.no_interval in str(found)
+    assert found.no_interval == REFUSED[2][2] and found.no_interval in str(found)
     assert np.isnan([found.pvalue, *found.differences[0].confidence_interval]).all()
     assert np.isnan([one.standard_error for one in found.mean_inference]).all()
     assert "Note" not in found.summary() and "nan" not in found.summary()

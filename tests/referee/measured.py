@@ -107,11 +107,11 @@ def read_at_a_threshold(given, of):
     case, steps, total = given.case, of.steps, of.m + of.n
     found = []
     for rate in (case.share, case.fpr_range[case.which % 2]):
-        if 0 < rate < 1:
-            for measure, value, turned in (
-                (metrics.TPRAtFPR, curves.tpr_at_fpr, False),
-                (metrics.FPRAtTPR, curves.fpr_at_tpr, True),
-            ):
+        for measure, value, turned in (
+            (metrics.TPRAtFPR, curves.tpr_at_fpr, False),
+            (metrics.FPRAtTPR, curves.fpr_at_tpr, True),
+        ):
+            if rate != (not turned):
                 found.append(
                     (
                         measure(rate),

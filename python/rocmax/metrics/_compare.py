@@ -33,7 +33,7 @@ from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._pair_tests import pair_tests
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, all_samples, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
 from rocmax.metrics.samples._samples import Samples
@@ -233,7 +233,7 @@ def _of_paired(query: Query, models: list[Any]) -> Found:
         return _of_curves(query, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, query.measure, query.seed)
     check_variance(found.matrix)
-    if binary and (none := refused_of(query, models, found.own)) is None:
+    if (none := refused_of(query, models, found.own)) is None and binary:
         warn_of(query, method, found, models, sizes)
     return Found(method, none or found)
 
@@ -243,7 +243,7 @@ def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None
     reason = refusal(query, samples, own)
     if reason is None:
         return None
-    estimate = np.concatenate([query.measure.estimates(one) for one in samples])
+    estimate = np.concatenate([estimates_of(one, query.measure) for one in samples])
     return Covariance(estimate, np.full((len(estimate),) * 2, np.nan), refused=reason)
 
 

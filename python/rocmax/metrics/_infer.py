@@ -24,7 +24,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_l
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, read
 from rocmax.metrics.samples._sample import Sample, check_variance
 from rocmax.metrics.samples._samples import Samples
@@ -166,12 +166,12 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
     refused = refusal(query, [data]) if method.resampling else None
     if refused is None:
         found = method.estimate(data, measure, query.seed)
-        if isinstance(data, Classes):
-            return result(found, query, data)
         refused = refusal(query, [data], found)
-    assert isinstance(data, Sample)
     if refused is not None:
-        found = without_limits(measure.estimates(data), method.name, refused)
+        found = without_limits(estimates_of(data, measure), method.name, refused)
+    if isinstance(data, Classes):
+        return result(found, query, data)
+    if refused is not None:
         return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
     if bounds is not None:
         estimate = float(found.estimate[0])

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, counted, last_held, sided
+from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, counted, dual, last_held, sided, wilson
 
 _EDGE = 12.0  # |a|: beyond it all rates are 0 or 1
 _ERRORS = 2.0  # of the slope, to either side
@@ -106,7 +106,18 @@ def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[
 
 
 def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[float, float]) -> Limits:
-    """Return the limits of mean heights over `span`, or of heights at its ends if these are equal."""
+    """Return the limits of mean heights over `span`, or of heights at its ends if these are equal.
+
+    At 0 the lower limit is 0, the height of every such curve, and the upper one Wilson's of the height at the first
+    negative, because no curve is higher at 0 than there.
+    """
+    if span[1] == 0.0:
+
+        def below(z: Any) -> tuple[F64, F64]:
+            high = np.asarray(wilson(estimate * sizes[0], sizes[0], z)[1])
+            return np.zeros_like(high), high
+
+        return Limits(below, dual(estimate, below))
     value, less = _value(*span), at_most(sizes, span)
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
     spread = np.exp(_ERRORS * np.sqrt(0.5 / (known + _PRIOR)))

@@ -155,6 +155,8 @@ def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64,
     of a class than two standard errors of its rate, as where scores are cut at an end.
     """
     error = np.sqrt(place.rate * (1 - place.rate) / place.n_setting)
+    if not error:
+        return None
     reach, rule = _WINDOW * error + 1.0 / place.n_setting, _core.Rule.sensitivity if mirrored else _core.Rule.fpr
     ends = np.clip([place.rate - reach, place.rate + reach], 0.0, 1.0)
     cuts = [curve.cut(rule(float(1.0 - end if mirrored else end)))[1] for end in ends]

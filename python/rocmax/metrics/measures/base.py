@@ -15,7 +15,7 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import call_convention
 from rocmax.metrics.measures._ranking import centred_sums
-from rocmax.metrics.samples._classes import class_estimates
+from rocmax.metrics.samples._classes import estimates_of
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import Sample, centre, explain, require_two
 from rocmax.metrics.samples._samples import Samples
@@ -153,7 +153,7 @@ class Measure:
         """
         samples = read(type(self).__call__, y_true, y_score, reading, Labelled, sample_weight=sample_weight)
         if self.multi_class != "raise":
-            of_classes = class_estimates(samples.classes(self.labels, least=1), self)
+            of_classes = estimates_of(samples.classes(self.labels, least=1), self)
             return of_classes if self.average is None else float(of_classes[0])
         data = samples.two
         found = self.estimates(data)
@@ -221,7 +221,7 @@ class Measure:
 
     def _read_number(self, name: str, domain: str, holds: Callable[[float], bool]) -> None:
         """Check an option that is a number, and keep it as a float."""
-        object.__setattr__(self, name, number(getattr(self, name), name, domain, holds))
+        object.__setattr__(self, name, number(getattr(self, name), name, domain, holds) + 0.0)  # -0.0 prints as 0
 
     def __repr__(self) -> str:
         given = []

@@ -8,7 +8,6 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax._parameters import as_float, shown
 from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
@@ -29,19 +28,19 @@ class Rate(CurveMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = getattr(self, self.fixed)
-        if (rate := as_float(given)) in (0.0, 1.0):
-            rule = "sensitivity" if self.mirrored else "fpr"
-            raise ValueError(
-                f"{self.fixed} must be a number in (0, 1), got {shown(given)}; an interval at {rate:g} would not cover:"
-                f" use {self.name}_score for the value, or operating_point(..., threshold=({rule!r}, {rate:g})), --at"
-                f" {rule}={rate:g}, for both rates at a fixed threshold"
-            )
-        self._read_number(self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        if self.mirrored:
+            self._read_number(self.fixed, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
+        else:
+            self._read_number(self.fixed, "in [0, 1)", lambda value: 0.0 <= value < 1.0)
 
     @property
     def low(self) -> float:
         return float(getattr(self, self.fixed))
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the threshold lies beyond every sample of the class that sets it."""
+        return self.low in (0.0, 1.0)
 
     def at(self, rate: float) -> _core.Measure:
         """Return the core's measure at a rate."""
@@ -77,8 +76,13 @@ class Rate(CurveMeasure):
         own, (other, name) = super().deciding(sizes)
         return own, (counted(other * min(self.low, 1.0 - self.low)), f"{name} beyond the threshold")
 
+    def refusal(self, sizes: tuple[float, float]) -> str | None:
+        if self.at_edge:
+            return f"no {self.deciding(sizes)[1][1]}, however many there are"
+        return super().refusal(sizes)
+
     def extrapolates(self, sizes: tuple[float, float]) -> str | None:
-        if self.deciding(sizes)[1][0] >= 1:
+        if self.at_edge or self.deciding(sizes)[1][0] >= 1:
             return None
         size = "n_pos" if self.mirrored else "n_neg"
         one = 1 / sizes[not self.mirrored]
@@ -124,8 +128,9 @@ class TPRAtFPR(Rate):
 
     Parameters
     ----------
-    fpr : float in (0, 1)
-        The greatest false positive rate allowed.
+    fpr : float in [0, 1)
+        The greatest false positive rate allowed. At 0 it is the share of the positives above all negatives; however
+        many negatives there are, their true rate is not 0, so that :func:`infer` gives no interval by default.
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
@@ -156,8 +161,9 @@ class FPRAtTPR(Rate):
 
     Parameters
     ----------
-    tpr : float in (0, 1)
-        The least true positive rate allowed.
+    tpr : float in (0, 1]
+        The least true positive rate allowed. At 1 it is the share of the negatives that are not below all positives,
+        without an interval by default.
     multi_class, average, labels : optional
         As in :class:`AUC`.
 

@@ -18,7 +18,7 @@ from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
-from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._effective import effective_sizes
 
@@ -62,23 +62,29 @@ def refusal(
     if query.method is not None or type(measure).refusal is Measure.refusal:
         return None
     for sample in samples:
-        for sizes in () if isinstance(sample, Classes) else (own and own.sizes) or _sizes(sample, measure):
+        for sizes, nominal in _sizes(sample, measure, own):
             if (found := measure.refusal(sizes)) is not None:
-                assert isinstance(sample, Sample)
                 name = default_method(measure, query.known).name
-                bias = measure.extrapolates(sample.nominal) or measure.bias_warning(sample.nominal)
+                bias = measure.extrapolates(nominal) or measure.bias_warning(nominal)
                 known = bias is None or found in bias
-                found += "" if sizes == sample.nominal else " (effective numbers)"
+                found += "" if sizes == nominal or found == measure.refusal(nominal) else " (effective numbers)"
                 fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
                 warn(CoverageWarning(f"{fact}; {instead or f'method={name!r} gives one'}", fact, None, bias))
                 return found
     return None
 
 
-def _sizes(sample: Sample, measure: Measure) -> Iterator[tuple[float, float]]:
-    """Yield the effective sizes of the classes of each model."""
-    for one in sample.models():
-        yield effective_sizes(one, measure) if Trait.COMPONENTS in measure.traits else one.effective
+def _sizes(sample: Sample | Classes, measure: Measure, own: Interval | None) -> Iterator[tuple[Any, Any]]:
+    """Yield the effective sizes and the numbers of positives and negatives of each model, or binary comparison."""
+    if isinstance(sample, Classes):
+        for _, _, part in comparisons(sample, measure):
+            yield part.effective, part.nominal
+    elif own is not None and own.sizes:
+        yield from ((sizes, sample.nominal) for sizes in own.sizes)
+    else:
+        for one in sample.models():
+            known = Trait.COMPONENTS in measure.traits
+            yield effective_sizes(one, measure) if known else one.effective, sample.nominal
 
 
 def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[float, float]) -> None:

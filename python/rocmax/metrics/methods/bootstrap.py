@@ -15,7 +15,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
 from rocmax.metrics.methods.newcombe import newcombe
-from rocmax.metrics.samples._classes import Classes, class_estimates
+from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import influence_of
 from rocmax.metrics.variances._multiclass import replicates
@@ -27,10 +27,10 @@ class Bootstrap(Method):
     """Bootstrap: the measure of samples that are drawn with replacement.
 
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
-    are drawn with their weights. Models of the same samples share the draws. Samples are drawn by their rank in the
-    first model, so the order of the rows does not matter. Where all resamples have the same value, as with separated
-    classes, a measure with two bounds has Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a
-    variance of 0, up to the greatest value that these class sizes allow.
+    are drawn with their weights. Models of the same samples share the draws. Samples of two classes are drawn by their
+    rank in the first model, so the order of the rows does not matter. Where all resamples have the same value, as with
+    separated classes, a measure with two bounds has Newcombe's or Wilson's interval, as for ``method="logit-delong"``
+    with a variance of 0, up to the greatest value that these class sizes allow.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Bootstrap(Method):
         """Return estimates and replicates, of shape (n_resamples, n_models)."""
         if isinstance(sample, Classes):
             values = replicates(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
-            return class_estimates(sample, measure), values
+            return estimates_of(sample, measure), values
         values = replicate(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
         return measure.estimates(sample), values
 

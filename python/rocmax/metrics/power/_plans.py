@@ -51,6 +51,9 @@ def check_measure(measure: Measure) -> None:
             "measure must be AUC(), PartialAUC(...), TPRAtFPR(...) or FPRAtTPR(...) of two classes, got"
             f" measure={measure!r}"
         )
+    if isinstance(measure, Rate) and measure.at_edge:
+        reason = measure.refusal((1.0, 1.0))
+        raise ValueError(f"measure={measure!r} has no test to plan: {reason}; plan for a less extreme rate")
 
 
 def warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:

@@ -145,8 +145,10 @@ def _among(labels: tuple[Any, ...], found: NDArray[Any]) -> tuple[NDArray[Any], 
     return names, np.array([place[label] for label in found.tolist()])
 
 
-def class_estimates(data: Classes, measure: Any) -> F64:
-    """Return the values of the measure: one, or one per class without an average."""
+def estimates_of(data: Classes | Sample, measure: Any) -> F64:
+    """Return the values of all models, or of several classes one, or one per class without an average."""
+    if isinstance(data, Sample):
+        return np.asarray(measure.estimates(data))
     return averaged(data, measure, np.array([measure.estimates(part)[0] for _, _, part in comparisons(data, measure)]))
 
 

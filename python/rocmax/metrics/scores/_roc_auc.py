@@ -26,7 +26,7 @@ from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
 from rocmax.metrics.measures.auc import AUC
-from rocmax.metrics.samples._classes import Classes, class_estimates
+from rocmax.metrics.samples._classes import Classes, estimates_of
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -294,7 +294,7 @@ def _of_classes(
         classes, s = present, s[:, np.isin(classes, present)]
     if not _measurable(of, s, weight, len(classes)):
         raise _UnusualError
-    found = class_estimates(
+    found = estimates_of(
         Classes(present, of, s, weight, n_threads(None)), AUC(multi_class=multi_class, average=average)
     )
     return found if average is None else float(found[0])

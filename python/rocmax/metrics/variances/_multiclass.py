@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
-from rocmax.metrics.samples._classes import Classes, averaged, class_estimates, comparisons, members_of, shares
+from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
 from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._components import correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
@@ -100,7 +100,7 @@ def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: i
         if not isinstance(measure, CoreMeasure):
             rows, weight = drawn_rows(drawn, data.weight)
             part = data._replace(of=data.of[rows], score=data.score[rows], weight=weight)
-        found.append(class_estimates(part, measure))
+        found.append(estimates_of(part, measure))
     return np.array(found)
 
 
