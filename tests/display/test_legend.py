@@ -66,6 +66,20 @@ def test_very_long_names_have_a_line_of_their_own():
     assert all("\n" in text.get_text() for text in legend.get_texts())
 
 
+@pytest.mark.parametrize("layout", ["constrained", None])
+@pytest.mark.parametrize("letters", [105, 150, 400])
+def test_names_that_do_not_fit_have_an_ellipsis_in_the_middle(letters, layout):
+    names = [f"{k} " + "".join(RNG.choice(list("abcdefghij"), letters - 4)) + f" {k}" for k in range(3)]
+    figure, _, legend = drawn(ROCDisplay, {}, (5.2, 5.0), names, layout)
+    box = legend.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and legend.get_texts()[0].get_fontsize() >= 5.0
+    for name, text in zip(names, legend.get_texts(), strict=True):
+        shown = text.get_text().replace("\n", "  ").split("  ")
+        first, *last = shown[0].split("…")
+        assert name.startswith(first) and name.endswith("".join(last)) and shown[1].startswith("AUC 0.")
+        assert first == name if not last else len(first) > 20 and len(last) == 1 and abs(len(first) - len(last[0])) < 25
+
+
 def test_a_figure_without_a_layout_keeps_it_on_the_axes():
     figure, ax, legend = drawn(ROCDisplay, BAND, (3.3, 3.3), layout=None)
     box, axes = legend.get_window_extent(), ax.get_window_extent()

@@ -199,6 +199,9 @@ def test_one_model_few_samples_and_warnings(tmp_path: Path):
         page = report(y, np.arange(40) % 3)
     assert [text for text in page.texts if caught[0].message.fact in text]  # without the advice, which names options
     assert not [text for text in page.texts if "pass finer scores" in text]
+    with pytest.warns(UserWarning, match="no threshold has an FPR between 0 and 1"):
+        page = report(y, np.zeros(40))
+    assert len([text for text in page.texts if "share the highest score" in text]) == 1  # not one for every rate
 
 
 @pytest.mark.parametrize(

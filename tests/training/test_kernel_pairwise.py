@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rocmax import AUCSVC, PartialAUCSVC
+from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
 from rocmax._runtime.settings import using
 from rocmax.designs._kernel import _gamma
 from rocmax.exceptions import ZeroModelWarning
@@ -184,6 +184,22 @@ def test_separable_data_give_the_direction_of_the_hard_margin_machine():
     theirs = SVC(C=1e6, kernel="linear", tol=1e-10).fit(X, y).coef_[0]
     w = X.T @ ours.dual_coef_[0]
     assert w @ theirs / np.linalg.norm(w) / np.linalg.norm(theirs) == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+@pytest.mark.parametrize("model", [AUCRLS, PartialAUCSVC], ids=repr)
+def test_offsets_of_features_do_not_drown_distances(model, offset):
+    """Dense or sparse, in training or in prediction: a shift of columns without zeros leaves distances unchanged."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    X = np.round(rng.normal(size=(60, 6)) + y[:, None], 2)
+    X[:, 3:] *= rng.random((60, 3)) < 0.3
+    moved = X + offset * (np.arange(6) < 3)
+    expected = model(kernel="rbf", gamma=0.3).fit(X, y).decision_function(X)
+    for trained in (moved, sp.csr_matrix(moved)):
+        fitted = model(kernel="rbf", gamma=0.3).fit(trained, y)
+        for rows in (moved, sp.csr_matrix(moved)):
+            np.testing.assert_allclose(fitted.decision_function(rows), expected, atol=1e-3 * np.ptp(expected))
 
 
 def test_float32_and_sparse_samples_change_little():

@@ -231,7 +231,6 @@ def test_features_too_small_to_square_are_refused(cv):
     "model",
     [AUCRLS(), RLS(), AUCRLS(kernel="poly"), AUCRLS(solver="cg"), RLS(solver="cg"), RLSCV(5, cv=3), AUCRLSCV(5)],
 )
-@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
 def test_features_too_large_to_square_are_refused(kind, scale, model):
     X, y = sample()
     for factor in (scale, np.array([scale, 1.0, 1.0, 1.0])):

@@ -80,10 +80,10 @@ class Kernel:
 
     def _values(self, X: Any, Z: Any) -> F64:
         # Not scikit-learn's pairwise_kernels: its checks change the warning filters of the process for a moment.
-        if self.name == "rbf" and not (sp.issparse(X) or sp.issparse(Z)):
-            # A shift leaves distances unchanged, and large squares would drown them. Rounded to hide the layout of Z.
-            centre = rough_mean(Z[:: max(1, len(Z) // _SOME)]).astype(np.float32)
-            X, Z = X - centre, Z - centre
+        if self.name == "rbf":
+            # A shift leaves distances unchanged, and large squares would drown them.
+            centre = _centre(Z)
+            X, Z = _less(X, centre), _less(Z, centre)
         values = _dense(X @ Z.T)
         if self.name == "rbf":
             values *= -2.0
@@ -163,6 +163,28 @@ def _dense(matrix: Any) -> F64:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
 
 
+def _centre(Z: Any) -> AnyArray:
+    """Return a rough mean of the rows, rounded to hide their layout; 0 in columns that a sparse Z does not fill."""
+    some = Z[:: max(1, Z.shape[0] // _SOME)]
+    if isinstance(Z, np.ndarray):
+        return rough_mean(some).astype(np.float32)
+    centre = np.zeros(Z.shape[1], dtype=np.float32)
+    full = np.flatnonzero(np.bincount(Z.indices, minlength=len(centre)) == Z.shape[0])
+    centre[full] = rough_mean(some[:, full].toarray())
+    return centre
+
+
+def _less(X: Any, centre: AnyArray) -> Any:
+    """Subtract the centre from every row; a sparse X stores it in the columns where it is not 0."""
+    if isinstance(X, np.ndarray):
+        return X - centre
+    at, n = np.flatnonzero(centre), X.shape[0]
+    if not at.size:
+        return X
+    shift = np.tile(centre[at].astype(np.float64), n), np.tile(at, n), np.arange(n + 1) * len(at)
+    return X - sp.csr_matrix(shift, shape=X.shape)
+
+
 def _squares(X: Any) -> F64:
     """Return the squared length of each row."""
     if hasattr(X, "multiply"):
@@ -182,6 +204,7 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
     return number
 
 
+@np.errstate(over="ignore", invalid="ignore")  # gamma is then 0, and the kernel is refused
 def _variance(X: Any, weight: F64 | None) -> float:
     """Return the variance of all entries of X, including the zeros of a sparse matrix; exactly 0 if all are equal."""
     share = (np.ones(X.shape[0]) if weight is None else weight) / X.shape[1]

@@ -17,7 +17,8 @@ def add_legend(ax: Axes, loc: Any) -> None:
 
     Under the axes, letters are as large as the width of the figure allows; if that is below five points, names get a
     line of their own. Many curves take several columns, and are not all listed if the legend would be higher than half
-    of the axes. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters.
+    of the axes. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters. Names
+    that do not fit with letters of five points have an ellipsis in the middle.
     """
     legend = _legend(ax, loc=loc)
     if not legend.get_texts():
@@ -27,19 +28,24 @@ def add_legend(ax: Axes, loc: Any) -> None:
         return
     letters = float(legend.get_texts()[0].get_fontsize())
     if ax.figure.get_layout_engine() is None:  # which would make room under the axes
+        handles, labels = ax.get_legend_handles_labels()
+        labels = _shortened(legend, letters / _LEAST * _WIDEST * room.width)
+        size = _legend(ax, handles, labels).get_window_extent()
         fit = min(_WIDEST * room.width / size.width, _TALLEST * room.height / size.height)
-        _legend(ax, loc=loc, fontsize=max(letters * fit, _LEAST))
+        _legend(ax, handles, labels, loc=loc, fontsize=max(letters * fit, _LEAST))
         return
     left, width = _slot(ax)
     slot, tallest = 0.97 * width * ax.figure.bbox.width, _TALLEST * room.height
     handles, labels = ax.get_legend_handles_labels()
+    small = False
     if letters * slot < _LEAST * size.width:
         labels = [text.replace("  ", "\n", 1) for text in labels]
-        size = _legend(ax, handles, labels).get_window_extent()
+        labels = _shortened(_legend(ax, handles, labels), letters / _LEAST * slot)
+        size, small = _legend(ax, handles, labels).get_window_extent(), True
     most = max(1, int(letters * slot / (_LEAST * size.width)))  # columns
     row = size.height / len(labels)
     for n_columns in range(1, most + 1):
-        wide = slot / (n_columns * size.width) * (_ROUNDED if n_columns > 1 else 1.0)
+        wide = slot / (n_columns * size.width) * (_ROUNDED if n_columns > 1 or small else 1.0)
         share = max(min(wide, _UNDER), _LEAST / letters)
         n_rows = max(1, int(tallest / (row * share)))
         if n_columns * n_rows >= len(labels):
@@ -60,6 +66,18 @@ def add_legend(ax: Axes, loc: Any) -> None:
         ncols=n_columns,
         columnspacing=0.8,  # the border of a legend of one column
     )
+
+
+def _shortened(legend: Any, widest: float) -> list[str]:
+    """Return the labels, with an ellipsis in the middle of lines for which the legend is wider than this."""
+    texts = legend.get_texts()
+    widths = [text.get_window_extent().width for text in texts]
+    room, found = widest - (legend.get_window_extent().width - max(widths)), []  # beside the handles
+    for text, width in zip(texts, widths, strict=True):
+        lines = text.get_text().split("\n")
+        most = max(int(_ROUNDED * room / width * max(map(len, lines))), 3) if width > room else len(text.get_text())
+        found.append("\n".join(x if len(x) <= most else f"{x[: (most - 1) // 2]}…{x[-(most // 2) :]}" for x in lines))
+    return found
 
 
 def _legend(ax: Axes, *what: Any, **options: Any) -> Any:

@@ -111,5 +111,5 @@ class Bundle:
         if curvatures[0] < -_FLAT * abs(curvatures[-1]):
             raise ValueError(
                 "kernel must be positive semidefinite, but a model has a negative squared length: the problem is not "
-                "convex; use another kernel or other kernel parameters"
+                "convex; scale the features, or use another kernel or other kernel parameters"
             )

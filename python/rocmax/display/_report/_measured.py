@@ -1,5 +1,6 @@
 """The numbers of a report."""
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -99,7 +100,8 @@ def measured(
             comparison = compare(named, area, adjust=adjust, **options)
         by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
         subgroups = [[sliced(values, name, model) for model in models] for name, values in by.items()]
-    said = {str(warning.message): warning.message for warning in caught}
+    # Ties are noted once, not at every rate.
+    said = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
     for warning in said.values():
         warn(warning)
     return Measured(

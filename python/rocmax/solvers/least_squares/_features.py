@@ -75,6 +75,7 @@ class LinearFeatures(_Weighted):
 
     what, nullity = "the matrix of features", 0
 
+    @np.errstate(over="ignore", invalid="ignore")  # the system is refused then
     def __init__(self, X: Any, weight: F64, *, pairwise: bool) -> None:
         super().__init__(weight, pairwise=pairwise)
         self._X = X
@@ -83,6 +84,7 @@ class LinearFeatures(_Weighted):
         self._shift = rough_mean(some_rows(X, _SOME)) if dense_pairs else np.zeros(X.shape[1])
         self._gram, self._sum = moments(self._design, weight, self._shift)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
         if not self.pairwise:
             return self._gram, self._adjoint(self.weight[:, None] * targets(labels)), 0.0

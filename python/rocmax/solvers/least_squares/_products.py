@@ -10,6 +10,7 @@ from rocmax.solvers.least_squares._loss import targets
 from rocmax.solvers.least_squares._spectrum import require_size
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the caller refuses what is not finite
 def fit_products(
     X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool, tol: float, max_iter: int
 ) -> tuple[F64, AnyArray, F64]:

@@ -88,7 +88,7 @@ def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
     if values[0] < -_SINGLE * largest - noise:
         raise ValueError(
             f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
-            "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
+            "scale the features, or use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
         )
     return np.where(values > max(len(values) * _EPS * largest, noise), values, 0.0), vectors
 
