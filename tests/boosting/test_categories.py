@@ -50,6 +50,9 @@ def test_numbers_are_compared_as_numbers(library: str, table: Any) -> None:
             "column 'g': text where training had numbers, or the reverse; compared by value"
         ]
     np.testing.assert_array_equal(model.decision_function(X[:3]), expected[:3])
+    frame = pl.from_pandas(X.assign(g=whole))
+    for other in (frame, frame.to_arrow()):
+        np.testing.assert_array_equal(model.decision_function(other), expected)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -83,7 +86,10 @@ def test_texts_that_are_no_numbers_are_texts(table: Any) -> None:
 def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
     X, y = table
     model = fitted(library, X, y)
-    with warnings.catch_warnings(), pytest.raises(ValueError, match=r"pandas frame .* 'g' is a category, got"):
+    with (
+        warnings.catch_warnings(),
+        pytest.raises(ValueError, match=r"must be a frame with .* 'g' is a category, got nd"),
+    ):
         warnings.simplefilter("ignore")  # scikit-learn's, about names
         model.decision_function(X.to_numpy(dtype=float))
     days = pd.date_range("2024-01-01", periods=len(X))

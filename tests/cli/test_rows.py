@@ -1,5 +1,7 @@
 """Which rows the command line takes, and how: separators, decimal marks, missing values, weights, groups."""
 
+import gzip
+import io
 import json
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
+
+from rocmax._cli import _counted as counted  # noqa: E402
 
 N = 240
 
@@ -210,3 +214,42 @@ def test_subjects_are_named_by_their_text(tmp_path: Path, run: Run) -> None:
         "models"
     ]
     assert model["auc"] == infer(y, a, groups=np.column_stack([first, second])).to_dict()
+
+
+def quoted(cells: list[str]) -> str:
+    return "y,g,a\n" + "".join(f"{k % 2},{cell},{k % 7}\n" for k, cell in enumerate(cells))
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (['"5\\" nails"'] * N, "line 2: a quotation mark"),
+        (['"5" nails"'] * N, "line 2: a quotation mark"),
+        (["x"] * 30 + ['"5" nails"'] + ["x"] * 60 + ['"6" nails"'] + ["x"] * (N - 92), "line 32: a quotation mark"),
+        (
+            ["x"] * 30 + ['"5 nails'] + ["x"] * 60 + ['6 nails"'] + ["x"] * (N - 92),
+            "a value of 62 lines, from '5 nails,",
+        ),
+    ],
+)
+@pytest.mark.parametrize("how", ["evaluate", "fit", "stdin", "gzip", "batches"])
+def test_no_rows_are_read_as_one_value(
+    cells: list[str], said: str, how: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Quotes inside values, an even number of them, that polars reads up to one in a later line."""
+    content = quoted(cells).encode()
+    (tmp_path / "d.csv").write_bytes(content)
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(content))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    if how == "batches":
+        monkeypatch.setattr(counted, "ROWS", 0)
+    path = {"stdin": "-", "gzip": tmp_path / "d.csv.gz"}.get(how, tmp_path / "d.csv")
+    asked = ["fit", path, "--out", tmp_path / "m", "--C", 1] if how == "fit" else ["evaluate", path, "--score", "a"]
+    code, out, err = run(*asked, "--label", "y")
+    assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_values_of_several_lines_are_read(tmp_path: Path, run: Run) -> None:
+    cells = ["x", '"one, two\nthree, ""four"", five\nsix"', '"a\n\nb"', '"a,\r\nb"']
+    (tmp_path / "d.csv").write_text(quoted([cells[k % 4] for k in range(N)]))
+    assert answer(run, "evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")["n_samples"] == N

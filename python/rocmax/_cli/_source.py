@@ -1,15 +1,18 @@
 """Read tables: whole, or in batches of rows. Texts of csv stay texts, but for columns of numbers."""
 
 import bz2
+import csv
 import gzip
 import lzma
 import sys
 import zlib
 from argparse import Namespace
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from io import BufferedReader, BytesIO
+from io import BufferedReader, BytesIO, TextIOWrapper
+from itertools import compress, islice
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, NamedTuple
@@ -33,6 +36,8 @@ _OTHERS = {
     b"ARROW1": "an arrow file: write it as .parquet",
 }
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+_GZIP = b"\x1f\x8b"
+_QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def _said(error: str) -> str:
     if "invalid utf-8" in said:
         return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
     if "CSV malformed" in said or "as dtype `str`" in error:
-        return "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
+        return _QUOTES
     return said
 
 
@@ -203,7 +208,7 @@ def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, 
     for begin, decompress in _PACKED.items():
         if magic.startswith(begin):
             source = BytesIO(decompress(source.read()))
-    packed = magic.startswith(b"\x1f\x8b")
+    packed = magic.startswith(_GZIP)
     head = b""
     with suppress(OSError, EOFError, zlib.error):  # polars says what is wrong with a damaged file
         head = gzip.GzipFile(fileobj=source).read(_HEAD) if packed else source.read(_HEAD)
@@ -251,8 +256,17 @@ def _texts(
         _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
+    checked = False
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
+        nonlocal checked
+        broken = part.select(pl.all().str.contains("\n", literal=True).any()).row(0)
+        if any(broken):
+            if not checked:
+                _require_closed(source, separator, skip)
+            checked = True
+            for k in compress(range(part.width), broken):
+                _refuse_rows(nameless(part.to_series(k)), k, separator, part.width)
         first = nameless(part.to_series(0))
         if (first.is_null() | first.str.contains(r"^\s*(?:#|$)")).any():
             empty = _is_blank(part)
@@ -266,6 +280,32 @@ def _texts(
     return rows.map_batches(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
+
+
+def _refuse_rows(series: pl.Series, k: int, separator: str, width: int) -> None:
+    """Fail if a value of the k-th column is many rows: one begins with a quote there, and a later one ends with one."""
+    for text in series.filter(series.str.contains("\n", literal=True)):
+        first, *rows, last = (line.count(separator) for line in text.split("\n"))
+        if (first, {*rows}, last) == (width - 1 - k, {width - 1}, k) and width > 2:
+            what = f"a value of {len(rows) + 2:,} lines, from {short(text.partition(chr(10))[0])!r} on, looks like rows"
+            raise Failure(f"{what}: {_QUOTES}")
+
+
+def _require_closed(source: Any, separator: str, skip: int) -> None:
+    """Fail where a quoted value goes on after a quote: polars would read it up to a quote in a later line."""
+    with open(source.name, "rb") if isinstance(source, BufferedReader) else BytesIO(source.getvalue()) as raw:
+        packed = raw.read(2) == _GZIP
+        raw.seek(0)
+        lines = TextIOWrapper(gzip.GzipFile(fileobj=raw) if packed else raw, "utf-8", "replace", newline="")
+        reader = csv.reader(islice(lines, skip, None), delimiter=separator, strict=True)
+        limit = csv.field_size_limit(2**31 - 1)
+        try:
+            deque(reader, maxlen=0)
+        except csv.Error as error:
+            if "expected after" in str(error):
+                raise Failure(f"line {skip + reader.line_num}: {_QUOTES}") from None
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _is_blank(part: pl.DataFrame) -> pl.Series:

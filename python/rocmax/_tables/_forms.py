@@ -37,6 +37,7 @@ LEADING = r"[+-]?[1-9]\d{0,2}"
 _SPACED = rf"\d{{1,3}}(?:[{SPACES}'\u2019]\d{{3}}){{1,20}}(?:[.,]\d{{1,40}})?"
 _NUMBER = rf"[+-]?(?:{_SPACED}|\d[\d.,]{{0,60}}|[.,]\d{{1,40}})(?:[eE][+-]?\d{{1,4}})?"
 _MARKS = SPACES + "'\u2019_.,"
+_HIDDEN = r"\u200b-\u200f\u2060\ufeff"  # characters without width
 _GROUPED = rf"{LEADING}([{_MARKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?"
 _WITH_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _CURRENCY = r"(?:[a-z]{0,3}[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|Fr\.?)"
@@ -109,7 +110,7 @@ _PATTERNS = (
     ("number", "a number with a power of ten", "write it as 1.5e3",
      rf"{_NUMBER}\s*[x×*·]\s*10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)(?:\s?/\s?[a-zµμ]+)?|[+-]?\d+(?:\.\d*)?d[+-]\d+"),
     ("number", "a number in other digits or marks", "write it as 1.5",
-     r"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|\d*\s?[¼-¾⅐-⅞]"),
+     rf"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|(?=.*[{_HIDDEN}])[{_HIDDEN}]*{_NUMBER}[{_HIDDEN}]*|\d*\s?[¼-¾⅐-⅞]"),
     ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
     ("number", "a number with a decimal comma", "write a decimal point", _WITH_COMMA),
     ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),

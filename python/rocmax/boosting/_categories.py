@@ -17,8 +17,11 @@ from rocmax._typing import F64
 Categories = dict[Any, list[Any]]
 
 
-def as_features(X: Any) -> Any:
-    """Return a frame as the libraries take it: numbers, or one of pandas with texts as categories; else X as it is."""
+def as_features(X: Any, known: Categories | None = None) -> Any:
+    """Return a frame as the libraries take it: numbers, or one of pandas with texts as categories; else X as it is.
+
+    With `known` categories of training it is one of pandas.
+    """
     of_pandas = hasattr(X, "iloc")
     others = [k for k, one in enumerate(X.dtypes) if not _is_taken(one)] if of_pandas else []
     if not is_frame(X) or (of_pandas and not others):
@@ -30,7 +33,7 @@ def as_features(X: Any) -> Any:
             dtype = dtype_of(columns[name])
             raise TypeError(f"X: column {name!r} has type {dtype}; pass numbers, such as the days since a date")
     coded = {name for name, kind in kinds.items() if kind in ("text", "category")}
-    if not coded and not of_pandas:
+    if not coded and not known and not of_pandas:
         return np.column_stack([numbers(series, name) for name, series in columns.items()])
     from pandas import Categorical, DataFrame
 
@@ -95,7 +98,7 @@ def aligned(X: Any, known: Categories, trained: F64 | None = None, names: Any = 
             columns[name] = np.full(len(X), np.nan)
     if known and not hasattr(X, "iloc"):
         raise ValueError(
-            f"X must be a pandas frame with the columns of training, of which {next(iter(known))!r} is a category, "
+            f"X must be a frame with the columns of training, of which {next(iter(known))!r} is a category, "
             f"got {type(X).__name__}"
         )
     for name, of_training in known.items():

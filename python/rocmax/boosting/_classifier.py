@@ -317,8 +317,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     def _checked_features(self, X: Any) -> Any:
         # A model that was not fitted to a table knows nothing of one.
-        known = getattr(self, "_categories", {}), getattr(self, "_trained", None)
-        return aligned(as_features(super()._checked_features(X)), *known, getattr(self, "feature_names_in_", None))
+        known, trained = getattr(self, "_categories", {}), getattr(self, "_trained", None)
+        X = as_features(super()._checked_features(X), known)
+        return aligned(X, known, trained, getattr(self, "feature_names_in_", None))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))
