@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, ScoredAUC, TPRAtFPR
+from rocmax.metrics.methods.bootstrap import _accelerated
+from rocmax.metrics.samples._arguments import Arguments
 
 RNG = np.random.default_rng(8)
 Y = np.arange(60) < 20
@@ -95,3 +98,20 @@ def test_labels_are_named_whatever_the_method(method):
         metrics.infer([], [], method=method)
     with pytest.raises(ValueError, match="y_true must have two classes, got 3"):
         metrics.infer([0, 1, 0, 2], [1.0, 2.0, 3.0, 4.0], method=method)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_replicates_on_one_side_of_the_estimate_bias_it_by_half_a_replicate(side):
+    sample = Arguments(Y, S).of_two_classes()
+    estimate = AUC().estimates(sample)
+    values = estimate + side * np.linspace(0.01, 0.1, 50)[:, None]
+    moved, back = _accelerated(sample, AUC(), estimate, values)
+    bias = stats.norm.ppf(0.01 if side > 0 else 0.99)
+    wins = (S[Y][:, None] > S[~Y]) + 0.5 * (S[Y][:, None] == S[~Y])
+    influence = np.concatenate([(part - part.mean()) / part.size for part in (wins.mean(axis=1), wins.mean(axis=0))])
+    speed = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)  # Efron (1987)
+    tails = np.array([[0.025], [0.5], [0.975]])
+    at = bias + stats.norm.ppf(tails)
+    np.testing.assert_allclose(moved(tails), stats.norm.cdf(bias + at / (1 - speed * at)), rtol=1e-9)
+    np.testing.assert_allclose(back(moved(tails)), tails, rtol=1e-7)  # shares near 1 are rounded
+    assert list(back(np.array([0.0, 1.0]))) == [0.0, 1.0]

@@ -53,6 +53,31 @@ def test_mean_of_the_estimate_is_that_of_the_order_statistics(n, low, high):
     assert model(np.array([b]), n, low, high)(np.array([a])).mean[0] == pytest.approx(expected, abs=2e-4)
 
 
+@pytest.mark.parametrize("n", [2e6, 3e9, 2e17])
+def test_mean_of_the_estimate_with_any_number_of_negatives(n):
+    """Of many negatives those in a narrow range are Poisson: the share of a step that k of them have begun."""
+    t, weight = np.polynomial.legendre.leggauss(400)
+    t, weight = 20 * (t + 1), 20 * weight  # n times the false positive rate
+    height = stats.norm.cdf(3.0 + 0.8 * stats.norm.ppf(t / n))
+    # Ranks 1.5 to 4: half of the step of the second negative, and the steps of the next two.
+    steps = 0.5 * stats.gamma.pdf(t, 2) + stats.gamma.pdf(t, 3) + stats.gamma.pdf(t, 4)
+    found = model(np.array([0.8]), n, 1.5 / n, 4 / n)(np.array([3.0])).mean[0]
+    assert found == pytest.approx((weight * height * steps).sum() / 2.5, rel=1e-5)
+
+
+def test_billions_of_negatives_have_an_interval():
+    y = np.arange(60) < 20
+    s = np.random.default_rng(0).normal(size=60) + 2 * y
+    ends = [
+        metrics.infer(
+            y, s, PartialAUC((0.0, 10 / n)), sample_weight=np.where(y, 1, n), weight_kind="frequency"
+        ).confidence_interval
+        for n in (1e6, 1e8, 1e12)
+    ]
+    assert 0 < ends[0].low < ends[0].high < 1
+    assert list(ends[1]) == pytest.approx(list(ends[0]), abs=0.1)
+
+
 @pytest.mark.parametrize("fpr_range", RANGES)
 @pytest.mark.parametrize(("m", "n"), [(2, 40), (30, 70), (1, 30), (25, 3)])
 def test_ends_solve_the_equation(m, n, fpr_range):

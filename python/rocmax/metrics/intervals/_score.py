@@ -109,7 +109,10 @@ def fitted(curve: _core.Curve, mirrored: bool) -> float:
 def _reached(rate: float, n: int, u: F64) -> F64:
     """B(x, u): the mean share of a step that has begun when the false positive rate is u, in steps of 1 / n."""
     j = int(np.floor(n * rate + 1e-9))
-    below, up_to = (special.bdtr(k, n - 1, u) if k >= 0 else np.zeros_like(u) for k in (j - 1, j))
+    # P(X <= k), not by special.bdtr, which is NaN from 2^31 trials on.
+    below, up_to = (
+        special.betaincc(k + 1, n - 1 - k, u) if 0 <= k < n - 1 else np.full_like(u, k >= 0) for k in (j - 1, j)
+    )
     return np.asarray(below + (n * rate - j) * (up_to - below) if n * rate > j else below)
 
 
