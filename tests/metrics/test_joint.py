@@ -72,6 +72,16 @@ def test_no_scale_of_a_contrast_or_a_model_drops_an_effect():
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_a_direction_of_rounding_does_not_count(seed):
+    """Of nearly equal models the covariance cancels: what is left of two equal differences may look like two."""
+    moved = np.array([0.0, 1.0, 1.0])
+    rounding = 2.0**-52 * np.random.default_rng(seed).integers(-2, 3, (3, 3))
+    covariance = 1.0 + 1e-9 * np.outer(moved, moved) + rounding + rounding.T
+    found = joint_test(np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]]), 0.5 + 1e-4 * moved, covariance)
+    assert (found.df, found.statistic) == (1, pytest.approx(10.0, rel=1e-5))
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_against_the_pseudo_inverse(seed):
     rng = np.random.default_rng(seed)
     k, q = rng.integers(2, 6, 2)

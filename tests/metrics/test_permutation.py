@@ -83,6 +83,9 @@ def test_scores_are_exchanged_at_random(tied):
     expected = [distance(y, -np.where(k, z, x), y, -np.where(k, x, z)) for k in swaps]
     _, found = _core.permuted_distances(y, a, y, b, True, 20_000, 3, 1)
     check_frequencies(found, expected)
+    # Exchanges that are as far apart as the samples count, these themselves too.
+    pvalue = metrics.compare(y, {"a": a, "b": b}, method=Venkatraman(20_000), random_state=0).pvalue
+    assert pvalue == pytest.approx(np.mean(np.array(expected) >= expected[0] - 1e-5), abs=0.02)
 
 
 def test_samples_are_exchanged_at_random():

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
-from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, model
+from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, fitted, model
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._components import parts_of
 
@@ -51,6 +51,22 @@ def test_mean_of_the_estimate_is_that_of_the_order_statistics(n, low, high):
         if share > 0:
             expected += share / (high - low) * (weight * height * stats.beta.pdf(u, k + 1, n - k)).sum()
     assert model(np.array([b]), n, low, high)(np.array([a])).mean[0] == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize(("m", "n", "digits"), [(30, 50, 8), (30, 50, 0), (5, 900, 1), (4000, 6000, 8), (2, 2, 8)])
+def test_slope_is_that_of_the_least_squares_line(m, n, digits, mirrored):
+    rng = np.random.default_rng(m)
+    y = np.arange(m + n) < m
+    s = np.round(rng.normal(size=m + n) * np.where(y, 0.7, 1.0) + y, digits)
+    fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
+    inner = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
+    x, z = (stats.norm.ppf(rate[inner]) for rate in (fpr, tpr))
+    x, z = (-z, -x) if mirrored else (x, z)
+    expected = np.polyfit(x, z, 1)[0] if inner.sum() > 1 else np.nan
+    # Of more than 4,096 points, every other one is taken.
+    found = fitted(Arguments(y, s).of_two_classes().curve(), mirrored)
+    assert found == pytest.approx(expected, rel=1e-3 if m > 1000 else 1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("n", [2e6, 3e9, 2e17])

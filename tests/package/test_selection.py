@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rocmax import _selection
 from rocmax._selection import (
     Standing,
     better_than_first,
@@ -94,6 +95,15 @@ def test_equal_models_differ_by_exactly_nothing() -> None:
         found = standings(y, [scores[0], 2 * scores[0]], RANGE, **given)
         assert [one.difference_error for one in found] == [0.0, 0.0]
     assert paired_difference(y, scores[0], scores[0], RANGE) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("apart", "error"), [(2.0**-52, 0.0), (-(2.0**-52), 0.0), (1e-12, np.sqrt(4e-12))])
+def test_a_variance_that_is_rounding_is_none(apart: float, error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of some processors round the covariances of equal models."""
+    matrix = np.array([[2.0, 2.0 - 2 * apart], [2.0 - 2 * apart, 2.0]])
+    monkeypatch.setattr(_selection, "_covariance", lambda *given: (np.array([0.5, 0.5]), matrix))
+    y, scores, _, _ = held_out(5)
+    assert standings(y, scores[:2], RANGE)[1].difference_error == pytest.approx(error, rel=1e-3)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -59,9 +59,9 @@ def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
     scaled = effect[varies] / error
     values, vectors, kept = _directions(spread, varies, of_variance)
     along = vectors.T @ scaled
-    # Eigenvectors of close eigenvalues are less exact: the error is rounding over the gap.
+    # Eigenvectors of close eigenvalues are less exact: the error is rounding, of covariances that cancel, over the gap.
     doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
-    doubt += _ROUNDING * _EPSILON * np.linalg.norm(scaled) / values[kept].min()
+    doubt += (of_variance[varies] / error**2).max() * np.linalg.norm(scaled) / values[kept].min()
     if (np.abs(along) > doubt)[~kept].any():
         return JointTest(np.inf, int(kept.sum()), 0.0)
     statistic = float((along[kept] ** 2 / values[kept]).sum())
