@@ -7,7 +7,8 @@ machine. A mechanism whose loss costs less than 10 % everywhere, in time and in 
 
 Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE] [--page FILE]
 With --csv, fits that the file holds are not run again. --data adds sets of the folder (letter, Reuters earn, hiva).
-What is in the guide is made by: python benches/python/ablation.py --data FOLDER --page python/docs/inside.md
+What is in the guide is made by: python benches/python/ablation.py --data FOLDER --fits "[0, " --page
+python/docs/inside.md
 """
 
 import argparse
