@@ -75,7 +75,8 @@ def test_ends_of_a_rate_are_those_of_a_scan(m, n, f):
     u = (np.arange(2000) + 0.5) / 2000
     weight = stats.beta.pdf(u, k + 1, n - k) / len(u)
     probits, kept = np.linspace(-6, 6, 481), [stats.norm.ppf(found.estimate)]
-    for b in own * np.exp(2 * np.array([-1, 1]) * np.sqrt(0.5 / (min(m * n / (m + n), 10) + 5))):
+    errors = np.array([-1, 1]) * (2 if n * min(f, 1 - f) >= 1 else 3)
+    for b in own * np.exp(errors * np.sqrt(0.5 / (min(m * n / (m + n), 10) + 5))):
         rates = stats.norm.cdf(probits[:, None] + b * (stats.norm.ppf(u) - stats.norm.ppf(f)))
         less = (stats.binom.cdf(hits, m, rates) - stats.binom.pmf(hits, m, rates) / 2) @ weight
         kept.extend(probits[(less >= 0.025) & (less <= 0.975)])
@@ -184,6 +185,16 @@ def test_real_coverage_of_rates_that_few_negatives_set(m, n, expected, shift):
     low, high = metrics.infer(y, s, TPRAtFPR(fpr), method="score").confidence_interval
     truth = height(fpr, shift, 1.0)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.93
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 96), (5, 95), (6, 94)])
+def test_real_coverage_beyond_the_positives_where_these_spread_wider(m, n):
+    """Only the slope leads from the lowest positive to the TPR, and few positives do not show how steep it is."""
+    y = np.arange(m + n) < m
+    s = np.random.default_rng(m + n).normal(size=(m + n, 400)) * (1 + y)[:, None] + 2 * y[:, None]
+    low, high = metrics.infer(y, s, FPRAtTPR(0.9)).confidence_interval
+    truth = stats.norm.sf(2 - 2 * stats.norm.ppf(0.9))
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.92
 
 
 def test_rates_and_ranges_beyond_the_data_are_said():

@@ -14,7 +14,8 @@ with a, so the values that are not rejected form an interval, and the test is du
 Few samples say little about the slope b: a value is rejected if the curves of both slopes
 ``b exp(-+ 2 sqrt(1 / (2 h + 10)))`` reject it, h = m n / (m + n) but at most 10. These are two standard errors of the
 logarithm of a ratio of standard deviations, shrunk towards 1 as the slope is; h is at most 10 because the slope of the
-whole curve may not be that of the corner.
+whole curve may not be that of the corner. They are three where fewer than one negative is expected in the range, or
+beyond the threshold: the estimate then lies beyond the data, and only the slope leads from there to the range.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, Limits, Tails, around, counted, dual, last_held, sided, wilson
 
 _EDGE = 12.0  # |a|: beyond it all rates are 0 or 1
-_ERRORS = 2.0  # of the slope, to either side
+_ERRORS, _BEYOND = 2.0, 3.0  # of the slope, to either side; where the range lies beyond the data
 _PRIOR, _KNOWN = 5.0, 10.0  # samples that the prior slope 1 counts for, and at most those of the whole curve
 _POINTS = 32  # for one step; twice as many for several
 _MODELS = 64  # at a time: O(models points steps) memory
@@ -38,9 +39,14 @@ _MOST = 1e6  # trials per positive
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
+def deciding(n_neg: float, low: float, high: float) -> float:
+    """Return how many negatives are expected in the range [low, high], or beyond the threshold at low = high."""
+    return counted(n_neg * (high - low if low < high else min(low, 1.0 - low)))
+
+
 def decide(n_neg: float, low: float, high: float) -> bool:
     """Whether the area over [low, high], or the rate at low = high, depends on so few negatives."""
-    return counted(n_neg * (high - low if low < high else min(low, 1.0 - low))) < FEW
+    return deciding(n_neg, low, high) < FEW
 
 
 def whole(size: float) -> int:
@@ -120,7 +126,8 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
         return Limits(below, dual(estimate, below))
     value, less = _value(*span), at_most(sizes, span)
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
-    spread = np.exp(_ERRORS * np.sqrt(0.5 / (known + _PRIOR)))
+    errors = _BEYOND if deciding(sizes[1], *span) < 1 else _ERRORS
+    spread = np.exp(errors * np.sqrt(0.5 / (known + _PRIOR)))
     rates = order_statistics(sizes[1], *span)[0]
     outer = special.ndtri(np.clip([min(rates.min(), span[0]), max(rates.max(), span[1])], _LEAST, _LAST))
     blocks = [slice(start, start + _MODELS) for start in range(0, len(estimate), _MODELS)]

@@ -74,8 +74,9 @@ class Score(Method):
     low, and one so high, has a probability (mid-p) of at least ``(1 - confidence_level) / 2``, for slopes within a
     factor of ``exp(2 / sqrt(2 h + 10))`` of the fitted one, ``h = min(10, m n / (m + n))``. At an FPR of 0 they are 0
     and Wilson's upper limit of the TPR at the highest negative, which is no less than that at 0. Below one negative the
-    estimate lies beyond the data, and a warning says so. Measured coverage in percent of 95 % intervals, chance scores
-    and normal scores with shift 1 (``benches/python/coverage_metrics.py 2000 few``):
+    estimate lies beyond the data: a warning says so, and the factor is ``exp(3 / sqrt(2 h + 10))``. Measured coverage
+    in percent of 95 % intervals, chance scores and normal scores with shift 1 (``benches/python/coverage_metrics.py
+    2000 few``):
 
     ==========================================  ======  =======
     positives, negatives, range                 chance  shift 1
