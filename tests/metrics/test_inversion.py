@@ -161,6 +161,15 @@ def test_many_samples_are_drawn_at_geometric_ranks():
     assert infer(y, s, RecallAt(0.1)).method == "score"
 
 
+@pytest.mark.parametrize("measure", [AveragePrecision(), LogAUC(0.01, 1.0), BEDROC()], ids=str)
+def test_ranks_that_are_not_drawn_do_not_move_intervals(measure):
+    """Of samples at the quantiles of nearly separated classes, the estimate lies well inside of its interval."""
+    z = special.ndtri((np.arange(2000) + 0.5) / 2000)
+    found = infer(np.repeat([1, 0], 2000), np.concatenate([z + 3, z]), measure, method="score")
+    low, high = found.confidence_interval
+    assert 0.45 < (found.estimate - low) / (high - low) < 0.9
+
+
 @pytest.mark.parametrize("measure", [BEDROC(), RIE(), AveragePrecision(), LogAUC(0.01, 1.0)], ids=str)
 @pytest.mark.parametrize("weight", [0.97, 1.04, 1.05])
 def test_a_perfect_ranking_of_decimal_weights_is_not_certain(measure, weight):

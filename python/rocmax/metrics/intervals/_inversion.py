@@ -10,9 +10,10 @@ The slope b_j is the fitted one times ``exp(2 e_j / sqrt(2 h + 10))``, e_j stand
 at most 10: few samples say little about it, and the slope of the whole curve may not be that of the corner.
 
 A cut is reached if the c-th positive scores above the r-th negative, so that a_j is a difference of two order
-statistics. Of a mean over the positives a_j is searched for; order statistics are drawn at all ranks up to `_EVERY` and
-at geometric ones from there on, so that the cost hardly grows with the numbers of samples. The draws depend on these
-numbers alone: results are the same for any number of threads and models.
+statistics. Of a mean over the positives a_j is searched for; order statistics are drawn at the `_EVERY` ranks next to
+either end and at geometric ones from there to the middle, so that the cost hardly grows with the numbers of samples.
+What the mean is with all positives first is added exactly, or the ranks left out would count where the classes are
+nearly separated. The draws depend on these numbers alone: results are the same for any number of threads and models.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior
-_EVERY, _GROWTH = 32, 0.05  # ranks that are all drawn, and the logarithm of the ratio of those from there on
+_EVERY, _GROWTH = 32, 0.1  # ranks from an end that are all drawn, and the logarithm of the ratio of those further in
 _FIRST, _LAST, _CELLS = -4.0, 6.0, 1000  # deviates of negatives are rounded to a cell
 _EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
 _HALVINGS = 16  # of the search for a
@@ -77,11 +78,14 @@ def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float
     place = drawn.positives * unit[:, None] - _FIRST * _CELLS / (_LAST - _FIRST) + 0.5
     place = place.astype(np.float32)
     start = np.arange(0, _DRAWS * _CELLS, _CELLS)[:, None]
+    m = whole(sizes[0])
+    left_out = gain(np.arange(1, m + 1) / m, np.zeros(m)).mean() - gain(drawn.tpr, 0.0 * drawn.tpr) @ drawn.weights
 
     def at(a: F64, rows: Any) -> F64:
         moved = place[rows] + (a * unit[rows]).astype(np.float32)[:, None]
         cell = np.clip(moved, 0, _CELLS - 1).astype(np.intp)
-        return np.asarray(np.einsum("ij,j->i", gain(drawn.tpr, drawn.fpr[cell + start[rows]]), drawn.weights))
+        gained = np.einsum("ij,j->i", gain(drawn.tpr, drawn.fpr[cell + start[rows]]), drawn.weights)
+        return np.asarray(left_out + gained)
 
     def search(low: F64, rows: Any, reached: Callable[[F64], Any]) -> F64:
         """Return the first a from `low` on whose value has reached what it must, or _EDGE."""
@@ -232,10 +236,11 @@ def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
 
     A mean with these weights is that of a line through the ranks.
     """
-    ranks = np.arange(1, min(size, _EVERY) + 1)
-    if size > _EVERY:
-        ranks = np.append(ranks, np.geomspace(_EVERY, size, 2 + int(np.log(size / _EVERY) / _GROWTH))[1:].astype(int))
-        ranks = np.unique(ranks)
+    half = (size + 1) // 2
+    ranks = np.arange(1, min(half, _EVERY) + 1)
+    if half > _EVERY:
+        ranks = np.append(ranks, np.geomspace(_EVERY, half, 2 + int(np.log(half / _EVERY) / _GROWTH)).astype(int))
+    ranks = np.unique(np.append(ranks, size + 1 - ranks))
     gaps = np.diff(ranks, prepend=ranks[0] - 1, append=ranks[-1] + 1)
     sums = np.cumsum(rng.standard_gamma(gaps, (_DRAWS, len(gaps))), axis=1)
     return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), -special.ndtri(sums[:, :-1] / sums[:, -1:])
