@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from rocmax.metrics import AveragePrecision, ROCAccumulator
+from rocmax.metrics import AUC, AveragePrecision, LogAUC, ROCAccumulator, Samples, infer
 from rocmax.metrics.samples._arguments import Arguments
 
 
@@ -16,7 +16,17 @@ def draw(rng, n, share, levels):
 
 
 @pytest.mark.parametrize(
-    ("n", "share", "levels"), [(5, 0.5, None), (60, 0.3, 4), (400, 0.9, None), (3000, 0.02, 50), (300, 0.3, 0)]
+    ("n", "share", "levels"),
+    [
+        (5, 0.5, None),
+        (60, 0.3, 4),
+        (400, 0.9, None),
+        (3000, 0.02, 50),
+        (300, 0.3, 0),
+        (20_000, 0.1, None),
+        (20_000, 0.1, 50),
+        (20_000, 1e-4, 1),
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("prevalence", [None, 0.2])
@@ -30,6 +40,18 @@ def test_weights_of_one_change_nothing(n, share, levels, dtype, prevalence):
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
     if prevalence is None:
         assert measure(y, s) == pytest.approx(average_precision_score(y, s), rel=1e-12)
+
+
+@pytest.mark.parametrize("levels", [None, 4])
+def test_arrays_and_samples_of_few_positives_have_one_interval(levels):
+    """Arrays have their positives sorted, Samples that were asked before have a whole curve."""
+    y, s = draw(np.random.default_rng(3), 20_000, 0.01, levels)
+    asked = Samples(y, s)
+    infer(asked, AUC())
+    for measure in (AveragePrecision(), LogAUC()):
+        found, again = infer(y, s, measure, null_value=0.2), infer(asked, measure, null_value=0.2)
+        assert found.confidence_interval == pytest.approx(again.confidence_interval, rel=1e-12)
+        assert found.pvalue == pytest.approx(again.pvalue, rel=1e-9)
 
 
 def test_counts_give_the_same_bits_as_samples():

@@ -60,7 +60,7 @@ def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
     matrix = sum(part.matrix for part in parts)
     correlation = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]) / (1 + (4 / freedom) ** 2)
     distance = naive_distance(y, s, measure, 0.0, correlation)
-    # The limits of average precision are read from a table of levels, which rounds off their kinks: 2 to 5 % with 5 + 45.
+    # Limits of average precision are read from a table of levels, which rounds off their kinks: 2 to 5 % with 5 + 45.
     rounded = isinstance(measure, AveragePrecision) and m == 5
     assert found.pvalue == pytest.approx(2 * special.ndtr(-distance), rel=0.05 if rounded else 0.01)
 

@@ -83,9 +83,16 @@ def slope(fit: float, count: float) -> float:
     return 1.0 if np.isnan(fit) else float(np.clip((_PRIOR + count * fit) / (_PRIOR + count), *_SLOPES))
 
 
-def fitted(curve: _core.Curve, mirrored: bool) -> float:
-    """Return the slope of the line through the curve between normal quantiles, by least squares; NaN without one."""
+def fitted(curve: _core.Curve, mirrored: bool, each: bool = False) -> float:
+    """Return the slope of the line through the curve between normal quantiles, by least squares; NaN without one.
+
+    The line is that through the points at all distinct scores or, if `each`, at all negatives between two positives.
+    """
     _, pos, neg = curve.steps()
+    if each:
+        alone = pos == 0
+        count = np.where(alone, neg, 1.0).astype(np.intp)
+        pos, neg = np.repeat(pos, count), np.repeat(np.where(alone, 1.0, neg), count)
     if mirrored:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     # Rates ascend: those between 0 and 1 are neighbours.

@@ -78,7 +78,7 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
         return estimate, values.reshape(len(estimate), -1)
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.key))
+        value, squares, cubes = sample.once(("moments", self), lambda: sample.ranking().moments(self.key))
         return value, np.asarray(squares), np.asarray(cubes)
 
     def gain(self, prevalence: float, width: float) -> Gain:

@@ -81,10 +81,10 @@ class Score(Method):
     ==========================================  ======  =======
     positives, negatives, range                 chance  shift 1
     ==========================================  ======  =======
-    50, 8, (0, 0.05)                            99.5    98.4
+    50, 8, (0, 0.05)                            99.9    99.4
     5, 3, (0, 0.1)                              100.0   100.0
-    5, 5, (0, 0.1)                              98.4    100.0
-    10, 5, (0, 0.1)                             98.8    100.0
+    5, 5, (0, 0.1)                              100.0   100.0
+    10, 5, (0, 0.1)                             99.8    100.0
     2 to 50 each, 0.1 to 3 negatives: at least  95.8    97.4
     ==========================================  ======  =======
     """
@@ -145,15 +145,18 @@ def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float,
     """Return the confidence distribution of one model; means take the variance of their components into account."""
     if isinstance(measure, CutMeasure):
         return measure.inverse(one, _slope(one, min(sizes)), sizes)
-    fit = _slope(one, measure.near(sizes))
+    if one.kept is None or not one.kept.fits(one):
+        one = one.scored(one.score)  # so that value, moments and slope share one sort
     if min(sizes) < 2:
-        return measure.inverse(one, measure.value(one), fit, sizes)
+        return measure.inverse(one, measure.value(one), _slope(one, measure.near(sizes)), sizes)
     value, squares, _ = measure.moments(one)
     of_one = [square * (size / total) for square, total, size in zip(squares, one.totals, sizes, strict=True)]
-    return measure.inverse(one, value, fit, sizes).widened(float(sum(parts_of(of_one, sizes))), min(sizes))
+    found = measure.inverse(one, value, _slope(one, measure.near(sizes)), sizes)
+    return found.widened(float(sum(parts_of(of_one, sizes))), min(sizes))
 
 
 def _slope(one: Sample, count: float, mirrored: bool = False) -> float:
     """Return the slope of one model's curve, moved towards 1; `count` samples show it."""
-    fit = one.once(("slope", mirrored), lambda: fitted(one.curve(), mirrored))
+    each = one.few_positives  # as the curve may have merged them
+    fit = one.once(("slope", mirrored), lambda: fitted(one.ranking(), mirrored, each))
     return slope(fit, count)

@@ -194,6 +194,18 @@ class Sample(NamedTuple):
             self.kept.curve = found
         return found
 
+    @property
+    def few_positives(self) -> bool:
+        """Whether negatives are so many that it pays to sort only the positives of one model."""
+        n_pos, n_neg = self.totals
+        return self.weight is None and self.steps is None and n_neg >= max(_MERGED, 4 * n_pos)
+
+    def ranking(self) -> _core.Curve:
+        """Return a curve for measures that read no score: of few positives, with one step for all between two."""
+        if not self.few_positives or self.known_curves():
+            return self.curve()
+        return self.once("merged", lambda: call(lambda y, s, _: _core.Curve.merged(y, s, self.threads), self))
+
     def once(self, key: Any, work: Callable[[], T]) -> T:
         """Return what `work` returns for one model; for samples that are asked again it is kept."""
         if self.kept is None or not self.kept.fits(self):
@@ -217,6 +229,7 @@ class Sample(NamedTuple):
         return curves if len(curves) == self.n_models else []
 
 
+_MERGED = 1 << 14  # negatives, from which on it may pay to sort only the positives
 # Models that are copied out of a matrix of scores at a time: a line of a cache.
 _MODELS = 8
 

@@ -13,6 +13,7 @@ use crate::curve::measure::Measure;
 use crate::curve::sum::Sum;
 use crate::curve::walk::Overlap;
 use crate::data::labels::Labels;
+use crate::variance::merged::{merged, merges};
 use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.
@@ -26,7 +27,7 @@ pub struct Components {
 
 impl Components {
     /// The components of one score vector. O(N log N); for measures of low false positive rates O(N + k log k) for the
-    /// k scores that reach them.
+    /// k scores that reach them, for average precision of few positives O(N + m log m) for m of them.
     ///
     /// # Errors
     /// Those of [`Curve::new`]; [`Error::Domain`] for measures without components.
@@ -38,9 +39,13 @@ impl Components {
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         const ABSENT: u32 = u32::MAX;
-        let mut step_of = vec![ABSENT; scores.len()];
-        let place = |sample: usize, step: usize| step_of[sample] = step as u32;
-        let curve = Curve::build(measure.reach(), labels, scores, weights, place, ctx)?;
+        let (curve, step_of) = if merges(measure, labels, weights) {
+            merged(labels, scores, ctx)?
+        } else {
+            let mut step_of = vec![ABSENT; scores.len()];
+            let place = |sample: usize, step: usize| step_of[sample] = step as u32;
+            (Curve::build(measure.reach(), labels, scores, weights, place, ctx)?, step_of)
+        };
         let (estimate, of_step) = curve.components(measure)?;
         // Samples of weight 0 have no step, and neither have those of a last step that stands for the rest.
         let of_absent = if weights.is_some() { [0.0; 2] } else { of_step[of_step.len() - 1] };

@@ -3,11 +3,11 @@
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
-use rocmax_core::curve;
+use rocmax_core::{curve, variance};
 
 use super::measure::Measure;
 use super::rule::Rule;
-use super::{CURVE, enter};
+use super::{COUNT, CURVE, enter};
 use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::error::to_python;
 use crate::gate::{Need, room};
@@ -111,6 +111,17 @@ impl Curve {
         let step = |((&score, &pos), &neg)| curve::Step { score, pos, neg };
         room(CURVE * score.len())?;
         Ok(Self { inner: curve::Curve::of_steps(steps.map(step).collect()).map_err(to_python)? })
+    }
+
+    /// The curve of samples with one step for all negatives between two positives; see `rocmax_core::variance::merged`.
+    #[staticmethod]
+    fn merged(py: Python<'_>, y_true: LabelArray<'_>, y_score: ScoreArray<'_>, n_threads: usize) -> PyResult<Self> {
+        let (labels, scores) = (y_true.labels()?, y_score.column()?);
+        let n = labels.n_samples();
+        let inner = enter(py, n_threads, Need { work: n / 2, bytes: COUNT * n }, |ctx| {
+            Ok(variance::merged(&labels, &scores.wide(), ctx)?.0)
+        })?;
+        Ok(Self { inner })
     }
 
     /// Total weight of the positives and of the negatives.
