@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 57 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 59 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
@@ -77,6 +77,7 @@ MODELS = [  # measure, positives, negatives, population
     (AveragePrecision(), 5, 95, "shift 1"),
     (AveragePrecision(), 10, 490, "shift 1"),
     (AveragePrecision(), 250, 250, "shift 2"),
+    (AveragePrecision(), 500, 500, "shift 3"),
     (PrecisionAt(10), 10, 90, "rounded"),
     (PrecisionAt(0.05), 250, 250, "shift 2"),
     (RecallAt(50), 5, 95, "shift 2"),
@@ -90,6 +91,7 @@ MODELS = [  # measure, positives, negatives, population
     (BEDROC(), 50, 50, "lost"),
     (TPRAtFPR(0.1), 250, 250, "rounded"),
     (FPRAtTPR(0.9), 50, 50, "rounded"),
+    (FPRAtTPR(0.9), 5, 95, "spread 2"),
 ]
 PAIRS = [  # measure, positives, negatives, both populations, correlation
     (AUC(), 3, 47, "shift 1", "shift 1", 0.5),
