@@ -1,7 +1,8 @@
-"""Checks before a release: the tag, the changelog, and the files that are to be published.
+"""Checks before a release: the tag, the changelog, and the files that are to be published, or a list of these.
 
 Run: python .github/scripts/release.py tag v0.1.0
      python .github/scripts/release.py files dist
+     python .github/scripts/release.py list
 """
 
 import re
@@ -51,8 +52,10 @@ def check_files(names: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    what, argument = sys.argv[1:]
-    if what == "tag":
+    what, argument = (*sys.argv[1:], "", "")[:2]
+    if what == "list":
+        print(*sorted(expected_files()), sep="\n")
+    elif what == "tag":
         check_tag(argument, (ROOT / "python/docs/changelog.md").read_text())
     elif what == "files":
         check_files({path.name for path in Path(argument).iterdir()})

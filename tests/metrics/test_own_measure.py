@@ -121,6 +121,20 @@ def test_the_auc_anew_has_the_same_interval_and_test(samples, rng, method, weigh
     assert infer(y, s[:, 0], Anew()).method == "logit-delong"
 
 
+def test_a_measure_without_a_lower_bound_has_a_normal_interval(samples):
+    """Neither its log-odds nor its logarithm are numbers."""
+
+    @dataclass(frozen=True)
+    class Unbounded(Anew):
+        bounds = -np.inf, np.inf
+
+    y, s = samples
+    found = infer(y, s[:, 0], Unbounded())
+    reach = 1.959963984540054 * found.standard_error
+    assert found.method == "delong"
+    close(found.confidence_interval, [found.estimate - reach, found.estimate + reach])
+
+
 @pytest.mark.parametrize("method", ["delong", "logit-delong"])
 def test_the_auc_anew_has_the_same_clusters(samples, method):
     y, s = samples
