@@ -5,7 +5,7 @@ exponential with means 3 and 1 ("exponential", which is not binormal, with AUC 3
 and the true value is that of their own curve. Each line has, for the empirical AUC or partial AUC over [0, 0.2] (by the
 default, "score") and for the three smoothed curves by the bootstrap (200 resamples), the coverage in n_samples (200)
 samples, in percent (standard error 1.5 at 95 %), with the bias of the estimate and the mean width of the interval in
-brackets, in thousandths. It takes six minutes of processor time.
+brackets, in thousandths. It takes four minutes of processor time.
 """
 
 import sys

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from rocmax import metrics
-from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, ScoredAUC, TPRAtFPR
+from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, Measure, PartialAUC, ScoredAUC, SmoothedAUC, TPRAtFPR
 from rocmax.metrics.methods.bootstrap import _accelerated
 from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.variances._resample import masses
 
 RNG = np.random.default_rng(8)
 Y = np.arange(60) < 20
@@ -75,7 +76,11 @@ def test_weights_below_a_sample_are_refused():
         metrics.infer(Y, S, sample_weight=np.full(60, 1 / 40), method="delong")
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def gap(y, s, w=None):
+    return np.average(s[y], weights=None if w is None else w[y]) - np.median(s[~y])
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, SmoothedAUC(), Measure.of(gap)], ids=str)
 def test_the_order_of_tied_rows_changes_nothing(measure):
     order = RNG.permutation(60)
     options = {"measure": measure, "method": Bootstrap(50), "random_state": 3}
@@ -115,3 +120,19 @@ def test_replicates_on_one_side_of_the_estimate_bias_it_by_half_a_replicate(side
     np.testing.assert_allclose(moved(tails), stats.norm.cdf(bias + at / (1 - speed * at)), rtol=1e-9)
     np.testing.assert_allclose(back(moved(tails)), tails, rtol=1e-7)  # shares near 1 are rounded
     assert list(back(np.array([0.0, 1.0]))) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+@pytest.mark.parametrize("kind", ["frequency", "sampling"])
+def test_draws_are_multinomial_counts(stratified, kind):
+    """Means, variances and covariances of the counts of each sample over 4,000 draws, from each class or from all."""
+    of, weight = np.repeat([0, 1], [5, 15]), np.full(20, 0.5) if kind == "sampling" else None
+    draws = np.array([drawn for drawn, _ in zip(masses(of, weight, stratified, 0, kind), range(4000), strict=False)])
+    counts = draws / (0.5 if kind == "sampling" else 1.0)
+    assert (counts == np.round(counts)).all() and (counts.sum(axis=1) == 20).all()
+    assert stratified == bool((counts[:, :5].sum(axis=1) == 5).all())
+    size = np.where(of == 0, 5, 15) if stratified else np.full(20, 20)
+    together = (of[:, None] == of) if stratified else np.ones((20, 20))
+    expected = np.diag(np.ones(20)) - together / size
+    np.testing.assert_allclose(counts.mean(axis=0), 1.0, atol=0.08)
+    np.testing.assert_allclose(np.cov(counts.T), expected, atol=0.12)

@@ -215,7 +215,7 @@ class Measure:
         ...     return np.median(y_score[y_true]) - np.median(y_score[~y_true])
         >>> y, s = np.arange(40) % 2, np.random.default_rng(0).normal(size=40)
         >>> print(str(infer(y, s, Measure.of(median_gap), random_state=0)).splitlines()[0])
-        median_gap 0.60 [-0.12, 0.95] (95 % CI)
+        median_gap 0.60 [-0.09, 0.95] (95 % CI)
         """
         return OwnMeasure(function)
 

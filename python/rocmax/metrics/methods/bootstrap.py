@@ -28,10 +28,9 @@ class Bootstrap(Method):
 
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
     are drawn with their weights. Models of the same samples share the draws. Samples of two classes are drawn by their
-    rank in the first model, so the order of the rows does not matter (but for :class:`SmoothedAUC` and your own
-    measures). Where all resamples have the same value, as with separated classes, a measure with two bounds has
-    Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a variance of 0, up to the greatest value
-    that these class sizes allow.
+    rank in the first model, so the order of the rows does not matter. Where all resamples have the same value, as with
+    separated classes, a measure with two bounds has Newcombe's or Wilson's interval, as for ``method="logit-delong"``
+    with a variance of 0, up to the greatest value that these class sizes allow.
 
     Parameters
     ----------
