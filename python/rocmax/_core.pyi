@@ -10,8 +10,8 @@ from rocmax._typing import F64, Labels, Scores
 __all__ = [
     "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
     "__version__", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "curve_points",
-    "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "pair_loss", "partial_boost", "permuted_distances",
-    "pool_bins", "rank_boost", "split_tree",
+    "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "newton_step", "pair_loss", "partial_boost",
+    "permuted_distances", "pool_bins", "rank_boost", "split_tree",
 ]  # fmt: skip
 __version__: str
 
@@ -233,4 +233,11 @@ def leave_pair_out(
     tau: float,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
+def newton_step(
+    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]],
+    rows: NDArray[np.intp],
+    pull: tuple[NDArray[np.intp], F64] | tuple[Curvature, float],
+    gradient: F64,
+    until: tuple[float, int],
+) -> F64: ...
 def minimise_on_simplex(gram: F64, gain: F64, total: float, start: F64, tol: float) -> F64: ...

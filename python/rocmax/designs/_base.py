@@ -1,5 +1,7 @@
 """The interface between solvers and features."""
 
+from typing import Any
+
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
@@ -37,6 +39,14 @@ class Design:
 
     def rows(self, index: Rows, /) -> "Design | None":
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
+        return None
+
+    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        """Return a step that solves (I + X'HX) step = -gradient, X some rows and ``pull`` their products with H.
+
+        ``until`` has its residual, relative to the gradient, and the largest number of products. None if the core has
+        no products with these features, or if BLAS has faster ones.
+        """
         return None
 
     def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
-from rocmax.designs._blocks import in_rows, row_blocks, slices, tiles
+from rocmax.designs._blocks import as_float, in_rows, row_blocks, slices, tiles
 from rocmax.designs._moments import add_moments, rough_mean, some_rows
 
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
@@ -19,6 +20,9 @@ _FEW, _FEW_SPARSE = 0.4, 0.15
 _NARROWER = 2.0
 # The least square of the longest row in single precision: products with coefficients of shorter ones are lost.
 _SHORTEST = 1e-25
+# Feature values of some rows up to which products by the core take less time than by BLAS, whose calls cost more.
+_IN_CACHE = 1 << 19
+_FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 # Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
 _ROWS, SOME = 16, 50
 
@@ -82,6 +86,14 @@ class DenseDesign(_LinearDesign):
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(in_rows(self._X[index]), self._origin)
 
+    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        X = self._X
+        if type(X) is not np.ndarray or self._origin is not None or len(rows) * self.dim > _IN_CACHE:
+            return None
+        if not (X.flags.c_contiguous and X.flags.aligned and X.dtype in _FLOATS):
+            X, rows = in_rows(as_float(X[rows])), np.arange(len(rows))
+        return _core.newton_step(X, rows, pull, gradient, until)
+
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):
             return None
@@ -102,14 +114,19 @@ class SparseDesign(_LinearDesign):
 
     def __init__(self, X: Any) -> None:
         # scipy's constructors check all indices: on wide tables that takes as long as two products.
-        super().__init__(X if isinstance(X, sp.csr_array) else sp.csr_array(X))
+        X = X if isinstance(X, sp.csr_array) else sp.csr_array(X)
+        # scipy would cast other numbers up in each product.
+        X = X if X.dtype == np.float64 else X.astype(np.float64)
+        if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+            X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+        super().__init__(X)
         self._Xt = self._X.T  # shares the arrays
 
     def accurate(self, *, shifted: bool = True) -> "SparseDesign":
         columns = shifted & (np.bincount(self._X.indices, minlength=self.dim) == self.n_samples)  # without zeros
-        if self._X.dtype == np.float64 and not columns.any():
+        if not columns.any():
             return self
-        X = self._X.astype(np.float64)
+        X = self._X.copy()
         origin = np.where(columns, X[[0]].toarray()[0], 0.0)
         X.data -= origin[X.indices]
         return SparseDesign(X)
@@ -142,9 +159,13 @@ class SparseDesign(_LinearDesign):
         return vectors
 
     def rows(self, index: Rows, /) -> "SparseDesign":
-        X = self._X[index]
-        # scipy would cast float32 features up in each of the many products.
-        return SparseDesign(X if X.dtype == np.float64 else X.astype(np.float64))
+        return SparseDesign(self._X[index])
+
+    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        X = self._X
+        if X.indices.dtype != np.int32:  # more values than these count
+            return None
+        return _core.newton_step((X.data, X.indices, X.indptr), rows, pull, gradient, until)
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())

@@ -1,5 +1,7 @@
 """A design of some samples of another design, without a copy of their features."""
 
+from typing import Any
+
 import numpy as np
 
 from rocmax._typing import F64, Coefs, Rows
@@ -24,6 +26,9 @@ class SubsetDesign(Design):
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u, v)
+
+    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        return self._design.newton_step(self._index[rows], pull, gradient, until)
 
     def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
         return self._design.single(self._index if rows is None else self._index[rows])

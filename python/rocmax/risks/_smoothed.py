@@ -1,6 +1,5 @@
 """Smoothed risks: cuts with a curvature."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +8,6 @@ import numpy as np
 from rocmax import _core
 from rocmax._typing import F64, Bool, Rows
 
-Product = Callable[[F64], F64]
 # Of the negatives: the score at which half a sample counts, the width over which its share rises, the share of a tie.
 Selection = tuple[float, float, float]
 
@@ -41,8 +39,8 @@ class Curvature:
         """The number of samples of positive weight."""
         return len(self.labels) if self.sample_weight is None else int(np.count_nonzero(self.sample_weight))
 
-    def sample(self, size: int, rng: np.random.Generator) -> tuple[Rows, Product]:
-        """Return the rows of a sample, and its estimate of the curvature as a product with scores of these rows.
+    def sample(self, size: int, rng: np.random.Generator) -> tuple[Rows, _core.Curvature]:
+        """Return the rows of a sample, and its estimate of the curvature, over the scores of these rows.
 
         Half of the rows are positives, the others negatives that have a share, as far as there are enough, and at
         least one of each; all have positive weights.
@@ -57,8 +55,7 @@ class Curvature:
             factor = scale / (self.width * pos_share * neg_share)
             hinges.append(((factor, margin, selection), (self.scores[negatives], of_neg)))
             rows.append(negatives)
-        curvature = _core.Curvature((self.scores[positives], of_pos), hinges, self.width)
-        return np.concatenate(rows), curvature.product
+        return np.concatenate(rows), _core.Curvature((self.scores[positives], of_pos), hinges, self.width)
 
     def _draw(self, wanted: Bool, size: int, rng: np.random.Generator) -> tuple[Rows, F64, float]:
         """Return up to `size` of the wanted rows, ascending, with weights, and their share of the total weight.

@@ -7,7 +7,7 @@ from rocmax.designs import inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._objective import DIVISIBLE, HINGES, Model, Objective, missing, require
-from rocmax.solvers._steps import Hessian, Point, Ray, Springs, search, solve
+from rocmax.solvers._steps import Point, Ray, Springs, search, solve
 
 # The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after
 # _INNER_STEPS steps.
@@ -181,9 +181,11 @@ class Envelope:
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
         """Return the step to the minimiser of the second-order model."""
         design, stiffness = self._objective.design, self._objective.C * self.penalty
-        springs: list[Hessian] = [
-            Springs(design, part.rows, part.starts, stiffness * of_samples[part.rows])
+        tied = [
+            (part.rows, part.starts, stiffness * of_samples[part.rows])
             for part, of_samples in zip(found.parts, self._of_samples, strict=True)
             if len(part.rows)
         ]
-        return solve(springs, gradient, design, residual)
+        if not tied:
+            return -gradient
+        return solve(Springs.joined(*map(list, zip(*tied, strict=True))), gradient, design, residual)

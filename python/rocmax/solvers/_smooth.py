@@ -34,8 +34,8 @@ def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
         gradient = model.vector + C * design.adjoint([found.coef])[0]
         if 0.5 * inner(design, gradient, gradient) <= tol * value:
             break
-        springs = Springs(design, rows, one_group, C * objective.oracle.stiffness(found))
-        ray = Ray(objective, model, model.vector + solve([springs], gradient, design, _RESIDUAL))
+        springs = Springs(rows, one_group, C * objective.oracle.stiffness(found))
+        ray = Ray(objective, model, model.vector + solve(springs, gradient, design, _RESIDUAL))
         origin = Point(0.0, value, inner(design, gradient, ray.direction))
         lowest = search(ray.point, origin, 0.0, flat=_FLAT, max_calls=_CALLS)
         if lowest.value >= value:

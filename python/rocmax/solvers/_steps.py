@@ -4,15 +4,14 @@ The equations are (I + H) step = -gradient, with H from springs between samples 
 """
 
 from collections.abc import Callable
-from functools import reduce
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from rocmax._runtime.settings import settings
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64, AnyArray, Rows
 from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Evaluation, Smoothed
 from rocmax.solvers._objective import Model, Objective
@@ -176,73 +175,79 @@ def lengthened(
     return (ray.model(lowest.step), lowest.value, lowest.found) if lowest.value < value else (model, value, found)
 
 
-# A part of H, as its product with a vector.
-Hessian = Callable[[F64], F64]
+class Springs:
+    """Springs between samples and the means of their groups; `rows` holds the samples group after group."""
+
+    def __init__(self, rows: Rows, starts: Rows, stiffness: F64) -> None:
+        self.rows, self.core = rows, (starts, stiffness)
+        self._sizes = np.concatenate((starts[1:], [len(rows)])) - starts
+        self._sums = np.add.reduceat(stiffness, starts)
+
+    @classmethod
+    def joined(cls, rows: list[Rows], starts: list[Rows], stiffness: list[F64]) -> Self:
+        """Return springs over several lists of samples, which may share samples."""
+        before = np.cumsum([0, *map(len, rows[:-1])])
+        shifted = [start + n for start, n in zip(starts, before, strict=True)]
+        return cls(*map(np.concatenate, (rows, shifted, stiffness)))
+
+    def __call__(self, change: F64, /) -> F64:
+        """Return the pull on each sample for a change of the scores."""
+        return np.asarray(self.core[1] * self._off_mean(change[:, None])[:, 0])
+
+    def matrix(self, features: AnyArray) -> F64:
+        """Return the product with all vectors, given the features of the samples."""
+        apart = self._off_mean(features.astype(np.float64, copy=False))
+        return np.asarray(apart.T @ (self.core[1][:, None] * apart))
+
+    def _off_mean(self, values: F64) -> F64:
+        """Subtract the means of the groups; `values` has a row for each sample."""
+        starts, stiffness = self.core
+        sums = np.add.reduceat(stiffness[:, None] * values, starts, axis=0)
+        return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
-def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, steps: int = _CG_STEPS) -> F64:
-    """Solve (I + H) step = -gradient, H the sum of the parts: exactly if all have a matrix, else to a residual."""
-    matrices = [matrix for part in parts if isinstance(part, Springs) and (matrix := part.matrix()) is not None]
-    if matrices and len(matrices) == len(parts):
-        hessian = reduce(np.add, matrices)
-        hessian.flat[:: design.dim + 1] += 1.0
-        _, step, failed = dposv(hessian, -gradient)
-        if not failed and gradient @ step < 0:  # strong springs may hide the identity
-            return np.asarray(step)
+def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F64:
+    """Solve (I + H) step = -gradient, H from springs: exactly if it is small, else to a residual."""
+    rows = springs.rows
+    if design.dim <= settings().exact_newton and design.dim * len(rows) <= _ENTRIES:
+        features = _sample(design, rows).features()
+        if features is not None:
+            hessian = springs.matrix(features)
+            hessian.flat[:: design.dim + 1] += 1.0
+            _, step, failed = dposv(hessian, -gradient)
+            if not failed and gradient @ step < 0:  # strong springs may hide the identity
+                return np.asarray(step)
+    found = design.newton_step(rows, springs.core, gradient, (residual, _CG_STEPS))
+    return _conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
+
+
+def _sample(design: Design, rows: Rows) -> Design:
+    """Return the design of some samples, copied if that pays."""
+    n = design.n_samples
+    few = len(rows) <= max(_COPIED, _SHARE * n)
+    if n * design.dim > settings().small_product:
+        few = few and len(rows) <= _NEARLY_ALL * n
+    copied = design.rows(rows) if few else None
+    return SubsetDesign(design, rows) if copied is None else copied
+
+
+def _conjugate(pull: Callable[[F64], F64], sample: Design, gradient: F64, residual: float, steps: int) -> F64:
+    """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
     found, left, direction = np.zeros_like(gradient), -gradient, -gradient
-    now = first = inner(design, left, left)
+    now = first = inner(sample, left, left)
     for _ in range(steps):
         if now <= residual**2 * first:
             break
-        image = sum((part(direction) for part in parts), direction)
-        curvature = inner(design, direction, image)
+        image = direction + sample.adjoint([pull(sample.scores(direction))])[0]
+        curvature = inner(sample, direction, image)
         if not 0.0 < curvature < np.inf:
             break
         length = now / curvature
         found = found + length * direction
         left = left - length * image
-        before, now = now, inner(design, left, left)
+        before, now = now, inner(sample, left, left)
         direction = left + (now / before) * direction
     return found
-
-
-def is_small(design: Design, n_rows: int) -> bool:
-    """Whether the equations with springs at so many samples are solved exactly."""
-    return design.dim <= settings().exact_newton and design.dim * n_rows <= _ENTRIES
-
-
-class Springs:
-    """Springs between samples and the means of their groups; `rows` holds the samples group after group."""
-
-    def __init__(self, design: Design, rows: Rows, starts: Rows, stiffness: F64) -> None:
-        self._starts, self._stiffness = starts, stiffness
-        n = design.n_samples
-        few = len(rows) <= max(_COPIED, _SHARE * n)
-        if n * design.dim > settings().small_product:
-            few = few and len(rows) <= _NEARLY_ALL * n
-        copied = design.rows(rows) if few else None
-        self._sample = SubsetDesign(design, rows) if copied is None else copied
-        self._sizes = np.concatenate((starts[1:], [len(rows)])) - starts
-        self._sums = np.add.reduceat(stiffness, starts)
-        self._features = self._sample.features() if is_small(design, len(rows)) else None
-
-    def __call__(self, vector: F64, /) -> F64:
-        """Return the product with a vector."""
-        change = self._sample.scores(vector)
-        image: F64 = self._sample.adjoint([self._stiffness * self._off_mean(change[:, None])[:, 0]])[0]
-        return image
-
-    def matrix(self) -> F64 | None:
-        """Return the matrix if it is small and the features are in memory."""
-        if self._features is None:
-            return None
-        apart = self._off_mean(self._features.astype(np.float64, copy=False))
-        return np.asarray(apart.T @ (self._stiffness[:, None] * apart))
-
-    def _off_mean(self, values: F64) -> F64:
-        """Subtract the means of the groups; `values` has a row for each sample."""
-        sums = np.add.reduceat(self._stiffness[:, None] * values, self._starts, axis=0)
-        return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
 def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | None:
@@ -270,17 +275,14 @@ def sampled_step(
     n_samples = of_risk.n_samples
     size = min(max(design.dim, min(_ROWS, n_samples)), max(_ROWS, n_samples // _ONE_OF))
     rows, curvature = of_risk.sample(size, rng)
-    sample = design.rows(rows)
-    if sample is None:
-        return None
-
-    def product(vector: F64) -> F64:
-        image: F64 = objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
-        return image
-
     gradient = model.vector + objective.C * slope
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
     steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
-    step = solve([product], gradient, design, _RESIDUAL, steps)
+    step = design.newton_step(rows, (curvature, objective.C), gradient, (_RESIDUAL, steps))
+    if step is None:
+        sample = design.rows(rows)
+        if sample is None:
+            return None
+        step = _conjugate(lambda change: objective.C * curvature.product(change), sample, gradient, _RESIDUAL, steps)
     return step, inner(design, gradient, step)

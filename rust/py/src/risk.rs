@@ -153,7 +153,7 @@ type Class<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
 /// The curvature of a smoothed risk over a sample; see `rocmax_core::risk::Curvature`.
 #[pyclass(frozen, module = "rocmax._core")]
-pub(crate) struct Curvature(CoreCurvature);
+pub(crate) struct Curvature(pub(crate) CoreCurvature);
 
 #[pymethods]
 impl Curvature {

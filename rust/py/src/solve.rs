@@ -2,9 +2,10 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::solve::{self, Cross, Side};
+use rocmax_core::solve::{self, Cross, Features, Number, Side};
 
 use crate::gate::{self, Need};
+use crate::risk::Curvature;
 
 type Column<'py> = PyReadonlyArray1<'py, f64>;
 type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>);
@@ -63,4 +64,78 @@ pub(crate) fn minimise_on_simplex<'py>(
     let need = Need { work: gram.len(), bytes: 16 * gram.len() };
     gate::enter(py, 1, need, |ctx| solve::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx))?;
     Ok(weights.into_pyarray(py))
+}
+
+type Indices<'py> = PyReadonlyArray1<'py, i32>;
+
+/// Features of all samples: dense, or the values, columns and starts of the rows of a sparse matrix.
+#[derive(FromPyObject)]
+pub(crate) enum Matrix<'py> {
+    Single(PyReadonlyArray2<'py, f32>),
+    Double(PyReadonlyArray2<'py, f64>),
+    Sparse((Column<'py>, Indices<'py>, Indices<'py>)),
+}
+
+/// Springs between samples and the means of their groups (starts, stiffness), or a curvature and its factor.
+#[derive(FromPyObject)]
+pub(crate) enum Pull<'py> {
+    Springs((PyReadonlyArray1<'py, isize>, Column<'py>)),
+    Smoothed((PyRef<'py, Curvature>, f64)),
+}
+
+/// A step that solves Newton's equations; see `rocmax_core::solve::newton_step`.
+#[pyfunction]
+pub(crate) fn newton_step<'py>(
+    py: Python<'py>,
+    features: Matrix<'py>,
+    rows: PyReadonlyArray1<'py, isize>,
+    pull: Pull<'py>,
+    gradient: Column<'py>,
+    until: (f64, usize),
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (rows, gradient) = (indices(&rows)?, gradient.as_slice()?);
+    match &features {
+        Matrix::Single(all) => solved(py, Features::Dense(all.as_slice()?), &rows, &pull, gradient, until),
+        Matrix::Double(all) => solved(py, Features::Dense(all.as_slice()?), &rows, &pull, gradient, until),
+        Matrix::Sparse((values, columns, starts)) => {
+            let all = Features::<f64>::Sparse(values.as_slice()?, columns.as_slice()?, starts.as_slice()?);
+            solved(py, all, &rows, &pull, gradient, until)
+        }
+    }
+}
+
+fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
+    Ok(rows.as_slice()?.iter().map(|&row| row as usize).collect())
+}
+
+fn solved<'py, T: Number>(
+    py: Python<'py>,
+    features: Features<'_, T>,
+    rows: &[usize],
+    pull: &Pull<'_>,
+    gradient: &[f64],
+    until: (f64, usize),
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let stored = match features {
+        Features::Dense(_) => rows.len() * gradient.len(),
+        Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+    };
+    let need = Need { work: stored, bytes: 64 * (gradient.len() + rows.len()) };
+    let step = match pull {
+        Pull::Springs((starts, stiffness)) => {
+            let (starts, stiffness) = (indices(starts)?, stiffness.as_slice()?);
+            let pull = |change: &[f64]| solve::spring_pull(&starts, stiffness, change);
+            gate::enter(py, 1, need, |ctx| solve::newton_step(features, rows, pull, gradient, until, ctx))?
+        }
+        Pull::Smoothed((curvature, factor)) => {
+            let curvature = &curvature.0;
+            let pull = |change: &[f64]| {
+                let mut pull = curvature.product(change)?;
+                pull.iter_mut().for_each(|pull| *pull *= factor);
+                Ok(pull)
+            };
+            gate::enter(py, 1, need, |ctx| solve::newton_step(features, rows, pull, gradient, until, ctx))?
+        }
+    };
+    Ok(step.into_pyarray(py))
 }

@@ -13,6 +13,7 @@ mod cuts;
 mod data;
 mod left_out_pairs;
 pub mod naive;
+mod newton;
 mod pair_losses;
 mod papers;
 mod samples;

@@ -1,0 +1,110 @@
+"""Steps of the core solve Newton's equations of some samples, as dense matrices do, whatever the storage."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rocmax import _core
+from rocmax._runtime.settings import using
+from rocmax.designs import SubsetDesign, as_design
+from rocmax.designs._linear import DenseDesign
+from rocmax.risks import Tight
+from rocmax.solvers._steps import Springs, solve
+
+N = 90
+KINDS = {
+    "dense": lambda X: X,
+    "single": lambda X: X.astype(np.float32),
+    "columns": np.asfortranarray,
+    "sparse": sp.csr_array,
+    "sparse single": lambda X: sp.csr_array(X.astype(np.float32)),
+}
+
+
+def features(dim):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((N, dim)) * (rng.random((N, dim)) < 0.4)
+
+
+def springs(n_groups, rng):
+    """Return springs over rows in random order, some twice, as two hinges have them."""
+    rows = np.concatenate([rng.permutation(N)[:40], rng.permutation(N)[:25]]).astype(np.intp)
+    starts = np.sort(np.concatenate([[0], rng.choice(np.arange(1, 65), n_groups - 1, replace=False)])).astype(np.intp)
+    return Springs(rows, starts, rng.uniform(0.01, 1.0, len(rows)))
+
+
+def naive(pull):
+    """Return the matrix of a pull, one product for each sample."""
+    return np.array([pull(unit) for unit in np.eye(len(pull.rows if isinstance(pull, Springs) else N))]).T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", [1, 31, 32, 77])
+@pytest.mark.parametrize("n_groups", [1, 9, 60])
+def test_a_step_with_springs_is_that_of_the_dense_equations(kind, dim, n_groups):
+    rng = np.random.default_rng(1)
+    X, pull, gradient = features(dim), springs(n_groups, rng), rng.standard_normal(dim)
+    some = X[pull.rows]
+    exact = -np.linalg.solve(np.eye(dim) + some.T @ naive(pull) @ some, gradient)
+    step = as_design(KINDS[kind](X)).newton_step(pull.rows, pull.core, gradient, (1e-9, 1000))
+    np.testing.assert_allclose(step, exact, atol=1e-5 if "single" in kind else 1e-8)
+    np.testing.assert_allclose(np.eye(dim) + pull.matrix(some), np.eye(dim) + some.T @ naive(pull) @ some, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_with_a_smoothed_curvature_is_that_of_the_dense_equations(kind):
+    rng = np.random.default_rng(2)
+    X, labels, gradient = features(50), rng.random(N) < 0.3, rng.standard_normal(50)
+    smoothed = Tight((0.0, 0.5)).bind(_core.Problem(labels), 1).smooth(rng.standard_normal(N), 1.0)
+    rows, curvature = smoothed.curvature.sample(10**6, rng)
+    H = np.array([curvature.product(unit) for unit in np.eye(len(rows))]).T
+    exact = -np.linalg.solve(np.eye(50) + 30.0 * X[rows].T @ H @ X[rows], gradient)
+    step = as_design(KINDS[kind](X)).newton_step(rows, (curvature, 30.0), gradient, (1e-9, 1000))
+    np.testing.assert_allclose(step, exact, atol=1e-5 if "single" in kind else 1e-8)
+
+
+def test_a_step_ends_at_the_residual_or_at_the_last_product():
+    rng = np.random.default_rng(3)
+    X, pull, gradient = features(60), springs(5, rng), rng.standard_normal(60)
+    some = X[pull.rows]
+    hessian = np.eye(60) + some.T @ naive(pull) @ some
+    steps = [
+        as_design(X).newton_step(pull.rows, pull.core, gradient, (residual, 1000)) for residual in (0.5, 0.1, 1e-3)
+    ]
+    left = [np.linalg.norm(hessian @ step + gradient) / np.linalg.norm(gradient) for step in steps]
+    assert left[2] <= 1e-3 < left[1] <= 0.1 < left[0] <= 0.5
+    along = as_design(X).newton_step(pull.rows, pull.core, gradient, (0.0, 1))
+    np.testing.assert_allclose(along, -gradient * (gradient @ gradient) / (gradient @ hessian @ gradient))
+    assert not as_design(X).newton_step(pull.rows, pull.core, gradient, (0.0, 0)).any()
+
+
+def test_rows_of_a_design_and_the_layout_do_not_change_a_bit():
+    rng = np.random.default_rng(4)
+    X, pull, gradient = features(300), springs(7, rng), rng.standard_normal(300)
+    places = rng.permutation(N)
+    back = np.argsort(places)[pull.rows]
+    expected = as_design(X).newton_step(pull.rows, pull.core, gradient, (0.1, 50))
+    for design in (as_design(np.asfortranarray(X)), as_design(np.repeat(X, 2, axis=1)[:, ::2])):
+        assert np.array_equal(design.newton_step(pull.rows, pull.core, gradient, (0.1, 50)), expected)
+    whole = SubsetDesign(as_design(X), places)
+    assert np.array_equal(whole.newton_step(back, pull.core, gradient, (0.1, 50)), expected)
+
+
+def test_other_designs_take_the_same_step_by_their_own_products(tmp_path):
+    rng = np.random.default_rng(5)
+    X, pull, gradient = features(300), springs(7, rng), rng.standard_normal(300)
+    expected = as_design(X).newton_step(pull.rows, pull.core, gradient, (1e-6, 50))
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
+    stored[:] = X
+    for design in (DenseDesign(X + 3.0, np.full(300, 3.0)), as_design(stored)):
+        assert design.newton_step(pull.rows, pull.core, gradient, (1e-6, 50)) is None
+        np.testing.assert_allclose(solve(pull, gradient, design, 1e-6), expected, atol=1e-5)
+    with using(exact_newton=1000):
+        np.testing.assert_allclose(solve(pull, gradient, as_design(X), 0.3), expected, atol=1e-5)
+
+
+def test_a_curvature_that_is_not_finite_ends_the_steps():
+    pull = Springs(np.arange(4), np.zeros(1, dtype=np.intp), np.full(4, np.inf))
+    gradient = np.ones(3)
+    step = as_design(np.arange(12.0).reshape(4, 3)).newton_step(pull.rows, pull.core, gradient, (0.1, 50))
+    assert not step.any()
