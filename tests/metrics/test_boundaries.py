@@ -80,6 +80,29 @@ def test_single_clusters_and_equal_weights_say_nothing(measure):
                 assert found.confidence_interval == pytest.approx(plain.confidence_interval, abs=1e-6), at
 
 
+@pytest.mark.parametrize("average", ["macro", "weighted", None])
+@pytest.mark.parametrize("size", [4, 30])
+def test_single_clusters_and_equal_weights_say_nothing_of_several_classes(size, average):
+    rng = np.random.default_rng(2)
+    k = np.repeat([0, 1, 2], size)
+    score = rng.random((len(k), 3)) + 0.5 * np.eye(3)[k]
+    once = np.arange(len(k))
+    how = {"multi_class": "ovr", "average": average}
+    for measure in (AUC(**how), PartialAUC((0.0, 0.5), **how)):
+        plain = infer(k, score, measure)
+        weights = {"sample_weight": np.full(len(k), 0.3), "weight_kind": "sampling"}
+        copies = infer(np.tile(k, 5), np.tile(score, (5, 1)), measure, groups=np.tile(once, 5))
+        for found in (infer(k, score, measure, groups=once), infer(k, score, measure, **weights), copies):
+            assert np.allclose(found.standard_error, plain.standard_error, rtol=1e-9)
+            assert np.allclose(found.confidence_interval, plain.confidence_interval, atol=1e-9)
+    if average is not None:
+        models = {"a": score, "b": rng.random(score.shape)}
+        plain, *others = (compare(k, models, measure, **more) for more in ({}, {"groups": once}, weights))
+        for found in others:
+            assert tuple(found.confidence_interval) == pytest.approx(tuple(plain.confidence_interval), abs=1e-9)
+            assert found.pvalue == pytest.approx(plain.pvalue)
+
+
 @pytest.mark.parametrize("more", [{"groups": np.arange(55)}, {"sample_weight": np.ones(55), "weight_kind": "sampling"}])
 def test_five_samples_are_five_whatever_is_said_of_them(more):
     y, noise = np.repeat([1, 0], [5, 50]), np.random.default_rng(0).normal(size=55)

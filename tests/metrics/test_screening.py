@@ -17,6 +17,7 @@ from rocmax.metrics import (
     FPRAtTPR,
     Measure,
     PartialAUC,
+    PrecisionAt,
     TPRAtFPR,
     compare,
     infer,
@@ -71,6 +72,18 @@ def test_ties_are_the_mean_over_orders(kind):
         drawn = [published(kind, y, s + 1e-6 * rng.random(len(s)), number) for _ in range(2000)]
         error = np.std(drawn) / np.sqrt(len(drawn)) + 1e-12
         assert abs(kind(number)(y, s) - np.mean(drawn)) < 5 * error
+
+
+def test_light_samples_beside_heavy_ones():
+    # A light sample above or below a heavy one lies at 0 or 1, and in a tie it is spread evenly over [0, 1].
+    heavy, light, alpha = 1e12, 1e-12, 5.0
+    decay = np.exp(-alpha)
+    for y, at in (([0, 1], decay), ([1, 0], 1.0)):
+        found = RIE(alpha)(y, [0.9, 0.1], sample_weight=np.where(y, light, heavy))
+        assert found == pytest.approx(at * alpha / (1.0 - decay), rel=1e-12)
+    tied = {"y_true": [1, 0, 1], "y_score": [0.3] * 3, "sample_weight": [heavy, 1.0, light]}
+    assert BEDROC(alpha)(**tied) == pytest.approx(1.0 - (1.0 / alpha - decay / (1.0 - decay)), rel=1e-11)
+    assert PrecisionAt(1)(**tied) == pytest.approx(1.0, rel=1e-11)
 
 
 @pytest.mark.parametrize("kind", MEASURES)

@@ -79,7 +79,8 @@ class CutMeasure(RankedMeasure):
         step = scales[0] * ranking.pos + scales[1] * ranking.neg
         reached = np.cumsum(step)
         k = min(int(np.searchsorted(reached, at)), len(step) - 1)
-        share = float(np.clip(1.0 - (reached[k] - at) / step[k], 0.0, 1.0)) if step[k] > 0 else 1.0
+        before = reached[k - 1] if k else 0.0
+        share = float((at - before) / step[k]) if before < at < reached[k] else 1.0
         tpr, fpr = (
             min(float(part[:k].sum() + share * part[k]) / size, 1.0)
             for part, size in zip(ranking.masses, ranking.sizes, strict=True)

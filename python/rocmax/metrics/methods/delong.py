@@ -63,7 +63,7 @@ class DeLong(_ByComponents):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
-            return Covariance(*covariance_of_classes(sample, measure))
+            return Covariance(*covariance_of_classes(sample, measure)[:2])
         return Covariance(*covariance_of(sample, measure)[:2])
 
 
@@ -83,7 +83,8 @@ class LogitDeLong(_ByComponents):
         if measure.counts_pairs and isinstance(sample, Sample) and not sample.of_pairs and min(sample.counted) == 1:
             return Newcombe().estimate(sample, measure)
         if isinstance(sample, Classes):
-            return super().estimate(sample, measure)
+            most = (sample.n_groups or np.inf) - 1.0
+            return self.of_parts(*variance_of_classes(sample, measure), measure, most)
         return self.of_parts(*variance_parts(sample, measure), measure, most_freedom(sample))
 
     def of_parts(

@@ -73,8 +73,7 @@ class Profile(Method):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
-            estimate, matrix = covariance_of_classes(sample, measure)
-            count = sample[0].n_groups or min(sample[0].sizes)
+            estimate, matrix, count = covariance_of_classes(sample, measure)
             return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
         method = default_method(measure, Data.of(sample), sample.effective)

@@ -26,11 +26,15 @@ class Influence(NamedTuple):
 def influence(data: Classes, measure: Measure) -> Influence:
     """Return the values of the measure and the influence of every sample on them.
 
-    In a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))`` with
-    n_c the size of the sample's class there. With average="weighted" the shares of the classes are estimates as well.
+    In a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(k / (k - 1))`` with n_c
+    the size of the sample's class there and k that size, or its clusters. With average="weighted" the shares of the
+    classes are estimates as well.
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
+        if data.group is not None:
+            held = _held(data.group[rows][members])
+            return float(np.sqrt(held / (held - 1)))
         return float(np.sqrt(correction(part.weight, members, data.weight_kind)))
 
     return _summed(data, measure, factor)
@@ -70,8 +74,6 @@ def _summed(
 def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return the values, the part of every class of samples in their variances, and the size of each part."""
     found = influence(data, measure)
-    if data.group is not None:
-        return found.value, [_clustered(data, found.of_sample)], [float(data.group.max() + 1)]
     parts, sizes = _parts(data, found.of_sample)
     if measure.average is None:  # a class against the rest, as if these were one class
         own = np.diagonal(parts)
@@ -80,7 +82,12 @@ def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64]
 
 
 def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
-    """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
+    """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes.
+
+    With clusters Obuchowski's variance is shared out as if none held two classes, whose sizes are numbers of clusters.
+    """
+    if data.group is not None:
+        return _cluster_parts(data, of_sample, data.group)
     with np.errstate(over="ignore"):  # what overflows is refused as a variance
         squares = of_sample**2
     if data.weight is not None and data.weight_kind == "frequency":  # w equal samples share the influence
@@ -104,21 +111,16 @@ def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: i
     return np.array(found)
 
 
-def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64]:
-    """Return the measure of models of the same samples and its covariance."""
+def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64, float]:
+    """Return the measure of models of the same samples, its covariance, and the size of the smallest class."""
     found = [influence(data, measure) for data in models]
     rows = np.vstack([each.of_sample for each in found])
     first, second = np.triu_indices(len(rows))
-
-    def variance(of_sample: F64) -> F64:
-        if models[0].group is not None:
-            return _clustered(models[0], of_sample)
-        return np.asarray(_parts(models[0], of_sample)[0].sum(axis=1))
-
-    sums, gaps = (variance(rows[first] + sign * rows[second]) for sign in (1, -1))
+    sums, gaps = (_parts(models[0], rows[first] + sign * rows[second])[0].sum(axis=1) for sign in (1, -1))
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
-    return np.concatenate([each.value for each in found]), covariance
+    smallest = _parts(models[0], found[0].of_sample)[1].min()
+    return np.concatenate([each.value for each in found]), covariance, float(smallest)
 
 
 def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
@@ -130,19 +132,24 @@ def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
     return np.asarray(weight * slope[data.of])
 
 
-def _clustered(data: Classes, of_sample: F64) -> F64:
-    """Return the variance of sums over groups, as Obuchowski's for two classes."""
-    group = data.group
-    assert group is not None
+def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tuple[F64, F64]:
     n_groups = int(group.max()) + 1
     sums, counts = [], []
     for k in range(len(data.names)):
         rows = data.of == k
-        held, size = n_distinct(group[rows]), np.count_nonzero(rows)
-        if held < 2:
-            raise ValueError(f"groups must spread each class over two of them or more, got {held}")
-        # The correction of groups replaces that of samples.
+        held = _held(group[rows])
         of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
-        sums.append(of_group * np.sqrt((size - 1) / size))
+        sums.append(of_group * np.sqrt((held - 1) / held))  # the factors of the comparisons are those of the clusters
         counts.append(held)
-    return np.asarray((of_clusters(sums, counts, n_groups) ** 2).sum(axis=1))
+    total = (of_clusters(sums, counts, n_groups) ** 2).sum(axis=1)
+    own = np.array([held / (held - 1) * (rows**2).sum(axis=1) for rows, held in zip(sums, counts, strict=True)]).T
+    whole = own.sum(axis=1, keepdims=True)
+    return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0) * total[:, None], np.array(counts, float)
+
+
+def _held(group: NDArray[np.intp]) -> int:
+    """Return the number of clusters that samples of a class belong to."""
+    held = n_distinct(group)
+    if held < 2:
+        raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+    return held

@@ -5,12 +5,14 @@
 
 use crate::curve::empirical::Curve;
 use crate::curve::sum::Sum;
+use crate::curve::walk::Placed;
 
-/// A block of ties: its ends, as shares of all samples, and its share of positives.
+/// A block of ties: the weight above it, its own, which a difference of sums would round, and its share of each class.
+#[derive(Clone, Copy)]
 struct Block {
-    from: f64,
-    to: f64,
-    positive: f64,
+    above: f64,
+    weight: f64,
+    classes: [f64; 2],
 }
 
 /// A measure of early recognition.
@@ -27,36 +29,42 @@ pub enum Screening {
 impl Screening {
     /// The value on a curve. O(number of distinct scores).
     pub(crate) fn of(self, curve: &Curve) -> f64 {
-        let share = curve.pos() / (curve.pos() + curve.neg());
+        let (total, sizes) = (curve.pos() + curve.neg(), [curve.pos(), curve.neg()]);
         match self {
             Screening::Enrichment(fraction) => {
-                let inside = blocks(curve).map(|b| b.positive * f64::max(f64::min(b.to, fraction) - b.from, 0.0));
-                f64::min(inside.collect::<Sum>().value() / share, 1.0) / fraction
+                let inside = |b: Block| ((fraction * total - b.above) / b.weight).clamp(0.0, 1.0);
+                f64::min(blocks(curve).map(|b| b.classes[0] * inside(b)).collect::<Sum>().value(), 1.0) / fraction
             }
-            Screening::Rie(alpha) => early(curve, alpha) / share / -(-alpha).exp_m1(),
+            Screening::Rie(alpha) => early(curve, 0, alpha) / fall(0.0, 1.0, alpha),
             Screening::Bedroc(alpha) => {
-                let (least, most) = (fall(1.0 - share, 1.0, alpha), fall(0.0, share, alpha));
-                ((early(curve, alpha) - least) / (most - least)).clamp(0.0, 1.0)
+                // By the rarer class, beside whose share no difference of the others is rounded.
+                let class = usize::from(sizes[1] < sizes[0]);
+                let share = sizes[class] / total;
+                let (last, first) = (fall(1.0 - share, share, alpha), fall(0.0, share, alpha));
+                let value = (early(curve, class, alpha) - last) / (first - last);
+                (if class == 0 { value } else { 1.0 - value }).clamp(0.0, 1.0)
             }
         }
     }
 }
 
 fn blocks(curve: &Curve) -> impl Iterator<Item = Block> {
-    let total = curve.pos() + curve.neg();
-    curve.walk().map(move |placed| {
-        let [from, to] = [placed.above, placed.up_to].map(|[pos, neg]| (pos + neg) / total);
-        let step = placed.step;
-        Block { from, to, positive: step.pos / (step.pos + step.neg) }
+    let (pos, neg) = (curve.pos(), curve.neg());
+    curve.walk().map(move |Placed { step, above, .. }| {
+        let classes = [step.pos / pos, step.neg / neg];
+        Block { above: above[0] + above[1], weight: step.pos + step.neg, classes }
     })
 }
 
-/// `exp(-alpha from) - exp(-alpha to)`.
-fn fall(from: f64, to: f64, alpha: f64) -> f64 {
-    (-alpha * from).exp() * -(-alpha * (to - from)).exp_m1()
+/// The mean of `alpha exp(-alpha x)` over a width, from `from` on.
+fn fall(from: f64, width: f64, alpha: f64) -> f64 {
+    let slope = if width > 0.0 { -(-alpha * width).exp_m1() / width } else { alpha };
+    (-alpha * from).exp() * slope
 }
 
-/// The integral of `alpha exp(-alpha x)` over the places of the positives.
-fn early(curve: &Curve, alpha: f64) -> f64 {
-    blocks(curve).map(|b| b.positive * fall(b.from, b.to, alpha)).collect::<Sum>().value()
+/// The mean of `alpha exp(-alpha x)` over the places of a class.
+fn early(curve: &Curve, class: usize, alpha: f64) -> f64 {
+    let total = curve.pos() + curve.neg();
+    let mean = |b: Block| b.classes[class] * fall(b.above / total, b.weight / total, alpha);
+    blocks(curve).map(mean).collect::<Sum>().value()
 }
