@@ -75,6 +75,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples,)
             The scores; if ``fit`` was given several labels, a column for each. Ranking measures use only their order.
+            Those of a kernel agree to rounding between batches, so that equal rows of two batches need not tie.
         """
         check_is_fitted(self)
         return np.asarray(self._scores(self._checked_features(X)) + self.intercept_[0])

@@ -32,6 +32,9 @@ class SmoothedAUC(Measure):
     one, also for random scores: it is biased upwards. Intervals of areas by "density" and "hull" undercover:
     :func:`infer` and :func:`compare` give one only with ``method="bootstrap"``.
 
+    `groups` are refused. A smoothed curve has no components to sum over clusters, and percentiles of resampled clusters
+    are too narrow with few of them; :class:`AUC` and :class:`PartialAUC` take clusters.
+
     Tied scores are one point. Weights are frequency weights; for sampling weights the bandwidth is that of the
     effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
 
