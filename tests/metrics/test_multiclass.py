@@ -124,6 +124,21 @@ def test_scale_of_sampling_weights_is_nothing():
         np.testing.assert_allclose(one.confidence_interval, two.confidence_interval, rtol=1e-10)
 
 
+@pytest.mark.parametrize("method", [None, "bootstrap"])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+def test_scale_of_sampling_weights_is_nothing_to_separated_classes(method):
+    k, rng = np.repeat([0, 1, 2], [6, 8, 10]), np.random.default_rng(0)
+    scores, weight = 0.6 * np.eye(3)[k] + 0.1 * rng.random((24, 3)), rng.random(24) + 0.5
+    found = []
+    for scale in (1 / 24, 50.0):
+        more = {"sample_weight": scale * weight, "weight_kind": "sampling", "method": method, "random_state": 0}
+        one = infer(k, scores, AUC(multi_class="ovr"), **more)
+        two = compare(k, {"a": scores, "b": scores**2}, AUC(multi_class="ovr"), **more)
+        found.append([*one.confidence_interval, *two.confidence_interval, two.pvalue])
+    np.testing.assert_allclose(*found, rtol=1e-9)
+    assert 0.6 < found[0][0] < 0.9  # about Newcombe's for 6 against 18
+
+
 @pytest.mark.parametrize(("kind", "average"), [case for case in AVERAGES if case[1]])
 def test_paired_models(kind, average):
     y, a = samples(n=240)

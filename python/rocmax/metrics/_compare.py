@@ -214,7 +214,8 @@ class Found(NamedTuple):
 def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
     """Return the method that was requested or the default, and the least sizes of the classes."""
     if isinstance(samples[0], Classes):
-        return query.method or default_comparison(query.measure), samples[0].sizes
+        fewest, *others = np.sort(samples[0].effective).tolist()
+        return query.method or default_comparison(query.measure), (fewest, sum(others))
     for one in samples:
         require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))

@@ -112,7 +112,7 @@ def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) 
 
     With several classes, the smallest is compared with all others.
     """
-    fewest, *others = np.sort(sample.sizes if isinstance(sample, Classes) else sample.effective)
+    fewest, *others = np.sort(sample.effective)
     if measure.counts_pairs:
         limits, source = newcombe(estimate, (fewest, sum(others))), "newcombe"
     else:

@@ -68,6 +68,14 @@ class Classes(NamedTuple):
         """Weight of every class; without weights its number of samples."""
         return np.bincount(self.of, self.weight, len(self.names)).astype(float)
 
+    @property
+    def effective(self) -> F64:
+        """Effective number of samples of every class by sampling weights (Kish, 1965), else its total."""
+        sizes = self.totals
+        if self.weight is None or self.weight_kind != "sampling":
+            return sizes
+        return np.asarray(sizes**2 / np.bincount(self.of, self.weight**2, len(sizes)))
+
 
 def classes(given: Arguments, order: Any = None, model: str | None = None, least: int = 2) -> Classes:
     """Check labels and scores of several classes, those of one model of a mapping if it is named.

@@ -93,10 +93,7 @@ def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
     if data.weight is not None and data.weight_kind == "frequency":  # w equal samples share the influence
         squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
     parts = np.array([np.bincount(data.of, row, len(data.names)) for row in squares])
-    sizes = data.totals
-    if data.weight is not None and data.weight_kind == "sampling":
-        sizes = sizes**2 / np.bincount(data.of, data.weight**2, len(sizes))
-    return parts, sizes
+    return parts, data.effective
 
 
 def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
