@@ -6,6 +6,7 @@ from scipy import stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, Measure, PartialAUC, ScoredAUC, SmoothedAUC, TPRAtFPR
+from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.methods.bootstrap import _accelerated
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.variances._resample import masses
@@ -136,3 +137,13 @@ def test_draws_are_multinomial_counts(stratified, kind):
     expected = np.diag(np.ones(20)) - together / size
     np.testing.assert_allclose(counts.mean(axis=0), 1.0, atol=0.08)
     np.testing.assert_allclose(np.cov(counts.T), expected, atol=0.12)
+
+
+def test_rounding_does_not_decide_which_replicates_equal_the_value():
+    exact = np.array([-0.3, -0.1, 0.0, 0.0, 0.0, 0.1, 0.2])
+    rounded = exact + np.array([0, 0, -1e-17, 0, 3e-17, 0, 0])
+    known, found = (
+        percentiles(values[:, None], wald(np.zeros(1), np.ones(1), Law())).tails(0.0) for values in (exact, rounded)
+    )
+    assert (known.less, known.greater) == pytest.approx((found.less, found.greater), abs=1e-9)
+    assert float(known.less[0]) == pytest.approx(1 - 2 / 6)

@@ -226,7 +226,10 @@ def percentiles(
 
 
 def _places(ordered: F64, value: float) -> tuple[float, float]:
-    """Return the first and the last p in [0, 1] whose quantile is `value`, or the p between its neighbours."""
+    """Return the first and the last p in [0, 1] whose quantile is `value`, or the p between its neighbours.
+
+    What differs by rounding is equal: weights of another scale round otherwise.
+    """
     steps = len(ordered) - 1
 
     def between(after: int) -> float:
@@ -235,7 +238,8 @@ def _places(ordered: F64, value: float) -> tuple[float, float]:
         low, high = ordered[after - 1], ordered[after]
         return float((after - 1 + (value - low) / (high - low)) / steps)
 
-    first, after = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
+    slack = _ROUNDING * ordered[-1] - _ROUNDING * ordered[0]  # the range itself may overflow
+    first, after = int(np.searchsorted(ordered, value - slack)), int(np.searchsorted(ordered, value + slack, "right"))
     return (first / steps, (after - 1) / steps) if first < after else (between(first), between(after))
 
 
