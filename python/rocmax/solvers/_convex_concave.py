@@ -25,7 +25,7 @@ _LEFT = 3.0
 _SMALL, _LEAST = 0.05, 1e-5
 # Of the sets S that are tried: their number, the move that finds them relative to the length of the model, the gain
 # that is worth a step, and the most steps of a try.
-_TRIES, _MOVE, _WORTH, _TRY = 8, 0.05, 2e-3, 100
+_TRIES, _MOVE, _WORTH, _TRY = 16, 0.05, 2e-3, 100
 # They are tried if 1/2 |w|^2 is at least this share of J, and with at most so many features: random directions among
 # more hardly change the order of the negatives.
 _LENGTH, _FEATURES = 0.5, 20
