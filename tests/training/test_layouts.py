@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._runtime.settings import using
+from rocmax.designs import compact
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
 N, D = 90, 8
@@ -279,3 +280,19 @@ def test_scores_do_not_depend_on_which_array_it_is(model, kernel):
     X, y, _ = samples()
     found = fitted(clone(model).set_params(kernel=kernel, **({} if callable(kernel) else {"gamma": 0.01})), X, y)
     np.testing.assert_array_equal(found.decision_function(X), found.decision_function(X.copy()))
+
+
+def test_a_dense_table_of_few_values_has_the_model_of_the_sparse_one(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 50)) * (rng.random((300, 50)) < 0.08)
+    y = (X[:, :5].sum(axis=1) + 0.3 * rng.random(300) > 0.5).astype(int)
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
+    stored[:] = X
+    with using(small_product=1000):
+        assert compact(X + 1.0).sum() == (X + 1.0).sum() and compact(stored) is stored
+        for model in (PartialAUCSVC((0.0, 0.2)), PartialAUCSVCCV((0.0, 0.2), cv=3, Cs=[1.0, 10.0])):
+            expected = model.fit(sp.csr_array(X), y).coef_
+            for same in (X, np.asfortranarray(X)):
+                assert np.array_equal(model.fit(same, y).coef_, expected)
+                model.certificate().verify(same, y)
+    assert compact(X) is X

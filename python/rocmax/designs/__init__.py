@@ -7,7 +7,7 @@ from rocmax.designs._landmarks import LandmarkDesign, Landmarks
 from rocmax.designs._linear import halves
 from rocmax.designs._moments import moments, rough_mean, some_rows
 from rocmax.designs._row_space import RowSpace, Space
-from rocmax.designs._storages import as_design, is_sparse, is_stored, linear_scores
+from rocmax.designs._storages import as_design, compact, is_sparse, is_stored, linear_scores
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
 
@@ -24,6 +24,7 @@ __all__ = [
     "StructuredDesign",
     "SubsetDesign",
     "as_design",
+    "compact",
     "halves",
     "inner",
     "is_dask",

@@ -13,6 +13,7 @@ from rocmax.designs import (
     KernelDesign,
     StructuredDesign,
     as_design,
+    compact,
     is_dask,
     linear_scores,
     plain_coefficients,
@@ -73,7 +74,7 @@ def kernel_design(kernel: Kernel, data: Data, structure: float, dtype: type) -> 
     X, positive, weight = data
     if kernel.name == "linear":
         if not structure:
-            return as_design(X)
+            return as_design(compact(X))
         work = X.shape[0] * X.shape[1]
         return interruptible(work, StructuredDesign, as_design(X), positive, structure, weight)
     gram = kernel.gram(X, dtype)

@@ -17,7 +17,7 @@ from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, is_stored
+from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, compact, is_stored
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
@@ -108,13 +108,13 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. If
-    the risk of a model is at most 2 % of that of the zero model, the fold keeps it for larger values of C; of
-    values for which all folds keep their models the smallest is chosen. With landmarks, a fold compares widths and
-    candidates on at most 6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000
-    rows. A third of the rows come from the smaller class if it has as many, which changes neither a mean over pairs
-    nor an ROC curve. With "auto", full-range training chooses the width, and the other candidates are tried at that
-    width. Landmarks come from all folds, their weights only from training rows.
+    A fit in a fold ends at ten times `tol` or after 150 steps. If the risk of a model is at most 10 % of that of the
+    zero model ("logistic" and "auc": 2 %), the fold keeps it for larger values of C; of values for which all folds keep
+    their models the smallest is chosen. With landmarks, a fold compares widths and candidates on at most 6,000,000
+    feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000 rows. A third of the rows come from
+    the smaller class if it has as many, which changes neither a mean over pairs nor an ROC curve. With "auto",
+    full-range training chooses the width, and the other candidates are tried at that width. Landmarks come from all
+    folds, their weights only from training rows.
 
     References
     ----------
@@ -192,8 +192,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         X, positive, weight = data
         if self.n_landmarks is None:
             require_scale(self, X, weight, Cs[0])
-        place = ranks(positive, weight, seed)
-        spaces = self._spaces(data, place, threads)
+        place, features = ranks(positive, weight, seed), compact(X) if self.n_landmarks is None else X
+        spaces = self._spaces(data._replace(X=features), place, threads)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, groups, params)
         surrogates = self._candidates(surrogate, fpr_range, data)
@@ -208,9 +208,10 @@ class PartialAUCSVCCV(CertifiedRanker):
 
             def validated(space: Space, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
-                found = self._validation(data, space, folds, place, score_params).scores(names, Cs, threads, part)
+                found = self._validation(data, features, space, folds, place, score_params)
+                scores = found.scores(names, Cs, threads, part)
                 part.end()
-                return found
+                return scores
 
             every = [validated(space, first) for space in spaces]
             width = int(first_best(np.array([scores.mean(axis=0).max() for scores in every])))
@@ -230,7 +231,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             if isinstance(space, Landmarks):
                 design = landmark_design(space, data, 0.0)
             else:
-                design = as_design(X) if space is None else space.design(np.arange(len(positive)))
+                design = as_design(features) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             stop: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
@@ -239,7 +240,7 @@ class PartialAUCSVCCV(CertifiedRanker):
                 last = replace(result, model=result.model._replace(vector=space.vector(result.model.vector)))
                 steps.close()
                 steps, space = self._steps(part, data, None), None
-                training = Training(as_design(X), training.problem, fpr_range, threads)
+                training = Training(as_design(features), training.problem, fpr_range, threads)
                 result = training.fit(name, self.C_, callback=steps, last=last, **stop)
             zero, train_scores = self._keep(result, steps, name, data, space)
             if isinstance(space, Landmarks):
@@ -296,17 +297,17 @@ class PartialAUCSVCCV(CertifiedRanker):
         return gammas
 
     def _validation(
-        self, data: Data, space: Space, folds: list[Fold], place: Rows, score_params: dict[str, Any]
+        self, data: Data, features: Any, space: Space, folds: list[Fold], place: Rows, score_params: dict[str, Any]
     ) -> Validation:
         """Return the folds; with landmarks, with only as many rows as the choice needs."""
         if not isinstance(space, Landmarks):
-            return Validation(self, data, folds=folds, score_params=score_params, space=space)
+            return Validation(self, data, features, folds=folds, score_params=score_params, space=space)
         limits = settings()
         n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
         some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
         params = {name: rows_of(value, some, len(data.positive)) for name, value in score_params.items()}
         data = data.take(some)._replace(X=copied(data.X, some))
-        return Validation(self, data, folds=folds, score_params=params, space=space)
+        return Validation(self, data, space.features(data.X), folds=folds, score_params=params, space=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.

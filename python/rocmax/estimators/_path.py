@@ -11,7 +11,7 @@ from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count, check_positive, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
-from rocmax.designs import as_design
+from rocmax.designs import as_design, compact
 from rocmax.estimators._cuts import FULL
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import Training, check_surrogate
@@ -138,7 +138,7 @@ def partial_auc_path(
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
-    training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
+    training = Training(as_design(compact(X)), _core.Problem(positive, weight), fpr_range, threads)
     # Only the vectors of the models are kept, not their scores.
     rows = [
         (result.model.vector, result.objective, result.gap, result.partial_auc, result.n_iter)

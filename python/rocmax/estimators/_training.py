@@ -90,7 +90,8 @@ def _blaming_features() -> Iterator[None]:
 class Training:
     """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C.
 
-    Without `proves`, a fit ends when its own products show a gap of `tol`, although rounding may hide a larger one.
+    Without `proves`, a fit ends when its own products show a gap of `tol`, although rounding may hide a larger one, and
+    callbacks get models of centred features.
     """
 
     def __init__(
@@ -171,7 +172,7 @@ class Training:
                 if start is not None and (fits is not self or not self._proves):
                     start = Model.of(start.vector, fits.design)
                 done = 0 if found is None else found.n_iter
-                report = callback if fits is self else self._reporting(callback)
+                report = callback if fits is self or not self._proves else self._reporting(callback)
                 more = fits._fit(surrogate, C, rough * tol, max_iter - done, start, descend, report)
                 if found is not None:
                     more = replace(more, n_iter=done + more.n_iter, history=found.history + more.history)
