@@ -20,7 +20,9 @@ def check_risks(given):
     ):
         raise DisagreementError(f"ranks: rocmax {problem.ranks(*case.fpr_range)}, referee {here.low, here.high}")
     elsewhere = defined.Ranking(y, case.scores[1], w, case.fpr_range)
-    scale = max(1.0, *(abs(x) for x in s)) * float(max(1, here.high) / (here.high - here.low))
+    narrow = float(max(1, here.high) / (here.high - here.low))
+    scale = max(1.0, *(abs(x) for x in s)) * narrow
+    slack = scale * max(1e-12, 2.0**-51 * narrow)  # of a narrow range, the ends' rounding is some of its width
     found, exact = {}, [[Fraction(x) for x in scores] for scores in case.scores[:2]]
     for name in ("tight", "naive", "hinge", "ramp"):
         oracle = getattr(risks, name.capitalize())(case.fpr_range).bind(problem, 1)
@@ -28,17 +30,17 @@ def check_risks(given):
         expected = found[name] = here.risk(name)
         if isinstance(oracle, risks.Difference):
             got = oracle.convex(s).value - (0.0 if oracle.concave is None else oracle.concave(s).value)
-            same(name, got, expected, absolute=1e-12 * scale)
+            same(name, got, expected, absolute=slack)
             continue
         cut = oracle(s)
-        same(name, cut.value, expected, absolute=1e-12 * scale)
+        same(name, cut.value, expected, absolute=slack)
         same(f"{name}: partial AUC", cut.partial_auc, here.share_won(), absolute=1e-14)
         touches = Fraction(cut.offset) + sum(Fraction(c) * x for c, x in zip(cut.coef, exact[0], strict=True))
-        same(f"{name}: the cut at the scores", touches, expected, absolute=1e-12 * scale)
+        same(f"{name}: the cut at the scores", touches, expected, absolute=slack)
         same(f"{name}: the sum of the cut", sum(Fraction(c) for c in cut.coef), 0, absolute=1e-13 * scale)
         if name in ("tight", "naive") or (name == "hinge" and case.fpr_range[0] == 0):
             there = Fraction(cut.offset) + sum(Fraction(c) * x for c, x in zip(cut.coef, exact[1], strict=True))
-            reach = 1e-12 * scale * max(1.0, *(abs(x) for x in case.scores[1]))
+            reach = slack * max(1.0, *(abs(x) for x in case.scores[1]))
             holds(f"{name}: a cut above the risk", float(there - elsewhere.risk(name)) <= reach)
     risk = 1 - here.share_won()
     holds(
@@ -64,8 +66,10 @@ def check_least_squares(given):
     for model, pairs in ((AUCRLS, True), (RLS, False)):
         fitted = model(alpha=case.alpha).fit(X, given.y, sample_weight=w)
         expected = defined.least_squares(X, case.labels, case.alpha, case.weights, pairs=pairs)
+        heaviest = float(np.max(X**2)) * max(case.weights or (1.0,)) ** (2 if pairs else 1)
+        rounding = 2.0**-52 * len(case.labels) * heaviest / case.alpha  # of the equations, beside alpha
         for k, coefficient in enumerate(expected):
-            same(f"{model.__name__}: coefficient {k}", fitted.coef_[0, k], coefficient, absolute=1e-9)
+            same(f"{model.__name__}: coefficient {k}", fitted.coef_[0, k], coefficient, absolute=1e-9 + rounding)
 
 
 def check_fit(given):

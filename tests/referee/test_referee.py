@@ -24,6 +24,11 @@ def test_cases(part):
         assert referee.report(seed) is None
 
 
+@pytest.mark.parametrize("seed", (5099940, 5667132, 5822485))
+def test_cases_that_once_failed(seed):
+    assert referee.report(seed) is None
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_found_and_minimised(name, monkeypatch, capsys):
     of_package, wrong = getattr(checks.metrics, name), MISTAKES[name]

@@ -90,7 +90,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
 
         def summed(step: F64) -> F64:
             coefficient = step * of_end + np.append((step * of_start)[1:], 0.0)
-            return np.asarray(from_here(coefficient) / np.log(self.high / self.low))
+            return np.asarray(from_here(coefficient) / np.log1p((self.high - self.low) / self.low))
 
         return summed(run), -summed(rise)
 
