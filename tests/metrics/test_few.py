@@ -230,6 +230,11 @@ def test_a_rate_far_beyond_the_data_claims_little():
     assert high - low > 0.2
 
 
+def test_few_negatives_below_a_high_rate_count_like_few_above_a_low_one():
+    assert few.deciding(40, 0.95, 0.95) == few.deciding(40, 0.05, 0.05) == 2
+    assert few.decide(40, 0.95, 0.95) and not few.decide(400, 0.95, 0.95)
+
+
 def test_one_model_or_many_and_either_class():
     rng = np.random.default_rng(1)
     y = np.arange(40) < 12

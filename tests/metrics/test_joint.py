@@ -56,6 +56,13 @@ def test_redundant_contrasts_change_nothing():
     assert (found.statistic, found.df) == (pytest.approx(usual.statistic, rel=1e-9), 3)
 
 
+def test_rounding_of_effects_beside_large_estimates_is_no_evidence():
+    estimate, covariance = 1000 + np.array([0.1, 0.2, 0.4]), 1e-6 * np.eye(3)
+    centred = joint_test(np.eye(3) - 1 / 3, estimate, covariance)  # effects that add up to rounding
+    pairs = joint_test(np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]), estimate, covariance)
+    assert centred == pytest.approx(pairs, rel=1e-9)
+
+
 def test_no_scale_of_a_contrast_or_a_model_drops_an_effect():
     y, rng = np.repeat([0, 1], 40), np.random.default_rng(5)
     scores = rng.normal(size=(80, 3)) + y[:, None] * [0.2, 0.5, 1.5]

@@ -14,7 +14,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.intervals._interval import Limits
+from rocmax.metrics.intervals._interval import Limits, critical, wilson
 from rocmax.metrics.intervals._profile import profile, shrunk
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
@@ -125,3 +125,18 @@ def test_the_greatest_possible_difference_is_excluded_at_no_level():
     found = profile(estimate, own, np.eye(2), 1.0)((np.array([0]), np.array([1])))
     exact, inside = (found.tails(null).greater[0] for null in (-1.0, -0.9999999))
     assert exact == pytest.approx(inside, rel=1e-3) and 0.01 < exact < 0.1
+
+
+def test_a_difference_from_a_known_value_has_the_interval_of_the_estimate():
+    """Limits between two levels of the table are interpolated."""
+
+    def ends(z):
+        low, high = wilson(7.0, 10.0, np.asarray(z, dtype=float)[..., :1])
+        return tuple(np.concatenate([end, np.full_like(end, 0.25)], axis=-1) for end in (low, high))
+
+    limits = Limits(lambda z: ends(np.broadcast_to(z, (*np.shape(z)[:-1], 2))), None)
+    of_pairs = profile(np.array([0.7, 0.25]), limits, np.ones((2, 2)), 1.0)
+    for level in (0.9, 0.95, 0.99, 0.999):
+        found = of_pairs((np.array([0]), np.array([1]))).at(level)
+        expected = np.array(wilson(7.0, 10.0, critical(level))) - 0.25
+        np.testing.assert_allclose(np.ravel(found), expected, atol=3e-5)

@@ -120,7 +120,7 @@ def _reached(rate: float, n: int, u: F64) -> F64:
     below, up_to = (
         special.betaincc(k + 1, n - 1 - k, u) if 0 <= k < n - 1 else np.full_like(u, k >= 0) for k in (j - 1, j)
     )
-    return np.asarray(below + (n * rate - j) * (up_to - below) if n * rate > j else below)
+    return np.asarray(below + max(n * rate - j, 0.0) * (up_to - below))
 
 
 def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Values]:

@@ -53,7 +53,7 @@ def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
             return np.asarray(z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc))
 
         low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
-        return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
+        return low, high
 
     def tails(null: float) -> Tails:
         return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), sizes)), Law())
