@@ -18,7 +18,9 @@ N = 120
         ["<18", "18-64", ">= 65"],
         ["<3", ">=3"],
         ["0", "1", "2", "3+"],
-        ["2019-20", "2020-21", "2021-22"],
+        *(["2019-20", "2020-21", "2021-22"], ["2007/08", "2009/10", "2011/12"]),  # all of them months too
+        *(["5-10 mg", "10-20 mg"], ["40-49 years", "60+ years"], ["120/80 mmHg", "140/90 mmHg"]),
+        ["1:20", "1:40", "1:80", "1:160", "1:10"],  # titers, three of which are times too
         ["20/20", "20/40", "20/200"],
         *(["2021-1", "2021-2"], ["1/2021", "2/2021"], ["8140/3", "8500/3"], ["12.3/14", "13/14"]),
         *(
@@ -65,6 +67,7 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
 @pytest.mark.parametrize(
     "texts",
     [
+        *(["62505-2511", "10001-1234"], ["12-34C", "12-35C"], ["A*02:01", "A*24:02"]),
         *(["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]),
         *(
             ["1970s", "1980s"],
@@ -113,6 +116,10 @@ def test_numbers_that_begin_with_zero_have_no_thousands():
         ("Y", "yes", True),
         (">50K", ">50K.", True),
         ("N", "y", False),
+        ("yes", 1, True),
+        ("c\u0430se", "case", True),  # a Cyrillic letter
+        ("pos\u0131t\u0131ve", "Positive", True),
+        ("\u22121", "-1", True),
         ("sick", "sicker", False),
         ("heart-disease", "heart_disease", True),
         ("don’t", "don't", True),
@@ -151,14 +158,14 @@ def test_labels_that_differ_only_to_a_computer(one, other, same):
         ("0x10", "hexadecimal"),
         ("2019-20", "a range"),
         ("E11.9", "a text"),
-        ("1:160", "a text"),
+        *((text, "a ratio") for text in ("1:160", "3:1")),
         ("A+", "a text"),
         *((text, "a duration") for text in ("P1D", "PT5H30M", "P1Y2M")),
         *((text, "two numbers") for text in ("5 per 1000", "12 of 30", "1 in 20", "10x20")),
         *((text, "in two units") for text in ("1h30", "1h 30m", "3 years 2 months", "5'11\"", "24°30'N", "5 ft 11 in")),
         *((text, "a power of ten") for text in ("5.2 x 10^3", "5.2×10³", "7.3D+01", "5.2×10⁹/L")),
         *((text, "other digits or marks") for text in ("٣٤", "1½", "5·2", "\u200b1.5")),
-        *((text, "in quotation marks") for text in ("'5", '="5"')),
+        *((text, "in quotation marks") for text in ("'5", '="5"', "\u201c5.2\u201d", "\u00ab5\u00bb")),
         *((text, "currency") for text in ("R$ 5", "US$5", "kr 5")),
         *((text, "separators of thousands") for text in ("1,23,456", "1'234")),
         *((text, "a remark") for text in ("5 (H)", "12.5 (10.1-14.9)", "12.5*", "7 †")),

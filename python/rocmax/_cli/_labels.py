@@ -89,7 +89,7 @@ def missing(name: str, series: pl.Series, asked: Namespace, form: Form) -> pl.Se
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
     if kind == pl.String:
-        named = _named(asked)
+        named = [*_named(asked), *(["-"] if (series == "+").any() else [])]
         codes = [code for code in (*MISSING, *form.missing) if code not in named]
         found |= (series.is_in(codes) | series.str.strip_chars().is_in(codes)) & ~series.is_in(named)
     elif kind.is_numeric():

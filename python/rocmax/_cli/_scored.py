@@ -21,7 +21,8 @@ from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, Misuse, log
 from rocmax._cli._trained import suspects
 from rocmax._tables._decide import COMMAND, tell_of_code
-from rocmax._tables._notes import Note
+from rocmax._tables._notes import Note, of_rows
+from rocmax._tables._suspects import n_copies
 from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
@@ -131,6 +132,15 @@ class Whole(Scored):
             self._each[name] = self._read(self.columns[name], name not in self.lower)
         return self._each[name]
 
+    def tell_of_labels(self) -> None:
+        """Report columns with one score in each class, as the labels have."""
+        for name, scores in self.columns.items():
+            if all(self._are_equal(scores[of]) for of in (self.positive, ~self.positive)) and not self._are_equal(
+                scores
+            ):
+                text = f"warning: column {name!r} has one score in each class: it may hold the labels"
+                self.notes.add(Note("labels", text, name))
+
     def _read(self, scores: Any, higher: Any) -> Samples:
         kind = self.weight_kind
         given = Arguments(self.positive, scores, self.weight, self.groups, higher_is_better=higher, weight_kind=kind)
@@ -221,6 +231,7 @@ def read(arguments: Namespace) -> Whole:
     for name, scores in found.columns.items():
         tell_of_code(name, scores, COMMAND, form.notes.add)
     found.tell_of_equal()
+    found.tell_of_labels()
     if not groups and weight is None:
         _tell_of_groups(found, needed, form)
     found.tell_of_weights(found.weight)
@@ -229,7 +240,7 @@ def read(arguments: Namespace) -> Whole:
 
 
 def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -> None:
-    """Report other columns whose values repeat and never disagree about the label, in the first rows of the file."""
+    """Report copies of rows, and other columns whose values never disagree about the label, in the first rows."""
     path, apart = found.arguments.data, form.apart()
     if not Path(path).is_file():
         return
@@ -237,6 +248,14 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
         frame, is_text = next(source.batches(path, source.Wanted(form=apart)))
         if len(frame) != min(found.n_rows, source.ROWS):
             return  # rows were left out
+        name = found.arguments.score[0]
+        rest = frame.select(
+            pl.nth([k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()])
+        )
+        if n := n_copies(found.columns[name][: len(frame)], rest.hash_rows().to_numpy()):
+            what = f"{of_rows(n)} {'repeats' if n == 1 else 'repeat'} another one in all columns"
+            text = f"warning: {what}, which intervals take for new: drop copies, or give --groups if rows are dependent"
+            found.notes.add(Note("copies", text, rows=n))
         others = [series for series in frame if series.name not in needed]
         others = [*numbers.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
         # Rows are copies only if their scores are equal too.

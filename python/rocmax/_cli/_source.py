@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from io import BufferedReader, BytesIO, TextIOWrapper
+from io import SEEK_END, BufferedReader, BytesIO, TextIOWrapper
 from itertools import compress, islice
 from pathlib import Path
 from shlex import quote
@@ -34,10 +34,26 @@ _OTHERS = {
     b"\xd0\xcf\x11\xe0": "an .xls file: save the sheet as .csv",
     b"\x28\xb5\x2f\xfd": "compressed by zstd: decompress it (zstd -d) or use .gz",
     b"ARROW1": "an arrow file: write it as .parquet",
+    b"\xff\xfe\0\0": "UTF-32: save it as UTF-8",
+    **dict.fromkeys((b'{"', b"[{", b"{\n", b"[\n"), "JSON: write it as .csv"),
+    **dict.fromkeys((b"<!", b"<html", b"<?xml", b"<table"), "HTML or XML: save the table as .csv"),
 }
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 _GZIP = b"\x1f\x8b"
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
+
+
+# In the first column, what names rows of sums, unless more than this share of the rows has such a name.
+_SUMS = r"(?i)^\s*(?:(?:(?:grand|sub)[\s-]?)?totals?|sum|mean|average|median|summe|gesamt|mittelwert|moyenne)\s*:?\s*$"
+_SELDOM = 0.02
+
+
+class _Part(NamedTuple):
+    """What is news of some rows of csv: their number, how many hold nothing, and the names of sums."""
+
+    n_rows: int
+    n_blank: int
+    sums: list[str]
 
 
 @dataclass(frozen=True)
@@ -149,7 +165,7 @@ def _refuse_headers(frame: pl.DataFrame, before: int) -> None:
 def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
     """Yield the rows to be read, and whether they are texts."""
     suffixes = [s.lower() for s in Path(path).suffixes]
-    form, blank = wanted.form, list[int]()
+    form, read = wanted.form, list[_Part]()
     with _opened(path) as source:
         regular = isinstance(source, BufferedReader)
         magic = source.read(8)
@@ -167,9 +183,9 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                     if magic.startswith(begin):
                         raise Failure(f"{path}: {what}")
                 text, lines, skip, own = _dialect(source, magic, separator)
-                blank.append(skip - (own is not None))
+                read.append(_Part(0, skip - (own is not None), []))
                 separator = separator if form.separator else own or separator
-                yield _texts(path, text, lines, separator, wanted, skip, blank), True
+                yield _texts(path, text, lines, separator, wanted, skip, read), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
@@ -178,8 +194,12 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
             if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
-    if n := sum(blank):
+    if n := sum(part.n_blank for part in read):
         form.notes.add(Note("blank", f"{of_rows(n)} without any value or with a comment (#) skipped", rows=n))
+    sums = [text for part in read for text in part.sums]
+    if 0 < len(sums) <= max(1, _SELDOM * sum(part.n_rows for part in read)):
+        said = f"warning: {of_rows(len(sums))} with {sums[0]!r} in the first column: take out sums of other rows"
+        form.notes.add(Note("sums", said, None, (sums[0],), len(sums)))
 
 
 def _said(error: str) -> str:
@@ -243,19 +263,20 @@ def _utf16(head: bytes) -> str | None:
 
 
 def _texts(
-    path: str, source: BinaryIO, lines: list[str], separator: str, wanted: Wanted, skip: int, blank: list[int]
+    path: str, source: BinaryIO, lines: list[str], separator: str, wanted: Wanted, skip: int, read: list[_Part]
 ) -> pl.LazyFrame:
-    """Return columns of csv as texts, and in `blank` the number of rows left out since they hold nothing.
+    """Return columns of csv as texts, and in `read` what is news of their rows.
 
     All columns are parsed, so that a row with a value too many is refused, but only those that are wanted are kept.
     """
     names = _names(source, separator, skip)
-    if missing := {*(wanted.also if wanted.needed is None else wanted.needed)} - {*names}:
+    if missing := {*(wanted.also if wanted.needed is None else wanted.needed)} - {*names, *map(str.strip, names)}:
         _refuse_titles(path, lines, skip, separator, missing)
     if len(names) == 1:
         _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
+    _tell_of_end(source, separator, len(names), wanted.form)
     checked = False
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
@@ -267,11 +288,10 @@ def _texts(
             checked = True
             for k in compress(range(part.width), broken):
                 _refuse_rows(nameless(part.to_series(k)), k, separator, part.width)
-        first = nameless(part.to_series(0))
+        first, n = nameless(part.to_series(0)), len(part)
         if (first.is_null() | first.str.contains(r"^\s*(?:#|$)")).any():
-            empty = _is_blank(part)
-            blank.append(int(empty.sum()))
-            part = part.filter(~empty)
+            part = part.filter(~_is_blank(part))
+        read.append(_Part(n, n - len(part), first.filter(first.str.contains(_SUMS)).to_list()))
         part = part[:, places]
         part.columns = [names[k] for k in places]
         return part
@@ -280,6 +300,19 @@ def _texts(
     return rows.map_batches(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
+
+
+def _tell_of_end(source: BinaryIO, separator: str, width: int, form: Form) -> None:
+    """Report a last row with too few values: polars takes the others for missing."""
+    is_packed = source.read(2) == _GZIP
+    source.seek(max(0, source.seek(0, SEEK_END) - _HEAD))
+    lines = source.read().decode("utf-8", "replace").splitlines()
+    source.seek(0)
+    line = next((line for line in lines[::-1] if line.strip()), "")
+    n = line.count(separator) + 1
+    if n < width and not is_packed and not line.startswith("#") and '"' not in line:
+        what = f"the last row, {short(line)!r}, has {n} of {width} values"
+        form.notes.add(Note("end", f"warning: {what}: the file is cut off, or ends with a remark", rows=1))
 
 
 def _refuse_rows(series: pl.Series, k: int, separator: str, width: int) -> None:
@@ -330,6 +363,8 @@ def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
         names = [name or "" for name in line.row(0)]
     source.seek(0)
     names = names if len(names) == len(held) else held
+    if any("\ufffd" in name for name in names):
+        raise UnicodeError("invalid utf-8")
     nameless = [k for k, name in enumerate(names) if not name][1:]  # the first may be an index
     if nameless and separator == " ":
         raise Failure("several blanks separate columns: put one between them (tr -s ' ' < OLD > NEW), or a comma")

@@ -20,6 +20,17 @@ NO_LABEL = frozenset(code.lower() for code in MISSING) | {
     *("unknown", "unk", "n.k.", "n/k", "not known", "not available", "not applicable", "not reported", "not recorded"),
     *("undefined", "undetermined", "indeterminate", "inconclusive", "uncertain", "equivocal", "unclear", "no data"),
     *("missing data", "pending", "tbd", "n.d.", "not done", "not tested", "not assessed", "don't know"),
+    *(
+        "lost to follow-up",
+        "tba",
+        "(blank)",
+        "(empty)",
+        "not evaluable",
+        "not assessable",
+        "not determined",
+        "not specified",
+    ),
+    *("unspecified", "no answer", "prefer not to say"),
     *("unbekannt", "k.a.", "keine angabe", "inconnu", "desconocido", "sconosciuto", "desconhecido", "onbekend"),
 }
 # Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
@@ -80,7 +91,9 @@ _MEASURES = (
 )
 _FACTOR = rf"(?:(?:{_PART}|{_MEASURES}|\d+\s?(?:{_PART}|km)|1[.,]73\s?m[2²]|[x×*]?\s?10[\^*]*\d+)(?:\^?-\d)?)"
 _UNIT = re.compile(rf"{_FACTOR}?(?:\s?(?:[/·*.]|\bper\b)\s?{_FACTOR})+|{_FACTOR}(?:\s(?:old|ago))?", re.IGNORECASE)
+_FEW = 10  # of so many ranges that one falls, as 62505-2511 does, shows that they are codes
 _WORDS = 5  # different words beside numbers in a column, at most
+_QUOTES = "\"'\u2018-\u201e«»"
 _EXACT = r"\d+(?:[.,]\d+)?"
 
 
@@ -111,7 +124,7 @@ _PATTERNS = (
      rf"{_NUMBER}\s*[x×*·]\s*10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)(?:\s?/\s?[a-zµμ]+)?|[+-]?\d+(?:\.\d*)?d[+-]\d+"),
     ("number", "a number in other digits or marks", "write it as 1.5",
      rf"(?=.*[^\x00-\x7f])[+-]?\d+(?:[.,\u066b·]\d+)?|(?=.*[{_HIDDEN}])[{_HIDDEN}]*{_NUMBER}[{_HIDDEN}]*|\d*\s?[¼-¾⅐-⅞]"),
-    ("number", "a number in quotation marks", "write it without them", rf"=?([\"'\u2019]){_NUMBER}\1?"),
+    ("number", "a number in quotation marks", "write it without them", rf"=?[{_QUOTES}]{_NUMBER}[{_QUOTES}]?"),
     ("number", "a number with a decimal comma", "write a decimal point", _WITH_COMMA),
     ("number", "a number with a dot", "write a decimal comma", r"[+-]?(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?"),
     ("number", "a number in parentheses", "write a minus sign", rf"\(\s*(?:{_CURRENCY}\s*)?{_NUMBER}\s*\)"),
@@ -130,12 +143,17 @@ _PATTERNS = (
      rf"{_NUMBER}\s*(?:(?:±|\+/-|\bper\b|\b(?:out )?of\b|\bin\b|[x×])\s*{_NUMBER}|\(\s*{_NUMBER}\s*\))"),
     ("band", "a number with a remark", "write the number alone", rf"{_NUMBER}\s*(?:\([^()]*\)|\[[^]]*\]|[*†‡!]+)"),
     ("band", "a number of thousands or millions", "write it in full", rf"(?-i:{_NUMBER}\s?[kKM])"),
+    ("band", "a ratio", "write it as one number, or its numbers in two columns", rf"{_NUMBER}\s*:\s*{_NUMBER}"),
     ("band", "a list", "write each value in a column of its own", r"\[\D*\d.*\]|\{\D*\d.*\}"),
 )
 # fmt: on
+_RANGE = next(Form(*form) for *form, _ in _PATTERNS if form[1] == "a range")
 _FORMS = [(Form(*form), re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)) for *form, pattern in _PATTERNS]
 _PLAIN = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\Z", re.IGNORECASE | re.ASCII)
 _BEFORE = re.compile(rf"({_NUMBER})(\s*)(?!/\d)(\S.*)\Z")
+_LAST_WORD = re.compile(r"(.*[\d)+])(\s*)([^\d)+\s][^\d)+]{0,12})\Z")
+_NUMBERS = re.compile(_EXACT)
+_CLOCK = re.compile(r"\s*\d+\s*:\s*\d+\s*")
 _DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
 _DECADE = re.compile(r"(?:1[89]|20)?\d0s")
 
@@ -154,10 +172,10 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
         if is_number(stripped if not comma else "" if "." in stripped else stripped.replace(",", ".")):
             found[text] = PLAIN
         else:
-            some = _FORMS if _DIGIT.search(stripped) else ()
-            found[text] = next((form for form, pattern in some if pattern.match(stripped)), TEXT)
+            found[text] = _form(stripped)
         if found[text] is TEXT and (word := _word(stripped)):
             words.setdefault(word, []).append(text)
+    _think_twice(found)
     letters = {word for word in words if len(word) == 1}
     units = {word for word in words if _UNIT.fullmatch(word)}
     codes = words.keys() - units if len(words.keys() - units) > _WORDS else set[str]()
@@ -168,6 +186,47 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
     for word in words.keys() - codes:
         found |= dict.fromkeys(words[word], _WITH_UNIT if word in units else _WITH_WORD)
     return found
+
+
+def _form(text: str) -> Form:
+    """Return the form of one text, without those of a number and a word; bands may have a unit, as in 5-10 mg."""
+    if not _DIGIT.search(text):
+        return TEXT
+    found = next((form for form, pattern in _FORMS if pattern.match(text)), None)
+    if found is None and (match := _LAST_WORD.match(text)) and _UNIT.fullmatch(match[3]):
+        bands = (form for form, pattern in _FORMS if form.group == "band" and pattern.match(match[1]))
+        found = next(bands, None) if match[2] or not match[3].isupper() else None
+    return found or TEXT
+
+
+def _think_twice(found: dict[str, Form]) -> None:
+    """Take 2007/08 beside such years for a range, 62505-2511 for a text, 1:20 beside 1:80 for a ratio."""
+    by_what: dict[str, list[str]] = {}
+    for text, form in found.items():
+        by_what.setdefault(form.what, []).append(text)
+    dates, ranges, times, ratios = (by_what.get(f"a {what}", []) for what in ("date", "range", "time", "ratio"))
+    if all(map(_is_season, dates)):
+        found |= dict.fromkeys(dates, _RANGE)
+    if _FEW * sum(map(_falls, ranges)) >= len(ranges):
+        found |= dict.fromkeys(ranges, TEXT)
+    if 2 * len(ratios) >= len(clock := [text for text in times if _CLOCK.fullmatch(text)]) > 0:
+        found |= dict.fromkeys(clock, found[ratios[0]])
+
+
+def _is_season(text: str) -> bool:
+    """Whether this is a year and the next one, such as 2007/08."""
+    ends = _NUMBERS.findall(text)
+    return (
+        len(ends) == 2
+        and len(ends[0]) == 4
+        and ends[0].isdecimal()
+        and (int(ends[0]) + 1) % 100 == float(ends[1]) % 100
+    )
+
+
+def _falls(text: str) -> bool:
+    ends = [float(end.replace(",", ".")) for end in _NUMBERS.findall(text)]
+    return ends[0] > ends[-1] >= 100  # 2021-1 is a semester
 
 
 def _word(text: str) -> str:
@@ -197,18 +256,27 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     return "; ".join(found)
 
 
+# Letters and dashes that look like others: Cyrillic ones, the Turkish i without a dot, the minus sign.
+_LIKE = str.maketrans("авекмнорстухіјѕ\u0131\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "abekmhopctyxijsi-------")
+
+
 def alike(text: str) -> str:
     """Return a text without what is hard to see: case, blanks, quotes, hyphens, a last dot, the form of letters."""
-    plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold())
-    plain = re.sub(r"(?<=[^\W\d_])[-_\u2010-\u2015](?=[^\W\d_])", "", plain)
+    plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold()).translate(
+        _LIKE
+    )
+    plain = re.sub(r"(?<=[^\W\d_])[-_](?=[^\W\d_])", "", plain)
     plain = "".join(plain.split()).rstrip(".")
     return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) != "Cf")
 
 
+_FLAGS = {"true": "1", "yes": "1", "y": "1", "false": "0", "no": "0", "n": "0"}
+
+
 def _key(label: Any) -> str:
-    """Return what labels have in common that differ only by type, case, blanks or writing; true and 1.0 are 1."""
+    """Return what labels have in common that differ only by type, case, blanks or writing; true, yes and 1.0 are 1."""
     text = alike(str(label))
-    return {"true": "1", "false": "0", "y": "yes", "n": "no"}.get(text, re.sub(r"^(\d+)\.0+$", r"\1", text))
+    return _FLAGS.get(text, re.sub(r"^(\d+)\.0+$", r"\1", text))
 
 
 def same_label(one: Any, other: Any) -> bool:
@@ -227,7 +295,7 @@ def reads_as_missing(label: Any, labels: Collection[Any]) -> bool:
     """Whether a label, a text or a number, means "no label" beside others; -9 does beside 0 and 1."""
     text = str(label).strip()
     if not is_number(text):
-        return text.lower() in NO_LABEL
+        return text.lower() in NO_LABEL and not (text == "-" and "+" in labels)
     rest = [float(other) for other in map(str, labels) if other.strip() != text and is_number(other.strip())]
     if last := float(text) in _LAST:
         rest = [other for other in rest if other not in _LAST]

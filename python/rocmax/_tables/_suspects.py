@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import bdtr
+from scipy.special import bdtr, bdtrc
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import digests, repeated
@@ -27,6 +27,7 @@ _ROWS, _FOLDS, _INTERVALS = 50_000, 5, 64
 # and two rows of one value disagree about the label at most _SELDOM times as often as expected, which by chance has a
 # probability below _CHANCE.
 _NAMES, _LARGEST, _SELDOM, _CHANCE = 10, 0.2, 0.02, 1e-6
+_COPIES = 5  # rows of one score; scores of more are discrete
 # The share of a class in which a column must have values if it has none in the other class.
 _FILLED = 0.2
 _SHOWN = 5  # columns in a message
@@ -119,6 +120,21 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
         if by is not None or only is not None or names[0]:
             found.append(Suspect(name, by, auc, only, *names))
     return found
+
+
+def n_copies(scores: AnyArray, others: AnyArray) -> int:
+    """Return how many rows repeat another one, by scores and digests of all other values, unless chance explains it.
+
+    By chance, rows of one score agree in the rest as often as with those of the next score.
+    """
+    order = np.argsort(scores, kind="stable")
+    same, agree = (of[order][1:] == of[order][:-1] for of in (scores, others))
+    codes = np.cumsum(~same)
+    few = same & (np.bincount(codes, minlength=1)[codes] < _COPIES)
+    next_to = ~same & (np.append(few[1:], False) | np.append(False, few[:-1]))
+    n, n_agree = np.count_nonzero(few), np.count_nonzero(few & agree)
+    expected = (np.count_nonzero(agree & next_to) + 1) / (np.count_nonzero(next_to) + 1)
+    return n_agree if n_agree and bdtrc(n_agree - 1, n, expected) < _CHANCE else 0
 
 
 def found_in(X: Any, positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
