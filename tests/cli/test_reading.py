@@ -40,7 +40,8 @@ def scores(run: Run, model: Path, path: Path, *more: Any) -> tuple[list[float], 
 
 
 @pytest.mark.parametrize(
-    "strange", ["sick ", "Sick", "SICK", "ｓick", "sick\u00a0", "NULL", "None", "unknown", "N/A", "n.k."]
+    "strange",
+    ["sick ", "Sick", "SICK", "ｓick", "sick\u00a0", "si\u0441k", "NULL", "None", "unknown", "N/A", "n.k.", "(blank)"],
 )
 @pytest.mark.parametrize("command", ["evaluate", "compare", "fit"])
 def test_doubtful_labels_are_refused_until_told(strange: str, command: str, tmp_path: Path, run: Run) -> None:
@@ -74,6 +75,14 @@ def test_numbers_that_read_as_missing_labels(code: int, tmp_path: Path, run: Run
     found = json.loads(out)
     assert status == 0 and found["n_dropped"] == (~kept).sum()
     assert found["models"][0]["auc"]["estimate"] == roc_auc_score(Y[kept], A[kept])
+
+
+def test_plus_and_minus_are_labels(tmp_path: Path, run: Run) -> None:
+    asked = ["evaluate", put(tmp_path / "d.csv", text(y=np.where(Y, "+", "-"), a=A)), "--label", "y", "--score", "a"]
+    code, _, err = run(*asked)
+    assert code == 1 and "give the positive class, --positive + or --positive=-" in err
+    code, out, _ = run(*asked, "--positive", "+", "--json")
+    assert code == 0 and json.loads(out)["n_positive"] == Y.sum()
 
 
 def test_other_classes_are_listed_and_digits_are_classes(tmp_path: Path, run: Run) -> None:
@@ -332,6 +341,11 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
         (PLAIN.replace("y", "y ", 1).encode(), "column 'y' not found; did you mean 'y '?"),
         (PLAIN.replace(",", ", ", 1).encode(), "column 'a' not found; did you mean ' a'?"),
         (PLAIN.encode() + PLAIN.encode(), f"row {N + 1} repeats the header"),
+        (text(größe=A, y=Y, a=A).encode("latin-1"), "iconv"),
+        (PLAIN.encode("utf-32"), "UTF-32: save it as UTF-8"),
+        *((start + b"\n", "write it as .csv") for start in (b'{"y": 1}', b'[{"y": 1}]', b"[\n{}\n]")),
+        (b"<!DOCTYPE html>\n<table>\n", "HTML or XML"),
+        (text(z=['"p,y"', '"q"'] * (N // 2), a=A, y=Y).replace(",", ", ", 2).encode(), "did you mean ' y'?"),
     ],
 )
 def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_path: Path, run: Run) -> None:

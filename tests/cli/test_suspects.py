@@ -134,3 +134,45 @@ def test_evaluate_and_compare_name_the_groups(run, tmp_path, command):
     assert "repeat" not in err
     _, _, err = run(command[0], written(tmp_path / "u.csv", patient=RNG.permutation(N)), *command[1:], "--label", "y")
     assert "repeat" not in err
+
+
+@pytest.mark.parametrize(
+    ("copied", "said"),
+    [
+        (range(N), "warning: 300 rows repeat another one in all columns, which intervals take for new"),
+        (range(30), "warning: 30 rows repeat another one in all columns"),
+        ((), ""),
+    ],
+)
+def test_evaluate_reports_copies_of_rows(run, tmp_path, copied, said):
+    frame = pl.DataFrame({**PLAIN, "a": RNG.permutation(N) / N})
+    pl.concat([frame, frame[list(copied)]]).write_csv(path := tmp_path / "t.csv")
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "a")
+    assert code == 0 and (said in err if said else err == "")
+
+
+@pytest.mark.parametrize("command", [["evaluate", "--score", "b"], ["compare", "--score", "b", "a"]])
+def test_a_score_that_is_the_label_is_reported(run, tmp_path, command):
+    for values, said in ((Y * 2.5, True), (np.where(Y, Y, -1), True), (Y + (RNG.random(N) < 0.1), False)):
+        code, _, err = run(command[0], written(tmp_path / "t.csv", b=values), *command[1:], "--label", "y")
+        assert code == 0 and ("column 'b' has one score in each class: it may hold the labels" in err) is said
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("Total,3,2,,1", "warning: 1 row with 'Total' in the first column: take out sums of other rows"),
+        ("Source: the register", "warning: the last row, 'Source: the register', has 1 of 5 values"),
+        ("1,2,3", "warning: the last row, '1,2,3', has 3 of 5 values: the file is cut off, or ends with a remark"),
+        ("# end", "1 row without any value or with a comment (#) skipped"),
+        ("x,1,2,y,1", ""),
+        ('x,1,2,"y\nz",1', ""),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"t": ["total", "partial"] * (N // 2)}])
+def test_last_rows_that_are_no_samples(run, tmp_path, last, said, more):
+    path, columns = tmp_path / "t.csv", {"site": ["s"] * N, **PLAIN}
+    lines = pl.DataFrame({**more, **columns}).write_csv().splitlines()
+    path.write_text("\n".join([*lines, "," * len(more) + last]) if not more else "\n".join(lines))
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "a", "--missing", "drop")
+    assert code == 0 and err.startswith("" if more else said) and (bool(err) is bool(said and not more))
