@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Run, one_line
+from command_line import Run, one_line, text
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 
 pl = pytest.importorskip("polars")
@@ -253,3 +253,28 @@ def test_values_of_several_lines_are_read(tmp_path: Path, run: Run) -> None:
     cells = ["x", '"one, two\nthree, ""four"", five\nsix"', '"a\n\nb"', '"a,\r\nb"']
     (tmp_path / "d.csv").write_text(quoted([cells[k % 4] for k in range(N)]))
     assert answer(run, "evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")["n_samples"] == N
+
+
+PLAIN = {"y": np.arange(N) % 2, "a": np.arange(N) % 97 / 97 + np.arange(N) % 2}
+
+
+@pytest.mark.parametrize(
+    ("two", "said"),
+    [
+        ('1,0.5,"b,x\n0,0.7,a",x', "a value of 2 lines, from 'b,x' on, looks like rows"),
+        ('1,0.5,"b, or\nso, three, or",x', ""),  # a value of two lines
+        ('1,0.5,"b, or\nelse\nnot",x', ""),
+    ],
+)
+def test_two_rows_that_a_quote_joins_are_refused(two: str, said: str, tmp_path: Path, run: Run) -> None:
+    lines = text(**PLAIN, g=["b", "c"] * (N // 2), h=["x"] * N).splitlines()
+    (tmp_path / "d.csv").write_text("\n".join([*lines, two]))
+    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a")
+    assert code == int(bool(said)) and said in err, err
+
+
+def test_numbers_as_names_of_columns_are_doubted(tmp_path: Path, run: Run) -> None:
+    for label, score, said in (("1", "0.31", True), ("1", "2", False), ("y", "0.31", False)):
+        (tmp_path / "d.csv").write_text(text(**{label: PLAIN["y"], score: PLAIN["a"]}))
+        code, _, err = run("evaluate", tmp_path / "d.csv", "--label", label, "--score", score)
+        assert code == 0 and ("the first line is read as the header" in err) is said

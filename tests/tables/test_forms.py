@@ -296,3 +296,14 @@ def test_texts_that_are_numbers_are_told_in_python():
         (COMMAND, "texts; write its numbers as such"),
     ):
         assert any(said in note.text for note in decide(numbers, words=words)[1])
+
+
+def test_each_code_of_several_is_named():
+    held = np.arange(N) % 40.0
+    for codes in ([-999.0], [-99.0, -999.0], [-999.0, -99.0, 9999.0]):
+        held[: 10 * len(codes)] = np.repeat(codes, 10)
+        (note,) = decide(pd.DataFrame({"z": held}), words=COMMAND)[1]
+        assert {*map(float, note.values)} == {*codes} and note.rows == 10 * len(codes)
+        assert ("if they mean" in note.text) is (len(codes) > 1) and "missing, --missing-values " in note.text
+    held[:10] = 41
+    assert len(decide(pd.DataFrame({"z": held}))[1][0].values) == 2

@@ -23,7 +23,8 @@ from rocmax._cli import _numbers as numbers
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, Misuse, reading, unknown
 from rocmax._cli._table import nameless
-from rocmax._tables._notes import Note, of_rows, short
+from rocmax._tables._forms import is_number
+from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma", " ": "a blank", ":": "a colon"}
@@ -277,6 +278,9 @@ def _texts(
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
     _tell_of_end(source, separator, len(names), wanted.form)
+    if all(map(is_number, names)) and any("." in name for name in names):
+        what = f"warning: all names of columns are numbers ({some(names)}): the first line is read as the header"
+        wanted.form.notes.add(Note("header", what, rows=1))
     checked = False
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
@@ -316,11 +320,16 @@ def _tell_of_end(source: BinaryIO, separator: str, width: int, form: Form) -> No
 
 
 def _refuse_rows(series: pl.Series, k: int, separator: str, width: int) -> None:
-    """Fail if a value of the k-th column is many rows: one begins with a quote there, and a later one ends with one."""
+    """Fail if a value of the k-th column is many rows: one begins with a quote there, and a later one ends with one.
+
+    Two lines are two rows if one of the other columns there holds a number.
+    """
     for text in series.filter(series.str.contains("\n", literal=True)):
-        first, *rows, last = (line.count(separator) for line in text.split("\n"))
-        if (first, {*rows}, last) == (width - 1 - k, {width - 1}, k) and width > 2:
-            what = f"a value of {len(rows) + 2:,} lines, from {short(text.partition(chr(10))[0])!r} on, looks like rows"
+        first, *rows, last = (line.split(separator) for line in text.split("\n"))
+        counts = len(first), {*map(len, rows)} or {width}, len(last)
+        joined = counts == (width - k, {width}, k + 1) and width > 2
+        if joined and (rows or any(is_number(value.strip()) for value in (*first[1:], *last[:-1]))):
+            what = f"a value of {len(rows) + 2:,} lines, from {short(separator.join(first))!r} on, looks like rows"
             raise Failure(f"{what}: {_QUOTES}")
 
 

@@ -172,15 +172,21 @@ def _are_days(values: F64, n_distinct: int) -> bool:
 
 
 def tell_of_code(name: Any, held: F64, words: Words, tell: Tell, counts: AnyArray | None = None) -> None:
-    """Tell of a number such as -999 that is far from all others and in more than one row; `counts` are rows of each."""
-    for value in {float(held.min()), float(held.max())} & CODES:
-        others = held[held != value]
-        n = len(held) - len(others) if counts is None else int(counts[held == value].sum())
-        far = len(others) > 0 and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2)
-        if n > 1 and far and (value != -1.0 or np.ptp(others) > 0.0):  # -1 and 1 are a flag
-            how = words.missing.format(value=f"{value:g}")
-            what = f"warning: column {name!r}: {value:g} ({of_rows(n)}) is far from all other values"
-            tell(Note("missing code", f"{what}; if it means missing, {how}", name, (f"{value:g}",), n))
+    """Tell of numbers such as -999 that are far from all others and in more than one row; `counts` are rows of each."""
+    if not {float(held.min()), float(held.max())} & CODES:
+        return
+    others, found = held[~np.isin(held, [*CODES])], dict[str, int]()
+    for value in sorted(CODES) if len(others) else ():
+        n = int(np.count_nonzero(held == value) if counts is None else counts[held == value].sum())
+        far = n > 1 and np.abs(others - value).min() > max(np.ptp(others), abs(value) / 2)
+        if far and (value != -1.0 or np.ptp(others) > 0.0):  # -1 and 1 are a flag
+            found[f"{value:g}"] = n
+    if found:
+        how = words.missing.format(value=(" " if words.texts else " and ").join(found))
+        what = " and ".join(f"{value} ({of_rows(n)})" for value, n in found.items())
+        are, mean = ("are", "they mean") if len(found) > 1 else ("is", "it means")
+        text = f"warning: column {name!r}: {what} {are} far from all other values; if {mean} missing, {how}"
+        tell(Note("missing code", text, name, tuple(found), sum(found.values())))
 
 
 def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comma: bool, tell: Tell) -> Column:
