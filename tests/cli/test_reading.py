@@ -341,7 +341,6 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
         (PLAIN.replace("y", "y ", 1).encode(), "column 'y' not found; did you mean 'y '?"),
         (PLAIN.replace(",", ", ", 1).encode(), "column 'a' not found; did you mean ' a'?"),
         (PLAIN.encode() + PLAIN.encode(), f"row {N + 1} repeats the header"),
-        (text(größe=A, y=Y, a=A).encode("latin-1"), "iconv"),
         (PLAIN.encode("utf-32"), "UTF-32: save it as UTF-8"),
         *((start + b"\n", "write it as .csv") for start in (b'{"y": 1}', b'[{"y": 1}]', b"[\n{}\n]")),
         (b"<!DOCTYPE html>\n<table>\n", "HTML or XML"),
@@ -351,6 +350,11 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
 def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_path: Path, run: Run) -> None:
     code, out, err = run("evaluate", put(tmp_path / "d.csv", content), "--label", "y", "--score", "a")
     assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_names_in_another_encoding_are_refused(tmp_path: Path, run: Run) -> None:
+    code, _, err = fitted(run, put(tmp_path / "d.csv", text(größe=A, y=Y).encode("latin-1")))
+    assert code == 1 and "iconv" in err
 
 
 def test_blank_lines_above_the_header_are_no_title(tmp_path: Path, run: Run) -> None:

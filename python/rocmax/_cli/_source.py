@@ -277,6 +277,8 @@ def _texts(
         _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
+    if any("\ufffd" in names[k] for k in places):
+        raise UnicodeError("invalid utf-8")
     _tell_of_end(source, separator, len(names), wanted.form)
     if all(map(is_number, names)) and any("." in name for name in names):
         what = f"warning: all names of columns are numbers ({some(names)}): the first line is read as the header"
@@ -372,8 +374,6 @@ def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
         names = [name or "" for name in line.row(0)]
     source.seek(0)
     names = names if len(names) == len(held) else held
-    if any("\ufffd" in name for name in names):
-        raise UnicodeError("invalid utf-8")
     nameless = [k for k, name in enumerate(names) if not name][1:]  # the first may be an index
     if nameless and separator == " ":
         raise Failure("several blanks separate columns: put one between them (tr -s ' ' < OLD > NEW), or a comma")

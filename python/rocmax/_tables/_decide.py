@@ -57,7 +57,7 @@ class Words(NamedTuple):
     category: str
     missing: str
     texts: bool = False  # whether types are read off texts
-    leaves_out: bool = True  # whether an id is left out
+    unused: str = "left out"  # the kind of an id, or none where it stays in use
 
     def correct(self, text: str) -> str:
         """Return what to do about a text among numbers."""
@@ -66,7 +66,7 @@ class Words(NamedTuple):
 
 
 PYTHON = Words("drop it", "convert it to a category", "replace {value} by None")
-BOOSTING = PYTHON._replace(leaves_out=False)
+BOOSTING = PYTHON._replace(unused="")
 COMMAND = Words("--drop it", "--categorical {name} treats it as a category", "--missing-values {value}", texts=True)
 
 
@@ -108,10 +108,10 @@ def decide(
             kind = "category" if name in categorical else kind
             found.append(_of_texts(name, texts(series), kind, words, comma, notes.append))
     left_out = [column.name for column in found if column.kind == "left out"]
-    if len(left_out) == len(found) and words.leaves_out:
+    if len(left_out) == len(found) and words.unused:
         why = ", ".join(f"{column.name!r} ({column.reason})" for column in found[:12]) or "it has no columns"
         raise ValueError(f"X has no column to learn from: {why}")
-    if words.leaves_out and (empty := [column.name for column in found if column.reason == _EMPTY]):
+    if words.unused and (empty := [column.name for column in found if column.reason == _EMPTY]):
         text = f"columns without any value are not used: {some(empty, 12)}"
         notes.append(Note("left out", text, values=tuple(map(str, empty))))
     return Schema(tuple(found)), notes
@@ -129,7 +129,7 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
     """Return what a column of numbers is."""
     held = values[~np.isnan(values)]
     if not len(held):
-        return Column(name, "left out", _EMPTY)
+        return Column(name, words.unused or kind, _EMPTY)
     low, high = float(held.min()), float(held.max())
     if words.texts and max(-low, high) > _LARGEST:  # in Python the coder of each model says so
         row = int(np.argmax(np.abs(values) > _LARGEST))
@@ -146,9 +146,9 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         names = f"{_INDEX}|{_ROWS}"
     is_index = isinstance(name, str) and re.fullmatch(names, name, re.IGNORECASE)
     if is_index and n_distinct > max(_DISTINCT * len(held), 2):
-        what = "is left out: it is" if words.leaves_out else "should be dropped: it looks like"
+        what = "is left out: it is" if words.unused else "should be dropped: it looks like"
         tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))
-        return Column(name, "left out", "an index")
+        return Column(name, words.unused or kind, "an index")
     if n_distinct == len(held) >= FEW or (n_distinct > max(_DISTINCT * len(held), FEW) and _ID.fullmatch(str(name))):
         said = "no value twice" if n_distinct == len(held) else "a different value in most rows"
         tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {words.drop}", name))
@@ -195,13 +195,13 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, comm
     n = counts.total()
     codes = {text: count for text, count in counts.items() if text.strip() in MISSING}
     if not n or (kind == "text" and words.texts and len(codes) == len(counts)):
-        return Column(name, "left out", _EMPTY)
+        return Column(name, words.unused or "category", _EMPTY)
     if kind == "text":
         named = {text: counts[text] for text in counts if text not in codes}
         note = _form_note(name, values, named, words, comma)
         if n >= FEW and len(counts) > _DISTINCT * n:
             tell(Note("left out", _not_a_category(name, counts, words), name, rows=n))
-            return Column(name, "left out", "an id or free text")
+            return Column(name, words.unused or "category", "an id or free text", tuple(sorted(counts)))
         if note:
             tell(note)
     if words.texts and codes:
@@ -218,7 +218,7 @@ def _not_a_category(name: Any, counts: Counter[str], words: Words) -> str:
         why = "texts; write its numbers as such" if numbers else "an id or free text"
         return f"{what} and is left out, as {why}; {words.category.format(name=quote(str(name)))}"
     how = f"otherwise convert it to numbers{'' if numbers else ' (for example by TfidfVectorizer)'} or to a category"
-    return f"{what}{' and is ignored' if words.leaves_out else ''}: drop it if it is an id; {how}"
+    return f"{what}{' and is ignored' if words.unused else ''}: drop it if it is an id; {how}"
 
 
 def name_note(name: Any, text: str, n: int) -> Note:

@@ -51,6 +51,9 @@ class Column:
             known = held.drop_nulls().unique()
             codes = type(held)(self.codes(known.to_list()).astype(np.float64))
             return np.asarray(held.replace_strict(known, codes, default=None).to_numpy())
+        if hasattr(getattr(held, "cat", None), "codes"):  # pandas
+            places = self.codes([str(one) for one in held.cat.categories])
+            return np.asarray(np.append(places, np.nan)[held.cat.codes])
         codes = self.codes(texts(series))
         return np.where(codes < len(self.categories), codes, np.nan)
 

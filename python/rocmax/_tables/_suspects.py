@@ -132,7 +132,7 @@ def n_copies(scores: AnyArray, others: AnyArray) -> int:
     codes = np.cumsum(~same)
     few = same & (np.bincount(codes, minlength=1)[codes] < _COPIES)
     next_to = ~same & (np.append(few[1:], False) | np.append(False, few[:-1]))
-    n, n_agree = np.count_nonzero(few), np.count_nonzero(few & agree)
+    n, n_agree = int(np.count_nonzero(few)), int(np.count_nonzero(few & agree))
     expected = (np.count_nonzero(agree & next_to) + 1) / (np.count_nonzero(next_to) + 1)
     return n_agree if n_agree and bdtrc(n_agree - 1, n, expected) < _CHANCE else 0
 

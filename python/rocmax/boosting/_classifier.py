@@ -26,9 +26,10 @@ from rocmax._selection import better_than_first, paired_difference
 from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._frame import is_frame
+from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import aligned, as_features, categories_of, table_of
+from rocmax.boosting._categories import as_features, later_features
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -306,20 +307,15 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)
-        X = as_features(given)
-        if is_frame(given):
-            decided(given, BOOSTING)
-        self._categories = categories_of(X)
-        X = aligned(X, self._categories)  # without categories that do not occur
-        _, found = table_of(X, self._categories)
+        self._schema = decided(given, BOOSTING) if is_frame(given) else Schema(())
+        X, found = as_features(given, self._schema)
         self._trained = None if found is None else trained_columns(found)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
         # A model that was not fitted to a table knows nothing of one.
-        known, trained = getattr(self, "_categories", {}), getattr(self, "_trained", None)
-        X = as_features(super()._checked_features(X), known)
-        return aligned(X, known, trained, getattr(self, "feature_names_in_", None))
+        known, trained = getattr(self, "_schema", Schema(())), getattr(self, "_trained", None)
+        return later_features(super()._checked_features(X), known, trained, getattr(self, "feature_names_in_", None))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))

@@ -14,7 +14,6 @@ from scipy import sparse
 from rocmax._checks.training import n_rows, rows_of
 from rocmax._runtime.threads import openmp_threads
 from rocmax._typing import F64
-from rocmax.boosting._categories import replaced
 from rocmax.boosting._objective import PartialAUCObjective
 
 # Receives the scores of the held-out rows after each round; returns whether to stop.
@@ -234,7 +233,10 @@ def _numbered(X: Any) -> Any:
     """Return a pandas frame whose categories are their numbers, which are those of training: XGBoost refuses some."""
     X = _named(X)
     coded = [name for name, one in X.dtypes.items() if hasattr(one, "categories")] if hasattr(X, "iloc") else []
-    return replaced(X, {name: X[name].cat.rename_categories(range(X[name].cat.categories.size)) for name in coded})
+    X = X.copy(deep=False) if coded else X
+    for name in coded:
+        X[name] = X[name].cat.rename_categories(range(X[name].cat.categories.size))
+    return X
 
 
 def _log_odds(probability: F64) -> F64:
