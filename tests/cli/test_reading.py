@@ -352,11 +352,6 @@ def test_other_files_are_refused_with_what_to_do(content: bytes, said: str, tmp_
     assert code == 1 and out == "" and one_line(err) and said in err, err
 
 
-def test_names_in_another_encoding_are_refused(tmp_path: Path, run: Run) -> None:
-    code, _, err = fitted(run, put(tmp_path / "d.csv", text(größe=A, y=Y).encode("latin-1")))
-    assert code == 1 and "iconv" in err
-
-
 def test_blank_lines_above_the_header_are_no_title(tmp_path: Path, run: Run) -> None:
     path = put(tmp_path / "d.csv", "\n\n" + text(y=Y, a=A))
     assert run("evaluate", path, "--label", "y", "--score", "a")[0] == 0

@@ -162,3 +162,9 @@ def test_texts_that_spreadsheets_run_are_said_and_kept(frame: "pl.DataFrame", tm
     assert code == 0 and err.count("warning: ") == 1 and "'note' has a text that begins with =, +, - or @" in err
     assert pl.read_csv(out)["note"].to_list() == texts["note"].to_list()
     assert run("score", tmp_path / "m", data, "--keep", "signed", "--out", out)[2].startswith("all of these 60 rows")
+
+
+def test_names_in_another_encoding_are_refused(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:
+    (tmp_path / "d.csv").write_bytes(frame.rename({"t": "größe"}).write_csv().encode("latin-1"))
+    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
+    assert code == 1 and one_line(err) and "iconv" in err
