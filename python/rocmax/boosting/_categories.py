@@ -45,14 +45,23 @@ def _is_taken(dtype: Any) -> bool:
     return dtype.kind in "biuf" and getattr(dtype, "itemsize", 8) <= 8 and not str(dtype).endswith("]")
 
 
-def later_features(X: Any, schema: Schema, trained: F64 | None, names: Any = None) -> Any:
+def are_texts(X: Any, schema: Schema) -> dict[Any, bool]:
+    """Return whether the values of each column of categories are texts."""
+    columns = columns_of(X) if schema.categories else {}
+    values = {one.name: columns[one.name].drop_nulls().unique().to_list() for one in schema.categories}
+    return {name: any(isinstance(value, str) for value in held) for name, held in values.items() if held}
+
+
+def later_features(X: Any, schema: Schema, texts: dict[Any, bool], trained: F64 | None, names: Any = None) -> Any:
     """Return the same of later rows, after a warning of unseen categories and of columns that changed.
 
-    `trained` is the summary of the columns of training; `names` are those of an array.
+    `texts` are those of training, as is `trained`, the summary of the columns; `names` are those of an array.
     """
-    unseen = Unseen()
-    X, table = as_features(X, schema, unseen)
-    notes = [f"{text}: treated as missing" for *_, text in unseen.found()]
+    given, unseen = X, Unseen()
+    X, table = as_features(given, schema, unseen)
+    other = [name for name, held in are_texts(given, schema).items() if texts.get(name, held) != held]
+    notes = [f"column {name!r}: text where training had numbers, or the reverse; compared by value" for name in other]
+    notes += [f"{text}: treated as missing" for *_, text in unseen.found()]
     if trained is not None and table is not None:
         names = schema.used or (range(table.shape[1]) if names is None else names)
         changes = Changes(names, trained, len(names) - len(schema.categories), schema.flags() if schema else None)

@@ -29,7 +29,7 @@ from rocmax._tables._frame import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import as_features, later_features
+from rocmax.boosting._categories import are_texts, as_features, later_features
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -309,13 +309,15 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         given, labels = super()._checked_training(X, y)
         self._schema = decided(given, BOOSTING) if is_frame(given) else Schema(())
         X, found = as_features(given, self._schema)
+        self._texts = are_texts(given, self._schema)
         self._trained = None if found is None else trained_columns(found)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
         # A model that was not fitted to a table knows nothing of one.
+        texts, names = getattr(self, "_texts", {}), getattr(self, "feature_names_in_", None)
         known, trained = getattr(self, "_schema", Schema(())), getattr(self, "_trained", None)
-        return later_features(super()._checked_features(X), known, trained, getattr(self, "feature_names_in_", None))
+        return later_features(super()._checked_features(X), known, texts, trained, names)
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))
