@@ -1,15 +1,19 @@
 """Which method goes with which measure: one table for arrays in memory and for data in parts."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from rocmax import metrics
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUC, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR
-from rocmax.metrics.methods import METHODS
-from rocmax.metrics.methods.base import Method
+from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.methods import METHODS, warn_of_few_compared
+from rocmax.metrics.methods.base import Data, Method, either
+from rocmax.metrics.methods.defaults import default_method
 
 Y = np.arange(40) % 3 == 0
 S = np.random.default_rng(2).normal(size=40) + Y
@@ -184,3 +188,21 @@ def test_few_groups_are_few_samples():
     ends = special.expit(special.logit(found.estimate) + np.array([-reach, reach]))
     assert list(found.confidence_interval) == pytest.approx(list(ends), abs=1e-12)
     assert (found.n_pos, found.n_neg) == (14, 26)
+
+
+def test_names_are_listed_as_alternatives():
+    listed = {"'a'": ("a",), "'a' or 'b'": ("a", "b"), "'a', 'b' or 'c'": ("a", "b", "c")}
+    assert all(either(names) == said for said, names in listed.items())
+
+
+def test_differences_by_the_bootstrap_need_samples_of_both_classes_not_in_the_range():
+    measure, sizes = PartialAUC((0.0, 0.05)), (40.0, 40.0)
+    warn_of_few_compared("bootstrap", measure, sizes)
+    with pytest.warns(CoverageWarning, match="only 2 negatives in the range"):
+        warn_of_few_compared("delong", measure, sizes)
+
+
+def test_a_measure_without_a_lower_bound_has_no_logarithms():
+    for least, name in ((-np.inf, "delong"), (0.0, "logit-delong")):
+        own = SimpleNamespace(traits=frozenset({Trait.COMPONENTS}), bounds=(least, np.inf))
+        assert default_method(own, Data()).name == name

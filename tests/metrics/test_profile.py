@@ -14,7 +14,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.intervals._interval import Limits, critical, wilson
+from rocmax.metrics.intervals._interval import Limits, critical, of_share, wilson
 from rocmax.metrics.intervals._profile import profile, shrunk
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
@@ -140,3 +140,19 @@ def test_a_difference_from_a_known_value_has_the_interval_of_the_estimate():
         found = of_pairs((np.array([0]), np.array([1]))).at(level)
         expected = np.array(wilson(7.0, 10.0, critical(level))) - 0.25
         np.testing.assert_allclose(np.ravel(found), expected, atol=3e-5)
+
+
+@pytest.mark.parametrize("r", [-0.5, 0.0, 0.3, 0.8])
+def test_normal_limits_give_those_of_the_usual_variance_of_a_difference(r):
+    estimate, error = np.array([0.7, 0.6]), np.array([0.02, 0.05])
+    limits = Limits(lambda z: tuple(estimate + side * z * error for side in (-1, 1)), None)
+    found = profile(estimate, limits, np.array([[1, r], [r, 1]]), 1.0)((np.array([0]), np.array([1])))
+    reach = critical(0.95) * np.sqrt(error @ error - 2 * r * error[0] * error[1])
+    np.testing.assert_allclose(np.ravel(found.at(0.95)), [0.1 - reach, 0.1 + reach], rtol=1e-9)
+
+
+def test_the_test_of_a_share_between_any_bounds_is_dual_to_its_interval():
+    limits = of_share(np.array([0.2]), 20.0, (-1.0, 1.0))
+    low, high = limits.at(0.95)
+    assert -1 < low < 0.2 < high < 1
+    assert (limits.tails(low[0]).greater, limits.tails(high[0]).less) == pytest.approx((0.025, 0.025), rel=1e-9)

@@ -67,7 +67,7 @@ def refusal(
                 name = default_method(measure, query.known).name
                 bias = measure.extrapolates(nominal) or measure.bias_warning(nominal)
                 known = bias is None or found in bias
-                found += "" if sizes == nominal or found == measure.refusal(nominal) else " (effective numbers)"
+                found += "" if found == measure.refusal(nominal) else " (effective numbers)"
                 fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
                 warn(CoverageWarning(f"{fact}; {instead or f'method={name!r} gives one'}", fact, None, bias))
                 return found
