@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from rocmax import metrics
+from rocmax import _core, metrics
 from rocmax.metrics import AUC, PartialAUC
 from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, fitted, model
 from rocmax.metrics.samples._arguments import Arguments
@@ -67,6 +67,16 @@ def test_slope_is_that_of_the_least_squares_line(m, n, digits, mirrored):
     # Of more than 4,096 points, every other one is taken.
     found = fitted(Arguments(y, s).of_two_classes().curve(), mirrored)
     assert found == pytest.approx(expected, rel=1e-3 if m > 1000 else 1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_slope_of_a_curve_with_negatives_in_one_step_is_that_at_every_score(mirrored):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        y = np.arange(9000 if seed == 0 else 60) < rng.integers(1, 30)
+        s = rng.normal(size=len(y)) + rng.choice([0, 3, -6]) * y
+        merged, every = _core.Curve.merged(y, s, 1), Arguments(y, s).of_two_classes().curve()
+        np.testing.assert_array_equal(fitted(merged, mirrored, each=True), fitted(every, mirrored))
 
 
 @pytest.mark.parametrize("n", [2e6, 3e9, 2e17])

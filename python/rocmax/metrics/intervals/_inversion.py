@@ -39,6 +39,7 @@ _EVERY, _GROWTH = 32, 0.1  # ranks from an end that are all drawn, and the logar
 _FIRST, _LAST, _CELLS = -4.0, 6.0, 1000  # deviates of negatives are rounded to a cell
 _EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
 _HALVINGS = 16  # of the search for a
+_AT_ONCE = 2**15  # positives, whose places stay in the cache from one halving to the next
 _CLOSE = 1e-6  # to the estimate
 _LEVELS = np.linspace(-3.0, 3.0, 121)  # normal quantiles; beyond them probits of the limits are continued as lines
 _LEAST, _MOST = 1e-15, 1 - 1e-15  # shares with finite probits
@@ -96,10 +97,13 @@ def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float
             low, high = np.where(held, low, middle), np.where(held, middle, high)
         return high
 
-    first = search(np.full(_DRAWS, -_EDGE), slice(None), lambda value: value >= estimate - _CLOSE)
-    last = first.copy()
-    rows = np.flatnonzero(at(first, slice(None)) <= estimate + _CLOSE)
-    last[rows] = search(first[rows], rows, lambda value: value > estimate + _CLOSE)
+    first, last = np.full((2, _DRAWS), -_EDGE)
+    size = max(1, _AT_ONCE // place.shape[1])
+    for begin in range(0, _DRAWS, size):
+        block = slice(begin, begin + size)
+        first[block] = last[block] = search(first[block], block, lambda value: value >= estimate - _CLOSE)
+        rows = begin + np.flatnonzero(at(first[block], block) <= estimate + _CLOSE)
+        last[rows] = search(first[rows], rows, lambda value: value > estimate + _CLOSE)
     return Curves(first, b), Curves(last, b)
 
 

@@ -89,21 +89,26 @@ def fitted(curve: _core.Curve, mirrored: bool, each: bool = False) -> float:
     The line is that through the points at all distinct scores or, if `each`, at all negatives between two positives.
     """
     _, pos, neg = curve.steps()
-    if each:
-        alone = pos == 0
-        count = np.where(alone, neg, 1.0).astype(np.intp)
-        pos, neg = np.repeat(pos, count), np.repeat(np.where(alone, 1.0, neg), count)
+    up_to = np.where(pos == 0, neg, 1.0).astype(np.intp)[:: -1 if mirrored else 1].cumsum() if each else None  # points
     if mirrored:  # the classes are exchanged
         pos, neg = neg[::-1], pos[::-1]
     # Rates ascend: those between 0 and 1 are neighbours.
     start = max(int(np.argmax(each > 0)) for each in (pos, neg))
     stop = min(len(each) - 1 - int(np.argmax(each[::-1] > 0)) for each in (pos, neg))
+    if up_to is not None:
+        start, stop = int(up_to[start - 1]) if start else 0, int(up_to[stop]) - 1
     inner = np.arange(start, stop, 1 + max(stop - start, 0) // _LINE)
     if len(inner) < 2:
         return float("nan")
-    # Sums between the scores that are taken, not at all scores.
-    places = np.concatenate([[0], inner[:-1] + 1])
-    tpr, fpr = (np.add.reduceat(each[: inner[-1] + 1], places).cumsum() / each.sum() for each in (pos, neg))
+    if up_to is None:
+        # Sums between the scores that are taken, not at all scores.
+        places = np.concatenate([[0], inner[:-1] + 1])
+        sums = [np.add.reduceat(each[: inner[-1] + 1], places).cumsum() for each in (pos, neg)]
+    else:
+        step = np.searchsorted(up_to, inner, "right")
+        sums = [each.cumsum()[step] for each in (pos, neg)]
+        sums[0 if mirrored else 1] -= up_to[step] - 1 - inner  # the negatives of the step that are not reached
+    tpr, fpr = (part / each.sum() for part, each in zip(sums, (pos, neg), strict=True))
     known = (tpr < 1.0) & (fpr < 1.0)
     if np.count_nonzero(known) < 2:  # by rounding
         return float("nan")
