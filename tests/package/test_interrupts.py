@@ -184,16 +184,15 @@ for k in range(100 * times):
     timer = threading.Timer(1.2 * took * rng.random(), os.kill, (os.getpid(), signal.SIGINT))
     done = False
     try:
-        timer.start()
-        model.fit(*both[k % 2])
-        done = True
-    except KeyboardInterrupt:
-        interrupted += 1
-    while timer.is_alive():
         try:
-            timer.join()
-        except KeyboardInterrupt:
-            pass
+            timer.start()
+            model.fit(*both[k % 2])
+            done = True
+        finally:
+            timer.join()  # so that the signal comes within the outer try
+    except KeyboardInterrupt:
+        interrupted += not done
+    timer.join()
     now = next(k for k, (X, _) in enumerate(both) if X.shape[1] == model.n_features_in_)
     assert scores(model, both[now][0]) == expected[now] and (not done or now == k % 2)
 print("interrupted" if interrupted > 1 else interrupted)

@@ -42,8 +42,6 @@ _OTHERS = {
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 _GZIP = b"\x1f\x8b"
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
-
-
 # In the first column, what names rows of sums, unless more than this share of the rows has such a name.
 _SUMS = r"(?i)^\s*(?:(?:(?:grand|sub)[\s-]?)?totals?|sum|mean|average|median|summe|gesamt|mittelwert|moyenne)\s*:?\s*$"
 _SELDOM = 0.02
@@ -314,8 +312,7 @@ def _tell_of_end(source: BinaryIO, separator: str, width: int, form: Form) -> No
     source.seek(max(0, source.seek(0, SEEK_END) - _HEAD))
     lines = source.read().decode("utf-8", "replace").splitlines()
     source.seek(0)
-    line = next((line for line in lines[::-1] if line.strip()), "")
-    n = line.count(separator) + 1
+    n = 1 + (line := next(filter(str.strip, lines[::-1]), "")).count(separator)
     if n < width and not is_packed and not line.startswith("#") and '"' not in line:
         what = f"the last row, {short(line)!r}, has {n} of {width} values"
         form.notes.add(Note("end", f"warning: {what}: the file is cut off, or ends with a remark", rows=1))

@@ -90,8 +90,7 @@ def _blaming_features() -> Iterator[None]:
 class Training:
     """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C.
 
-    Without `proves`, a fit ends when its own products show a gap of `tol`, although rounding may hide a larger one, and
-    callbacks get models of centred features.
+    Without `proves`, rounding may hide a larger gap than `tol`, and callbacks get models of centred features.
     """
 
     def __init__(
