@@ -20,17 +20,8 @@ NO_LABEL = frozenset(code.lower() for code in MISSING) | {
     *("unknown", "unk", "n.k.", "n/k", "not known", "not available", "not applicable", "not reported", "not recorded"),
     *("undefined", "undetermined", "indeterminate", "inconclusive", "uncertain", "equivocal", "unclear", "no data"),
     *("missing data", "pending", "tbd", "n.d.", "not done", "not tested", "not assessed", "don't know"),
-    *(
-        "lost to follow-up",
-        "tba",
-        "(blank)",
-        "(empty)",
-        "not evaluable",
-        "not assessable",
-        "not determined",
-        "not specified",
-    ),
-    *("unspecified", "no answer", "prefer not to say"),
+    *("lost to follow-up", "tba", "(blank)", "(empty)", "not evaluable", "not assessable", "not determined"),
+    *("not specified", "unspecified", "no answer", "prefer not to say"),
     *("unbekannt", "k.a.", "keine angabe", "inconnu", "desconocido", "sconosciuto", "desconhecido", "onbekend"),
 }
 # Numbers that stand for missing values in many files: a digit again and again, 97 and 98, -1 and the like.
