@@ -89,8 +89,8 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
     assert CS[int(np.argmax(smooth[chosen] >= max(smooth[chosen]) - slack))] == model.C_
     train, test = next(iter(folds.split(X, y)))
     # A descent depends on where it starts: at the same full-range training, but by way of other cuts.
-    for surrogate, atol in (("tight", 1e-12), ("ramp", 0.03)):
-        path = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate=surrogate, tol=1e-2)
+    for surrogate, tol, atol in (("tight", 1e-3, 1e-12), ("ramp", 1e-2, 0.03)):
+        path = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate=surrogate, tol=tol)
         expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in path.coefs]
         np.testing.assert_allclose(model.scores_[surrogate][0], expected, atol=atol)
     assert model.dual_gap_ <= model.tol
@@ -231,7 +231,7 @@ def test_a_path_ends_where_hardly_any_risk_is_left(monkeypatch):
 
     monkeypatch.setattr(Training, "path", spied)
     model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=Cs, cv=3, n_jobs=1).fit(X, y)
-    assert all(shares[-1] <= 0.1 < min(shares[:-1]) for shares in fitted)
+    assert all(shares[-1] <= 0.02 < min(shares[:-1]) for shares in fitted)
     for scores, shares in zip(model.scores_["tight"], fitted, strict=True):
         assert 1 < len(shares) < len(Cs) and np.all(scores[len(shares) :] == scores[len(shares) - 1])
     assert model.C_ in Cs[: max(map(len, fitted))]

@@ -109,7 +109,7 @@ def test_folds_of_as_many_features_as_samples_are_multiplied_in_single_precision
     assert np.array_equal(fits[0].scores_["tight"], fits[1].scores_["tight"])
     assert np.array_equal(fits[0].coef_, fits[1].coef_)
     for (train, test), found in zip(folds.split(X, y), fits[0].scores_["tight"], strict=True):
-        path = partial_auc_path(X[train], y[train], (0.0, 0.2), surrogate="tight", Cs=[1e-3, 1e-2], tol=1e-2)
+        path = partial_auc_path(X[train], y[train], (0.0, 0.2), surrogate="tight", Cs=[1e-3, 1e-2])
         expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in path.coefs]
         np.testing.assert_allclose(found, expected, atol=0.02)
 
