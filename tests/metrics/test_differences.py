@@ -66,6 +66,6 @@ def test_pairs_are_the_same_however_many_are_tested_at_a_time(method, monkeypatc
 
 
 def test_a_difference_without_variance_warns_where_compare_is_called():
-    with pytest.warns(CoverageWarning, match="because both separate the classes") as caught:
+    with pytest.warns(CoverageWarning, match="as when both separate the classes") as caught:
         compare(Y, {"a": Y, "b": -Y}, ScoredAUC(), method="delong")
     assert [warning.filename for warning in caught if "both separate" in str(warning.message)] == [__file__]

@@ -262,6 +262,15 @@ def test_the_curve_of_what_only_we_refuse():
         metrics.roc_curve(Y, [2**60, 2**60 + 1, 3])
 
 
+@pytest.mark.parametrize("name", ["roc_auc_score", "roc_curve", "precision_recall_curve"])
+@pytest.mark.parametrize("masked", ["y_true", "y_score", "sample_weight"])
+def test_masked_values_are_no_data(name, masked):
+    given = {"y_true": Y, "y_score": S, "sample_weight": np.ones(len(Y))}
+    given[masked] = np.ma.array(given[masked], mask=np.arange(len(Y)) == 1)
+    with pytest.raises(ValueError, match=f"{masked} has 1 masked values"):
+        getattr(metrics, name)(**given)
+
+
 def test_integers_are_told_apart_or_refused():
     assert metrics.roc_auc_score([0, 1], [2**53, 2**53 + 1]) == 1.0
     assert metrics.roc_auc_score([0, 1], np.array([2**53 - 1, 2**53], dtype=object)) == 1.0

@@ -156,7 +156,8 @@ def test_sample_size_is_the_inverse_of_power():
     ("call", "message"),
     [
         (lambda: metrics.auc_power(0.5, n_pos=10, n_neg=10), r"auc must be a number in \(0.5, 1\), got 0.5"),
-        (lambda: metrics.auc_power(0.7, n_pos=0, n_neg=10), "n_pos must be a number of at least 1, got 0"),
+        (lambda: metrics.auc_power(0.7, n_pos=0, n_neg=10), "n_pos must be a number from 1 to 1e15, got 0"),
+        (lambda: metrics.auc_power(0.7, n_pos=10, n_neg=1e160), r"n_neg must be a number from 1 to 1e15, got 1e\+160"),
         (lambda: metrics.auc_power(0.7, n_pos=9, n_neg=9, alternative="unlike"), "alternative must be one of"),
         (lambda: metrics.auc_sample_size(0.7, power=1.0), r"power must be a number in \(0, 1\), got 1.0"),
         (lambda: metrics.auc_sample_size(0.7, ratio=0), "ratio must be a number above 0, got 0"),

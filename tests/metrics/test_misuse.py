@@ -93,7 +93,7 @@ def spoiled(value, index=4):
         (lambda: metrics.partial_auc_score(Y, S, normalize=np.array(["width", "x"])), "normalize must be one of"),
         (lambda: metrics.infer(Y, S, confidence_level="95"), "confidence_level must be a number .* got '95'"),
         (lambda: metrics.compare(Y, np.c_[S, S]).contrast(["a", "b"]), "rows must be finite numbers of"),
-        (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number of at least 1, got 'many'"),
+        (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number from 1 to 1e15, got 'many'"),
         (
             lambda: metrics.infer(np.ones(30), S, TPRAtFPR(0.2), method="score"),
             "y_true has one class only: all 30 labels are 1.0",

@@ -43,6 +43,27 @@ def test_bad_values_are_refused_when_they_are_read(arguments, options, message):
         Samples(*arguments, **options)
 
 
+@pytest.mark.parametrize("y", [Y, CLASSES], ids=["two classes", "several"])
+@pytest.mark.parametrize("name", ["y_true", "y_score", "sample_weight", "groups", "by"])
+def test_masked_values_are_missing_not_data(y, name):
+    """They were data in `by`, and in all arrays of several classes."""
+    scores = S if y is Y else BY_CLASS
+    given = {"y_true": y, "y_score": scores, name: {"sample_weight": WEIGHT, "groups": GROUPS, "by": GROUPS}.get(name)}
+    given[name] = np.ma.array({"y_true": y, "y_score": scores}.get(name, given[name]))
+    whole = Samples(**given)
+    given[name][5] = np.ma.masked
+    with pytest.raises(ValueError, match=f"{name} has [13] masked values; pass missing='drop'"):
+        Samples(**given)
+    assert len(Samples(**given, missing="drop")) == len(whole) - 1
+
+
+@pytest.mark.parametrize("y", [Y, CLASSES], ids=["two classes", "several"])
+@pytest.mark.parametrize("name", ["sample_weight", "groups", "by"])
+def test_rows_of_several_lengths_are_no_array(y, name):
+    with pytest.raises(ValueError, match=f"{name} is not an array"):
+        Samples(y, S if y is Y else BY_CLASS, **{name: [[1], [1, 2]]})
+
+
 @pytest.mark.parametrize("rows", [[], [1000], [1.5], np.ones(3, bool), [[1, 3], [4, 6]], 3, "a", None], ids=str)
 def test_rows_that_are_no_positions_are_refused(rows):
     for samples in (Samples(Y, MODELS), Samples(np.arange(len(Y)) % 3, MODELS)):

@@ -57,7 +57,7 @@ def _of_python_numbers(values: Any) -> NDArray[Any]:
         return found
 
 
-def require_unmasked(values: Any, name: str, remedy: str) -> None:
+def require_unmasked(values: Any, name: str, remedy: str = "leave those samples out") -> None:
     """Check that no value is masked: masked values would be taken for data."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; {remedy}")

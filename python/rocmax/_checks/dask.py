@@ -145,7 +145,7 @@ def _stream(tasks: list[Any], take: Callable[[int, Any], None]) -> None:
 
 def _sent(block: Any, name: str, is_labels: bool) -> NDArray[Any]:
     """Return the values of a partition to send; labels that are whole numbers as bytes."""
-    require_unmasked(block, name, "leave those samples out")
+    require_unmasked(block, name)
     values = np.asarray(block)
     if not is_labels or values.dtype.kind not in "iuf" or values.dtype.itemsize == 1:
         return values

@@ -124,7 +124,7 @@ def auc_power(
     0.84
     """
     n_pos, n_neg = (
-        number(count, name, "of at least 1", lambda value: 1 <= value < np.inf)
+        number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
         for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
     )
     test = null_value, null_difference, equivalence_margin, significance_level, alternative

@@ -51,7 +51,7 @@ def pair_tests(
         k = int(np.argmax(flat))
         message = (
             f"the difference of {difference[k]:.3g} between {names[first[k]]!r} and {names[second[k]]!r} has a variance"
-            " of 0, because both separate the classes: its interval and its p-value are too optimistic"
+            " of 0, as when both separate the classes: its interval and its p-value are too optimistic"
         )
         warn(CoverageWarning(message))
     columns = (difference, error, low, high, statistic, df, pvalue, adjusted(pvalue, adjust))

@@ -177,9 +177,9 @@ class Samples(Value):
                 several = given.pos_label is None and _of_columns(given)
                 if not several:
                     raise
-        given = given._replace(by=_copied(given.by))
+        given = given._replace(by=_copied(given.by, "by", given.remedy))
         if several:
-            arrays = {name: _copied(getattr(given, name)) for name in _ARRAYS}
+            arrays = {name: _copied(getattr(given, name), name, given.remedy) for name in _ARRAYS}
             self._hold(given._replace(**arrays))
             for model in self.names or (None,):
                 self.classes(model=model, least=1)
@@ -374,14 +374,14 @@ def _of_columns(given: Arguments) -> bool:
         return False
 
 
-def _copied(values: Any) -> Any:
+def _copied(values: Any, name: str, remedy: str) -> Any:
     """Return a copy that the caller does not have: of frames and series with their names, of all else an array."""
     if isinstance(values, Mapping):
-        return {key: _copied(each) for key, each in values.items()}
+        return {key: _copied(each, name, remedy) for key, each in values.items()}
     if values is None or hasattr(values, "iloc") or hasattr(values, "categories"):
         return None if values is None else values.copy()
     constant = type(values).__module__.startswith(("polars.", "pyarrow."))  # their frames and series do not change
-    return values if constant else np.array(in_numpy(values))
+    return values if constant else np.array(unmasked(values, name, remedy))
 
 
 def _own(data: Sample) -> Sample:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax._checks.arrays import in_numpy
+from rocmax._checks.arrays import in_numpy, require_unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64, naming_missing, scikit_learn
 from rocmax._parameters import check_choice, check_flag
@@ -129,6 +129,8 @@ def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_job
     """Return the core's points; where it refuses the input, what scikit-learn's function returns or raises."""
     check_flag("drop_intermediate", options["drop_intermediate"])
     given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
+    for values, argument in zip(given, ("y_true", "y_score", "sample_weight"), strict=True):
+        require_unmasked(values, argument)
     y_true, y_score, weight = (in_numpy(values) for values in given)
     options, precision_recall = {**options, "sample_weight": weight}, name == "precision_recall_curve"
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read
+from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read, require_unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import class_columns, warn_of_order
 from rocmax._checks.samples import (
@@ -84,7 +84,7 @@ def roc_auc_score(
     ------
     ValueError
         As scikit-learn's function does, by that function; also for a negative weight, and for Python's integers
-        beyond 2**53, which that function would round.
+        beyond 2**53, which that function would round, and for masked values, which it would take for data.
 
     References
     ----------
@@ -110,6 +110,7 @@ def roc_auc_score(
                 pass  # the general way finds the error
     for name, values in (("y_true", y_true), ("y_score", y_score), ("sample_weight", sample_weight)):
         require_read(values, name)
+        require_unmasked(values, name)
     warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
     if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
