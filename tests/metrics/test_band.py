@@ -81,5 +81,7 @@ def test_bad_options_are_named():
     y, s = samples(np.random.default_rng(6), 20, 30)
     with pytest.raises(ValueError, match="method must be one of"):
         roc_band(y, s, method="pointwise")
-    with pytest.raises(ValueError, match=r"fpr must be rates in \[0, 1\]"):
-        roc_band(y, s, n_resamples=10, random_state=0).low([0.5, 1.5])
+    band = roc_band(y, s, n_resamples=10, random_state=0)
+    for fpr in ([0.5, 1.5], "low", None, 1j, 10**400, [[0.1], [0.1, 0.2]], {}, np.ma.array([0.1, 0.2], mask=[0, 1])):
+        with pytest.raises(ValueError, match=r"fpr must be rates in \[0, 1\], got"):
+            band.low(fpr)

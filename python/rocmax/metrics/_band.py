@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level
-from rocmax._parameters import check_choice
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import METHODS
@@ -75,9 +76,12 @@ class ROCBand(Result):
         return self._edge(fpr, 1)
 
     def _edge(self, fpr: ArrayLike, side: int) -> Any:
-        at = np.asarray(fpr, dtype=float)
+        try:
+            at = unmasked(fpr, "fpr").astype(np.float64, casting="same_kind")
+        except (TypeError, ValueError):
+            at = np.array(np.nan)
         if not ((at >= 0) & (at <= 1)).all():
-            raise ValueError(f"fpr must be rates in [0, 1], got {fpr!r}")
+            raise ValueError(f"fpr must be rates in [0, 1], got {shown(fpr)}")
         moved = at + side * self.reach[0]
         # On a vertical step interp takes the last point: the highest, and in reverse the lowest.
         x, y = (self.fpr, self.tpr) if side > 0 else (-self.fpr[::-1], self.tpr[::-1])
