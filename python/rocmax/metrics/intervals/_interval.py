@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 
 _ROUNDING = 1e-12
-_CLOSE = 4e-15  # to the ends of intervals
+_CLOSE = 1e-13  # to the ends of intervals
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _DEEP = 1e3  # differences: a limit that far beyond a value counts as no farther
-_MOST_STEPS = 200  # of a search; bisection alone takes 52 on the widest
+_MOST_STEPS = 200  # of a search; bisection alone takes 48 on the widest
 
 # With fewer samples in a class the variance of its components is unreliable: see `methods.delong`.
 FEW = 5

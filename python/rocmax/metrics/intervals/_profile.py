@@ -120,7 +120,7 @@ def profile(
                 def gap(z: F64, n_levels: int = n_levels) -> F64:
                     left = least(n_levels, one, other, z) - side * null
                     # Where both intervals have reached their bounds, their difference is held at every level.
-                    return np.where(left == 0, -1.0, np.maximum(left, -1.0))
+                    return np.where(left == 0, -1e-300, np.maximum(left, -1.0))
 
                 z = last_held(np.zeros_like(far), far, gap)
                 if (z < far).all():
