@@ -1,5 +1,6 @@
 """What fit, score, evaluate and compare report of columns that leak, rows that trained a model, and changed columns."""
 
+import gzip
 import json
 
 import numpy as np
@@ -162,8 +163,11 @@ def test_a_score_that_is_the_label_is_reported(run, tmp_path, command):
     ("last", "said"),
     [
         ("Total,3,2,,1", "warning: 1 row with 'Total' in the first column: take out sums of other rows"),
-        ("Source: the register", "warning: the last row, 'Source: the register', has 1 of 5 values"),
-        ("1,2,3", "warning: the last row, '1,2,3', has 3 of 5 values: the file is cut off, or ends with a remark"),
+        ("Source: the register", "warning: line 302, 'Source: the register', has 1 of 5 values"),
+        (
+            "1,2,3",
+            "warning: line 302, '1,2,3', has 3 of 5 values: the others are read as missing; correct it if it is a",
+        ),
         ("# end", "1 row without any value or with a comment (#) skipped"),
         ("x,1,2,y,1", ""),
         ('x,1,2,"y\nz",1', ""),
@@ -176,3 +180,28 @@ def test_last_rows_that_are_no_samples(run, tmp_path, last, said, more):
     path.write_text("\n".join([*lines, "," * len(more) + last]) if not more else "\n".join(lines))
     code, _, err = run("evaluate", path, "--label", "y", "--score", "a", "--missing", "drop")
     assert code == 0 and err.startswith("" if more else said) and (bool(err) is bool(said and not more))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({7: "0.5,1"}, "line 8, '0.5,1', has 2 of 4 values: the others"),
+        ({7: "0.5", 9: "1.5,0,3"}, "line 8, '0.5', has 1 of 4 values, and 1 more have too few: the others"),
+        ({7: '0.5,1,"1,5"'}, "line 8, '0.5,1,1,5', has 3 of 4 values: the others"),  # a comma in quotes is none
+        ({5: '0.5,1,"1\n5",', 8: "1.5,1"}, "line 10, '1.5,1', has 2 of 4 values: the others"),
+        ({7: '0.5,1,"1,5",'}, ""),
+        ({7: "0.5,1,,", 9: "# a remark", 11: ""}, "2 rows without any value or with a comment (#) skipped"),
+    ],
+)
+def test_rows_with_too_few_values_are_reported(run, tmp_path, rows, said, packed):
+    frame = pl.DataFrame({"a": PLAIN["a"], "y": Y, "g": PLAIN["g"], "last": [None, *["x"] * (N - 1)]})
+    lines = frame.write_csv().splitlines()
+    for k, row in rows.items():
+        lines[k] = row
+    content = "\n".join(lines).encode()  # without a line feed at the end
+    path = tmp_path / ("t.csv.gz" if packed else "t.csv")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    for how in (["evaluate", "--score", "a"], ["fit", "--C", 1, "--out", tmp_path / "m"]):
+        code, _, err = run(how[0], path, *how[1:], "--label", "y", "--missing", "drop")
+        assert code == 0 and said in err and ("values" in said or "has" not in err)

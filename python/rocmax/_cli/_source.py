@@ -1,24 +1,21 @@
 """Read tables: whole, or in batches of rows. Texts of csv stay texts, but for columns of numbers."""
 
-import bz2
-import csv
-import gzip
 import lzma
 import sys
 import zlib
 from argparse import Namespace
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from io import SEEK_END, BufferedReader, BytesIO, TextIOWrapper
-from itertools import compress, islice
+from io import BufferedReader, BytesIO
+from itertools import compress
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
 
+from rocmax._cli import _csv as written
 from rocmax._cli import _numbers as numbers
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, Misuse, reading, unknown
@@ -29,7 +26,7 @@ from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma", " ": "a blank", ":": "a colon"}
 ROWS = 200_000  # in a batch
-_HEAD, _TITLES = 2**16, 20  # bytes that tell how a file is written; lines among which the header is looked for
+_TITLES = 20  # lines among which the header is looked for
 _OTHERS = {
     b"PK\x03\x04": "an .xlsx or .zip file: save the sheet as .csv",
     b"\xd0\xcf\x11\xe0": "an .xls file: save the sheet as .csv",
@@ -39,20 +36,18 @@ _OTHERS = {
     **dict.fromkeys((b'{"', b"[{", b"{\n", b"[\n"), "JSON: write it as .csv"),
     **dict.fromkeys((b"<!", b"<html", b"<?xml", b"<table"), "HTML or XML: save the table as .csv"),
 }
-_PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
-_GZIP = b"\x1f\x8b"
-_QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
 # In the first column, what names rows of sums, unless more than this share of the rows has such a name.
 _SUMS = r"(?i)^\s*(?:(?:(?:grand|sub)[\s-]?)?totals?|sum|mean|average|median|summe|gesamt|mittelwert|moyenne)\s*:?\s*$"
 _SELDOM = 0.02
 
 
 class _Part(NamedTuple):
-    """What is news of some rows of csv: their number, how many hold nothing, and the names of sums."""
+    """What is news of rows of csv: how many, how many hold nothing, names of sums, and columns if some may be short."""
 
     n_rows: int
     n_blank: int
-    sums: list[str]
+    sums: Sequence[str] = ()
+    n_columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -181,10 +176,12 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 for begin, what in _OTHERS.items():
                     if magic.startswith(begin):
                         raise Failure(f"{path}: {what}")
-                text, lines, skip, own = _dialect(source, magic, separator)
-                read.append(_Part(0, skip - (own is not None), []))
+                text, lines, skip, own = written.dialect(source, magic, separator)
+                read.append(_Part(0, skip - (own is not None)))
                 separator = separator if form.separator else own or separator
                 yield _texts(path, text, lines, separator, wanted, skip, read), True
+                if width := max(part.n_columns for part in read):
+                    written.tell_of_short(text, separator, skip, width, form)
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
@@ -209,7 +206,7 @@ def _said(error: str) -> str:
     if "invalid utf-8" in said:
         return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
     if "CSV malformed" in said or "as dtype `str`" in error:
-        return _QUOTES
+        return written.QUOTES
     return said
 
 
@@ -220,45 +217,6 @@ def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names
         if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
             what = f"line {k} has the names of columns, below {short(lines[header])!r}"
             raise Failure(f"{path}: {what}: take out the lines above it")
-
-
-def _dialect(source: BinaryIO, magic: bytes, separator: str) -> tuple[BinaryIO, list[str], int, str | None]:
-    """Return a source of UTF-8 with line feeds, its first lines, how many are above the header, and its separator."""
-    for begin, decompress in _PACKED.items():
-        if magic.startswith(begin):
-            source = BytesIO(decompress(source.read()))
-    packed = magic.startswith(_GZIP)
-    head = b""
-    with suppress(OSError, EOFError, zlib.error):  # polars says what is wrong with a damaged file
-        head = gzip.GzipFile(fileobj=source).read(_HEAD) if packed else source.read(_HEAD)
-    source.seek(0)
-    encoding = _utf16(head)
-    if encoding or (b"\r" in head and b"\n" not in head):
-        content = gzip.GzipFile(fileobj=source).read() if packed else source.read()
-        content = content.decode(encoding).encode() if encoding else content
-        content = content if b"\n" in content else content.replace(b"\r", b"\n")
-        source, head = BytesIO(content), content[:_HEAD]
-    lines = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()
-    own, skip = None, 0
-    if lines and lines[0].lower().startswith("sep=") and len(lines[0]) == 5:
-        own, skip = lines[0][4], 1
-    separator = own or separator
-    while len(lines) > skip + 1 and lines[skip].startswith("#"):
-        following = next((line for line in lines[skip + 1 :] if not line.startswith("#")), "")
-        if lines[skip].count(separator) == following.count(separator) and separator in following:
-            break  # a header such as #id,label
-        skip += 1
-    return source, lines, skip, own
-
-
-def _utf16(head: bytes) -> str | None:
-    """Return the encoding of a text in UTF-16, by its mark or because every other byte is zero."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if len(head) > 3 and 2 * head[start::2].count(0) > len(head) // 2 and not head[1 - start :: 2].count(0):
-            return encoding
-    return None
 
 
 def _texts(
@@ -277,7 +235,6 @@ def _texts(
     places = list(range(len(names))) if places is None else places
     if any("\ufffd" in names[k] for k in places):
         raise UnicodeError("invalid utf-8")
-    _tell_of_end(source, separator, len(names), wanted.form)
     if all(map(is_number, names)) and any("." in name for name in names):
         what = f"warning: all names of columns are numbers ({some(names)}): the first line is read as the header"
         wanted.form.notes.add(Note("header", what, rows=1))
@@ -288,14 +245,15 @@ def _texts(
         broken = part.select(pl.all().str.contains("\n", literal=True).any()).row(0)
         if any(broken):
             if not checked:
-                _require_closed(source, separator, skip)
+                written.require_closed(source, separator, skip)
             checked = True
             for k in compress(range(part.width), broken):
-                _refuse_rows(nameless(part.to_series(k)), k, separator, part.width)
+                written.refuse_rows(nameless(part.to_series(k)), k, separator, part.width)
         first, n = nameless(part.to_series(0)), len(part)
         if (first.is_null() | first.str.contains(r"^\s*(?:#|$)")).any():
             part = part.filter(~_is_blank(part))
-        read.append(_Part(n, n - len(part), first.filter(first.str.contains(_SUMS)).to_list()))
+        sums, is_open = first.filter(first.str.contains(_SUMS)).to_list(), part.to_series(-1).has_nulls()
+        read.append(_Part(n, n - len(part), sums, part.width if is_open else 0))
         part = part[:, places]
         part.columns = [names[k] for k in places]
         return part
@@ -304,49 +262,6 @@ def _texts(
     return rows.map_batches(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
-
-
-def _tell_of_end(source: BinaryIO, separator: str, width: int, form: Form) -> None:
-    """Report a last row with too few values: polars takes the others for missing."""
-    is_packed = source.read(2) == _GZIP
-    source.seek(max(0, source.seek(0, SEEK_END) - _HEAD))
-    lines = source.read().decode("utf-8", "replace").splitlines()
-    source.seek(0)
-    n = 1 + (line := next(filter(str.strip, lines[::-1]), "")).count(separator)
-    if n < width and not is_packed and not line.startswith("#") and '"' not in line:
-        what = f"the last row, {short(line)!r}, has {n} of {width} values"
-        form.notes.add(Note("end", f"warning: {what}: the file is cut off, or ends with a remark", rows=1))
-
-
-def _refuse_rows(series: pl.Series, k: int, separator: str, width: int) -> None:
-    """Fail if a value of the k-th column is many rows: one begins with a quote there, and a later one ends with one.
-
-    Two lines are two rows if one of the other columns there holds a number.
-    """
-    for text in series.filter(series.str.contains("\n", literal=True)):
-        first, *rows, last = (line.split(separator) for line in text.split("\n"))
-        counts = len(first), {*map(len, rows)} or {width}, len(last)
-        joined = counts == (width - k, {width}, k + 1) and width > 2
-        if joined and (rows or any(is_number(value.strip()) for value in (*first[1:], *last[:-1]))):
-            what = f"a value of {len(rows) + 2:,} lines, from {short(separator.join(first))!r} on, looks like rows"
-            raise Failure(f"{what}: {_QUOTES}")
-
-
-def _require_closed(source: Any, separator: str, skip: int) -> None:
-    """Fail where a quoted value goes on after a quote: polars would read it up to a quote in a later line."""
-    with open(source.name, "rb") if isinstance(source, BufferedReader) else BytesIO(source.getvalue()) as raw:
-        packed = raw.read(2) == _GZIP
-        raw.seek(0)
-        lines = TextIOWrapper(gzip.GzipFile(fileobj=raw) if packed else raw, "utf-8", "replace", newline="")
-        reader = csv.reader(islice(lines, skip, None), delimiter=separator, strict=True)
-        limit = csv.field_size_limit(2**31 - 1)
-        try:
-            deque(reader, maxlen=0)
-        except csv.Error as error:
-            if "expected after" in str(error):
-                raise Failure(f"line {skip + reader.line_num}: {_QUOTES}") from None
-        finally:
-            csv.field_size_limit(limit)
 
 
 def _is_blank(part: pl.DataFrame) -> pl.Series:
