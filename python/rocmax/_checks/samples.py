@@ -62,9 +62,8 @@ def labels(
         require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
         if not positive.any():
-            held = (
-                f"; it holds {listed(np.unique(y.astype(str) if y.dtype == object else y).tolist())}" if len(y) else ""
-            )
+            held = listed(np.unique(y.astype(str) if y.dtype == object else y).tolist())
+            held = f"; it holds {held}" if held else ""
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")

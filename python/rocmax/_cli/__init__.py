@@ -19,18 +19,7 @@ _EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot",
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments, by default those of the process.
-
-    Returns
-    -------
-    code : int
-        0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C.
-    """
+    """Run the command line; return 0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C."""
     _open_closed_streams()
     arguments = make_parser().parse_args(argv)
     try:

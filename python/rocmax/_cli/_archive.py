@@ -39,8 +39,7 @@ def schema_of(data: bytes) -> dict[str, Any]:
         text = file.read(_SCHEMA)
         nodes = sum(map(text.count, (b"[", b"{", b",")))  # a fiftieth of the text in our models
         require(nodes <= len(text) // 12 + 1000, f"{_SCHEMA} has more nodes than a model")
-        schema: dict[str, Any] = json.loads(text)
-    return schema
+    return dict(json.loads(text))
 
 
 def nodes_of(schema: Any) -> Iterator[dict[str, Any]]:

@@ -24,14 +24,9 @@ _WEIGHED = ("youden", "closest", "cost", "precision", "f1")  # rules that use a 
 
 def check(arguments: Namespace) -> None:
     """Fail, before any work, where the options cannot be combined."""
-    given = {
-        "--prevalence": arguments.prevalence,
-        "--cutoff-intervals": arguments.cutoff_intervals,
-        "--guarantee": arguments.guarantee,
-    }
-    for option, value in given.items():
-        if value is not None and not arguments.at:
-            raise Misuse(f"{option} {value}: give a cutoff, such as --at fpr=0.05")
+    for option in ("prevalence", "cutoff_intervals", "guarantee"):
+        if (value := getattr(arguments, option)) is not None and not arguments.at:
+            raise Misuse(f"--{option.replace('_', '-')} {value}: give a cutoff, such as --at fpr=0.05")
     if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
         raise Misuse(
             "--cutoff-intervals wilson treats rows as independent; with --groups use --cutoff-intervals bootstrap"

@@ -48,16 +48,10 @@ def show(name: str, found: SubgroupInference) -> None:
         places = words.decimals(None, found.measure.is_share, ends)
         estimate = words.bracketed(row["estimate"], ends, places)
         difference = words.bracketed(row["difference"], apart, places, "+")
-        lines.append(
-            [
-                row["subgroup"],
-                "not estimable" if np.isnan(row["estimate"]) else estimate,
-                words.count(row["n_pos"]),
-                words.count(row["n_neg"]),
-                "" if np.isnan(row["difference"]) else difference,
-                words.cells(row)["pvalue_difference"],
-            ]
-        )
+        cells = ["not estimable" if np.isnan(row["estimate"]) else estimate]
+        cells += [words.count(row["n_pos"]), words.count(row["n_neg"])]
+        cells += ["" if np.isnan(row["difference"]) else difference, words.cells(row)["pvalue_difference"]]
+        lines.append([row["subgroup"], *cells])
     say(f"\n{name} by {found.by}")
     report.table(head, lines)
     say(f"All subgroups of {found.by} equal: {found.equality_test}.")

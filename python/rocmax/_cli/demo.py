@@ -45,9 +45,8 @@ def run(arguments: Namespace) -> None:
             f"estrogen receptor.\nFind them at a false positive rate in [{low:g}, {high:g}].\n"
             f"Half of the compounds train, half test (stratified, seed {arguments.seed})."
         )
-    X_train, X_test, train, test = train_test_split(
-        X, positive, test_size=0.5, stratify=positive, random_state=arguments.seed
-    )
+    halves = train_test_split(X, positive, test_size=0.5, stratify=positive, random_state=arguments.seed)
+    X_train, X_test, train, test = halves
     measure, models = PartialAUC(arguments.fpr), _contenders(arguments.fpr, arguments.seed)
     rows, scores = [], {}
     with report.progress("training") as tell:
@@ -98,12 +97,8 @@ def run(arguments: Namespace) -> None:
 def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
     """Return the models by name, unfitted; each selects its options on the training part."""
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    search = GridSearchCV(
-        LogisticRegression(max_iter=1000),
-        {"C": np.logspace(-2, 2, 5)},
-        scoring=PartialAUC(fpr_range).scorer(),
-        cv=folds,
-    )
+    scoring, Cs = PartialAUC(fpr_range).scorer(), {"C": np.logspace(-2, 2, 5)}
+    search = GridSearchCV(LogisticRegression(max_iter=1000), Cs, scoring=scoring, cv=folds)
     found = {
         LOGISTIC: make_pipeline(StandardScaler(), search),
         LINEAR: make_pipeline(StandardScaler(), PartialAUCSVCCV(fpr_range, cv=folds)),
@@ -123,8 +118,7 @@ def _compared(test: Any, scores: dict[str, Rates], pair: tuple[str, str], measur
 
 def _alerts(test: Any, scores: Rates, seed: int) -> list[dict[str, Any]]:
     """Return precision and recall among as many compounds, the highest-ranked ones, as each budget allows."""
-    budgets = [budget for budget in _BUDGETS if budget < len(test)]
-    rules = [("alerts", budget) for budget in budgets]
+    rules = [("alerts", budget) for budget in _BUDGETS if budget < len(test)]
     points = operating_point(test, scores, threshold=rules, method="bootstrap", random_state=seed).rows()
     names = {"threshold": "threshold", "precision": "ppv", "recall": "tpr"}
     return [
@@ -133,7 +127,7 @@ def _alerts(test: Any, scores: Rates, seed: int) -> list[dict[str, Any]]:
             **{name: float(row[key]) for name, key in names.items()},
             **{f"{name}_interval": [float(row[f"{names[name]}_{end}"]) for end in ("low", "high")] for name in names},
         }
-        for budget, row in zip(budgets, points, strict=True)
+        for (_, budget), row in zip(rules, points, strict=True)
     ]
 
 

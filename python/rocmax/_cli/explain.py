@@ -68,15 +68,11 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
     named = [] if model.coder is None else model.coder.features()
     if weights.shape != (len(named),) or not np.isfinite(weights).all():
         raise ValueError(f"{len(named)} features and weights of shape {weights.shape}")
-    return [
-        {
-            "feature": feature.name,
-            "column": feature.column,
-            "weight": float(weight),
-            "per_unit": None if feature.unit is None else float(weight / feature.unit),
-        }
-        for feature, weight in zip(named, weights, strict=True)
-    ]
+    found = []
+    for (name, column, unit), weight in zip(named, weights.tolist(), strict=True):
+        per_unit = None if unit is None else weight / unit
+        found.append({"feature": name, "column": column, "weight": weight, "per_unit": per_unit})
+    return found
 
 
 def _gains(model: _model.Model) -> list[dict[str, Any]]:
@@ -90,22 +86,12 @@ def _gains(model: _model.Model) -> list[dict[str, Any]]:
 
 def _members(model: _model.Model) -> list[dict[str, Any]]:
     """Return the importance share of each column in the members that have one, and their mean."""
-    shares_of = _shares(model)
-    names = model.schema.used
-    return [
-        {
-            "feature": name,
-            "column": name,
-            "share": float(np.mean([shares[k] for shares in shares_of.values()])) if shares_of else 0.0,
-            "shares": {family: float(shares[k]) for family, shares in shares_of.items()},
-        }
-        for k, name in enumerate(names)
-    ]
-
-
-def _shares(model: _model.Model) -> dict[str, Any]:
-    """Return the importance shares of the columns, for each member that has them."""
-    return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
+    found = []
+    for k, name in enumerate(model.schema.used):
+        shares = {family: float(of[k]) for family, of in model.classifier.shares_.items() if of is not None}
+        mean = float(np.mean([*shares.values()])) if shares else 0.0
+        found.append({"feature": name, "column": name, "share": mean, "shares": shares})
+    return found
 
 
 def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
@@ -168,7 +154,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
 def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
     """Print the families of an ensemble, and the shares of the columns in its members."""
     report.leaderboard(model.classifier.leaderboard_)
-    families = list(_shares(model))
+    families = [name for name, shares in model.classifier.shares_.items() if shares is not None]
     if families:
         several = ["mean share"] if len(families) > 1 else []
         shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]

@@ -116,12 +116,8 @@ class Changes:
     def _missing(self, k: int, share: float) -> str:
         n = int(self.missing[k])
         now = "has no value" if n == self.n_rows else f"has no value in {_percent(n / self.n_rows)} of the rows"
-        now = now if n else "has a value in every row"
-        return (
-            f"{now}; {_percent(share)} were missing in training"
-            if share
-            else f"{now}; no value was missing in training"
-        )
+        then = f"{_percent(share)} were missing" if share else "no value was missing"
+        return f"{now if n else 'has a value in every row'}; {then} in training"
 
     def _range(self, k: int, *, far: bool) -> tuple[str, int]:
         low, high = self.trained[1:3, k]

@@ -32,24 +32,12 @@ class Feature(NamedTuple):
 
 
 class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Encode the columns of a table as numbers.
+    """Encode the columns of a table as numbers for a `kind` of model, by a schema, or what is decided on the table.
 
     Numeric and boolean columns keep their values, NaN where missing. Categories (text or categorical columns) become
     ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column
     and all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column,
-    and numbers are scaled to unit variance.
-
-    Parameters
-    ----------
-    kind : {"trees", "one-hot trees", "linear", "sparse linear"}
-        The kind of model that receives the encoding.
-    schema : Schema, default=None
-        What the columns are. By default it is decided on the training table; arrays have none.
-
-    Attributes
-    ----------
-    schema_ : Schema
-        What the columns are; without columns, which is false, after training on an array.
+    and numbers are scaled to unit variance. After training on an array, ``schema_`` has no columns.
     """
 
     trained_: F64 | None = None  # what the columns were in training

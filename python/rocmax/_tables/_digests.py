@@ -89,11 +89,8 @@ class TrainedRows:
         """Return the same from its parts, or raise ValueError if they are not whole."""
         kept, *numbers = (parts[name] for name in ("kept", "limit", "repeats", "n_rows"))
         plain = type(kept) is np.ndarray and kept.dtype == np.uint32 and kept.ndim == 1
-        if not (
-            plain
-            and (kept[1:] > kept[:-1]).all()
-            and all(type(number) is int and 0 <= number <= _ALL for number in numbers)
-        ):
+        plain = plain and all(type(number) is int and 0 <= number <= _ALL for number in numbers)
+        if not (plain and (kept[1:] > kept[:-1]).all()):
             raise ValueError("the digests of the training rows are damaged")
         return cls(kept, *numbers)
 

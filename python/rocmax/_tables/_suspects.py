@@ -45,19 +45,10 @@ class Encoded(NamedTuple):
 class Suspect(NamedTuple):
     """A column that deserves a second look before any result is trusted.
 
-    Attributes
-    ----------
-    column : str
-    by : {"value", "category", "missing"} or None
-        What of the column ranks the rows almost perfectly, if anything does.
-    auc : float or None
-        The AUC of this ranking; of categories and intervals of numbers, out of fold.
-    only : {"positive", "negative"} or None
-        The class whose rows alone have values in the column.
-    n_rows, n_values : int
-        If values repeat and (almost) never disagree about the label, their rows and their number; otherwise 0.
-    n_disagree : int
-        How often consecutive rows of one of these values disagree.
+    `by` is what ranks the rows almost perfectly ("value", "category", "missing", or None), `auc` the AUC of that, of
+    categories and intervals out of fold; `only` the class ("positive", "negative") whose rows alone have values. If
+    values repeat and (almost) never disagree about the label, `n_rows` and `n_values` count them, and `n_disagree` the
+    consecutive rows of one value that disagree; otherwise all are 0.
     """
 
     column: Any
@@ -88,18 +79,14 @@ class Suspect(NamedTuple):
 def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
     """Return the columns that alone rank almost perfectly, or whose values repeat and never disagree about the label.
 
-    With `groups` of dependent rows, repeated values are not reported.
-
-    Notes
-    -----
-    *Values* rank in either direction, missing ones lowest or highest. *Categories*, and numbers that repeat, rank by
-    the share of positives among their rows in the other folds, so that many distinct values do not look perfect; so do
-    64 intervals of numbers with equally many rows, which find a label that depends on the distance from a value.
-    *Repeated values*: if two rows of one value disagreed as often as two rows of different values (of numbers:
-    neighbouring values), the number of disagreeing consecutive rows would be binomial; its probability must be below
-    1e-6. Rows that equal another one in all columns are not looked at there. *Cost*: a sort of each column, of at most
-    50,000 rows of each class. *False alarms*: 2 of 6,045 columns of 128 honest tables, petal length and width of Iris
-    setosa.
+    Values rank in either direction, missing ones lowest or highest. Categories, numbers that repeat, and 64 intervals
+    of numbers with equally many rows, for a label that depends on the distance from a value, rank by the share of
+    positives among their rows in the other folds, so that many distinct values do not look perfect. Repeated values
+    are not reported with `groups` of dependent rows: if two rows of one value disagreed as often as two of different
+    values (of numbers: neighbouring values), the number of disagreeing consecutive rows would be binomial; its
+    probability must be below 1e-6. Rows that equal another one in all columns are not looked at there. Cost: a sort of
+    each column, of at most 50,000 rows of each class. False alarms: 2 of 6,045 columns of 128 honest tables, petal
+    length and width of Iris setosa.
     """
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < _FEWEST:
         return []
