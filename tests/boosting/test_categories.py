@@ -226,6 +226,8 @@ def test_texts_where_training_had_numbers(library: str, table: Any) -> None:
     for frame in (X, X[["x"]]):
         with pytest.raises(ValueError, match=r"column 'x' was numeric in training, got .*much"):
             fitted(library, frame, y).decision_function(frame.assign(x=["much"] * len(y)))
+        with pytest.raises(ValueError, match=r"column 'x' held numbers in training, and holds true and false"):
+            fitted(library, frame, y).decision_function(frame.assign(x=np.arange(len(y)) > 9))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

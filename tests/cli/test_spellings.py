@@ -1,6 +1,7 @@
 """Values that a person reads as one and a computer as several, or the reverse: labels, marks, flags."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ pytest.importorskip("skops")
 
 from rocmax._cli import _counted as counted  # noqa: E402
 from rocmax._cli import _source as source  # noqa: E402
+from rocmax.metrics import AUC, infer  # noqa: E402
 
 N = 120
 RNG = np.random.default_rng(3)
@@ -55,6 +57,32 @@ def test_labels_with_blanks_are_quoted_and_the_advice_works(ask: Ask) -> None:
     assert found["models"][0]["auc"]["estimate"] == pytest.approx(roc_auc_score(Y[kept], A[kept]), abs=1e-15)
     code, _, err = ask({"y": np.where(Y == 1, "well ", "well"), "a": A})
     assert code == 1 and "the same first" in err
+
+
+@pytest.mark.parametrize(
+    ("positive", "rare", "n", "warned"),
+    [
+        *(("yes", "yse", 2, True), ("positive", "postive", 1, True), ("YES", "YSE", 1, True)),
+        *(("sick", "sicks", 1, True), ("yes", "yse", 20, False), ("a", "b", 1, False), ("grade1", "grade2", 1, False)),
+        *(("10", "11", 1, False), ("AML", "ALL", 1, False), ("stage II", "stage III", 1, False)),
+        *(("type A", "type B", 1, False), ("male", "female", 1, False)),
+    ],
+)
+def test_rare_labels_that_may_be_misspelt_are_reported(
+    positive: str, rare: str, n: int, warned: bool, ask: Ask
+) -> None:
+    labels = np.where(Y == 1, positive, "other").astype(object)
+    labels[np.flatnonzero(Y)[:n]] = rare
+    columns, said = {"y": labels, "a": A}, f"column 'y' holds {rare!r} ({n} row"
+    for fit in (False, True):
+        code, found, err = ask(columns, "--positive", positive, fit=fit)
+        kinds = [note["kind"] for note in found["notes"]]
+        assert code == 0 and (said in err) == warned == ("misspelt" in kinds)
+    assert said not in ask(columns, "--positive", positive, "--negative", "other", rare)[2]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        infer(labels.astype(str), A, AUC(), pos_label=positive)
+    assert any(f"y_true holds {rare!r} ({n} samples) beside" in str(one.message) for one in caught) == warned
 
 
 def test_true_beside_1_is_refused(ask: Ask) -> None:

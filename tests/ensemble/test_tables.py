@@ -113,6 +113,13 @@ def test_columns_that_are_no_numbers_or_names_are_refused() -> None:
     fitted = model(families=["lightgbm"]).fit(frame("pandas", of), y)
     with pytest.raises(ValueError, match="column 'amount' was numeric in training, got \\['much', 'much', 'much'\\]: "):
         fitted.predict(frame("pandas", of).assign(amount="much"))
+    for flags in (
+        np.arange(len(y)) > 9,
+        pd.array(np.arange(len(y)) > 9, dtype="boolean"),
+        [True, None] * (len(y) // 2),
+    ):
+        with pytest.raises(ValueError, match="column 'amount' held numbers in training, and holds true and false"):
+            fitted.predict(frame("pandas", of).assign(amount=flags))
     with pytest.raises(ValueError, match="two columns of the name 'flag'"):
         TableCoder().fit(pd.concat([frame("pandas", of), frame("pandas", of)[["flag"]]], axis=1))
 

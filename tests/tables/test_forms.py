@@ -55,6 +55,10 @@ def test_few_ranges_and_bounds_are_a_category_and_the_command_says_so(texts):
         ([f"{100 + k % 40}/{60 + k % 7}" for k in range(N)], "two numbers with a slash"),
         ([f"{k % 40} crates" for k in range(N)], "a number with a word"),
         ([f"2021-{1 + k % 12}" for k in range(N)], "a date"),  # most are no ranges
+        ([f"{20 + k % 60}{'FM'[k % 2]}" for k in range(N)], "a number with one of two letters"),
+        ([f"{20 + k % 60} {'fm'[k % 2]}" for k in range(N)], "a number with one of two letters"),
+        ([f"{k % 60}.5{'NS'[k % 2]}" for k in range(N)], "a number with one of two letters"),
+        (["ND" if k % 2 else str(5 + k % 80) for k in range(2 * N)], "which is not a number, unlike"),
         (["<5" if k % 3 == 0 else str(5 + k % 50) for k in range(N)], "a bound"),  # a limit of detection
         (["3-4" if k == 7 else str(k % 5) for k in range(N)], "a range"),  # a slip in a column of grades
     ],
@@ -68,6 +72,7 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
     "texts",
     [
         *(["62505-2511", "10001-1234"], ["12-34C", "12-35C"], ["A*02:01", "A*24:02"]),
+        *(["34B", "36C", "38D"], ["12F", "7M", "9A"], ["1-Mar", "TP53", "EGFR"]),
         *(["1st", "2nd", "3rd"], ["12A", "7B"], ["2a", "2b", "3a"], ["99-40-77", "98-13-45"], ["1990-95", "2015-99"]),
         *(
             ["1970s", "1980s"],
@@ -96,6 +101,24 @@ def test_other_ranges_and_bounds_are_refused(texts, what):
 )
 def test_codes_that_look_like_numbers_and_dates(texts):
     assert decide(pd.DataFrame({"g": texts * N}))[0].categorical == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("t", 1.6e9 + 86400.0 * np.arange(N), "looks like dates, in seconds since 1970, such as 1600000000"),
+        ("t", 1.6e12 + 0.5 * np.arange(N), "looks like dates, in milliseconds since 1970"),
+        ("t", 1.38e10 + 86400.0 * np.arange(N), "looks like dates, in seconds since 1582"),  # of SPSS
+        ("visit_date", 44000.0 + np.arange(N), "looks like dates, in days since a fixed day"),  # of a spreadsheet
+        ("patient_id", np.arange(2 * N) // 2, "has few rows of each value; if it is an id, "),
+        *(("income", 44000.5 + np.arange(N), ""), ("cells", 1e9 * (1.0 + np.arange(N)) + 0.5, "")),
+        *(("site_id", np.arange(9 * N) % 9, ""), ("updates", 44000.0 + np.arange(2 * N) // 2, "")),
+    ],
+)
+def test_numbers_that_are_dates_or_ids_are_reported(name, values, said):
+    for words in (PYTHON, COMMAND):
+        schema, notes = decide(pd.DataFrame({name: values}), words=words)
+        assert schema.numeric == [name] and [said in note.text for note in notes] == [True] * bool(said)
 
 
 def test_numbers_that_begin_with_zero_have_no_thousands():

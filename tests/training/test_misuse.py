@@ -373,6 +373,8 @@ def test_columns_in_another_order_whose_names_are_no_texts(model, names):
     fitted = clone(model).fit(frame, Y)
     with pytest.raises(ValueError, match=r"X has the columns of training in another order: \[.*, in training \["):
         fitted.predict(frame[names[::-1]])
+    with pytest.raises(ValueError, match=r"X has other columns than in training: \[5, 6, 7\], in training \["):
+        fitted.predict(frame.set_axis([5, 6, 7], axis=1))
     np.testing.assert_array_equal(fitted.decision_function(frame), fitted.decision_function(X))
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
-from rocmax._tables._forms import reads_as_missing, same_label
+from rocmax._runtime.warn import warn
+from rocmax._tables._forms import may_be_slips, misspelt, reads_as_missing, same_label
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -87,10 +88,11 @@ def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: st
         what = "reads as missing" if reads_as_missing(label, (pos_label, *labels)) else ""
         if same_label(label, pos_label):
             what = "equals pos_label but for type, case, blanks or the way of writing"
+        slip = not what and misspelt(str(label), str(pos_label))
+        n = int(np.count_nonzero(others == label)) if what or slip else 0
+        how = f"correct it, leave those samples out, or pass {name} == {shown(pos_label)} if they are negative"
         if what:
-            n = int(np.count_nonzero(others == label))
-            raise ValueError(
-                f"{name} holds {shown(label)} ({n:,} samples), which {what}: correct it, leave those samples out, "
-                f"or pass {name} == {shown(pos_label)} if they are negative"
-            )
+            raise ValueError(f"{name} holds {shown(label)} ({n:,} samples), which {what}: {how}")
+        if slip and may_be_slips(n, len(y) - len(others)):
+            warn(f"{name} holds {shown(label)} ({n:,} samples) beside {shown(pos_label)}: {how}", UserWarning)
     return positive

@@ -160,16 +160,16 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _check_order(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Refuse the columns of training in another order; scikit-learn compares names only if all are texts."""
+    """Refuse other columns than in training, or in another order; scikit-learn compares names only if all are texts."""
     names = names_of(X)
     if reset:
         estimator._columns = [] if all(isinstance(name, str) for name in names) else names
         return
     known = getattr(estimator, "_columns", names)
-    if names != known and sorted(map(str, names)) == sorted(map(str, known)):
-        raise ValueError(
-            f"X has the columns of training in another order: {shown(names[:5])}, in training {shown(known[:5])}"
-        )
+    same = sorted(map(str, names)) == sorted(map(str, known))
+    if names != known and (same or (known and names and not all(isinstance(name, str) for name in names))):
+        how = "the columns of training in another order" if same else "other columns than in training"
+        raise ValueError(f"X has {how}: {shown(names[:5])}, in training {shown(known[:5])}")
 
 
 def check_labels(y: Any, X: Any, name: str = "y") -> AnyArray:

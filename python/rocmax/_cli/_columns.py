@@ -56,8 +56,8 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
     if rows.is_text and numeric.width:
         numeric = _numbers(numeric, schema, form, before)
     elif numeric.width:
-        for name, series in zip(schema.numeric, numeric, strict=True):
-            if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        for name, series, is_flag in zip(schema.numeric, numeric, schema.flags(), strict=True):
+            if not (series.dtype.is_numeric() or series.dtype == pl.Null or (series.dtype == pl.Boolean and is_flag)):
                 raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
         numeric = pl.DataFrame([_without_codes(one, form).cast(pl.Float64).fill_nan(None) for one in numeric])
     if numeric.width:

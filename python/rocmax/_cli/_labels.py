@@ -16,7 +16,7 @@ from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, say, unknown
-from rocmax._tables._forms import MISSING, is_number, reads_as_missing, same_label
+from rocmax._tables._forms import MISSING, is_number, may_be_slips, misspelt, reads_as_missing, same_label
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax.metrics import _words as words
 
@@ -177,6 +177,11 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
             if not asked.json:  # all labels at a glance: there may be more to mend than the first that is refused
                 say(f"labels in column {name!r}: {_counted({value: n_rows[value] for value in values})}")
             raise
+        for value, n in others.items():
+            if may_be_slips(n, n_rows[positive]) and misspelt(str(value), str(positive)):
+                what = f"warning: column {name!r} holds {_exact(value)} ({of_rows(n)}) beside {_exact(positive)}"
+                text = f"{what}, and counts it as negative: correct it, or list all negatives by --negative"
+                form.notes.add(Note("misspelt", text, name, (str(value),), n))
     return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
 
 
@@ -224,11 +229,8 @@ def _exact(text: Any) -> str:
 
 def _greater(name: str, values: list[Any], *, ordered: bool) -> Any:
     """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
-    pairs = ((one, other) for k, one in enumerate(values[:_FEW]) for other in values[:k])
-    close = next(
-        (f"; make {_exact(one)} and {_exact(other)} the same first" for one, other in pairs if same_label(one, other)),
-        "",
-    )
+    pairs = ((a, b) for k, a in enumerate(values[:_FEW]) for b in values[:k] if same_label(a, b))
+    close = next((f"; make {_exact(a)} and {_exact(b)} the same first" for a, b in pairs), "")
     if len(values) > 2:
         raise Failure(
             f"column {name!r} holds {len(values)} values ({some(values, 5)}), not two classes; give the positive one, "

@@ -25,7 +25,7 @@ _READ = 20_000  # different texts whose form is looked at
 # Ranges and bounds, such as 40-49 and 50+, are a category if the column has at most _BANDS different texts and they are
 # more than this share of its values.
 _BANDS, _OF_BANDS = 30, 0.02
-# Most of the values being numbers, more than _BANDS different ones, the column is no category for so many other texts.
+# More than _BANDS different numbers are no category for the sake of so many other texts.
 _TEXTS = 5
 # Names that pandas, R, Spark, Excel and Arrow give to a column of row numbers.
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
@@ -33,6 +33,8 @@ _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|i
 _ROWS = r"X(?:\.\d+)?|V1|_?row|idx|obs"
 # Numbers up to this can be scaled: their squares are finite.
 _LARGEST = 1e150
+# A column named as an id is one if a value has so many rows on average, or fewer.
+_REPEATS = 5
 _ID = re.compile(r"(?i:(?:.*[\W_])?(?:id|key|mrn|ssn|number|no|nr)[\W_]*)|.*[a-z]I[dD]")
 _EMPTY = "no value"
 _MONTH, _DAY, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19|20)[0-9]{2}"
@@ -46,6 +48,16 @@ _DAYS = [
         rf"(?:0?[1-9]|1[0-2]){_DAY}{_YEAR}",
     )
 ]
+_UNITS = {
+    "seconds since 1970": (1e9, 2.1e9),
+    "seconds since 1582": (1.31e10, 1.43e10),
+    **{
+        f"{unit}seconds since 1970": (10.0**k, 2.1 * 10.0**k)
+        for unit, k in (("milli", 12), ("micro", 15), ("nano", 18))
+    },
+    "days since a fixed day": (1e4, 1e5),
+}
+_DATED = re.compile(r"(?i:(?:.*[\W_])?(?:date|datum|dob|dat|dt)(?:[\W_].*)?)|.*[a-z]Date.*")
 
 Tell = Callable[[Note], None]
 
@@ -56,6 +68,7 @@ class Words(NamedTuple):
     drop: str
     category: str
     missing: str
+    group: str  # what to do about the name of what several rows are about
     texts: bool = False  # whether types are read off texts
     unused: str = "left out"  # the kind of an id, or none where it stays in use
 
@@ -65,33 +78,20 @@ class Words(NamedTuple):
         return f"correct it, or {missing} if it means missing"
 
 
-PYTHON = Words("drop it", "convert it to a category", "replace {value} by None")
+PYTHON = Words("drop it", "convert it to a category", "replace {value} by None", "pass it as groups")
 BOOSTING = PYTHON._replace(unused="")
-COMMAND = Words("--drop it", "--categorical {name} treats it as a category", "--missing-values {value}", texts=True)
+_AS_CATEGORY, _AS_GROUPS = "--categorical {name} treats it as a category", "--drop it, or give --groups {name}"
+COMMAND = Words("--drop it", _AS_CATEGORY, "--missing-values {value}", _AS_GROUPS, texts=True)
 
 
 def decide(
     X: Any, *, categorical: Collection[Any] = (), words: Words = PYTHON, comma: bool = False
 ) -> tuple[Schema, list[Note]]:
-    """Decide what each column of a frame is; return that, and what is news about it.
+    """Decide what each column of a training table is; return that, and what is news about it.
 
-    Parameters
-    ----------
-    X : frame
-        The training table, without labels and other columns that are not features.
-    categorical : collection of names
-        Columns that are categories whatever they hold.
-    words : Words
-        The remedies that messages name.
-    comma : bool
-        Whether the decimal mark of texts is a comma.
-
-    Raises
-    ------
-    TypeError
-        A column is neither numbers nor texts.
-    ValueError
-        A column is text of a form that is not a category, if `words` refuses those; or no column is left.
+    Columns of `categorical` are categories whatever they hold; with `comma`, that is the decimal mark of texts. Raises
+    TypeError for a column of neither numbers nor texts, ValueError for texts of a form that is not a category, if
+    `words` refuses those, or if no column is left.
     """
     found, notes = [], list[Note]()
     for name, series in columns_of(X).items():
@@ -149,9 +149,15 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         what = "is left out: it is" if words.unused else "should be dropped: it looks like"
         tell(Note("left out", f"column {name!r} {what} an index, whole numbers of which most differ", name))
         return Column(name, words.unused or kind, "an index")
-    if n_distinct == len(held) >= FEW or (n_distinct > max(_DISTINCT * len(held), FEW) and _ID.fullmatch(str(name))):
+    is_id = _ID.fullmatch(str(name)) and n_distinct > max(FEW, len(held) / _REPEATS)
+    if unit := _unit_of_dates(str(name), held, n_distinct):
+        what = f"column {name!r} looks like dates, in {unit}, such as {held[0]:.15g}; later rows lie beyond"
+        tell(Note("dates", f"warning: {what}: write the age, or the time since an event, or {words.drop}", name))
+    elif n_distinct == len(held) >= FEW or is_id:
         said = "no value twice" if n_distinct == len(held) else "a different value in most rows"
-        tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {words.drop}", name))
+        said = said if n_distinct > _DISTINCT * len(held) else "few rows of each value"
+        how = words.drop if n_distinct == len(held) else words.group.format(name=quote(str(name)))
+        tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {how}", name))
     if n_distinct and _are_days(held, n_distinct):
         what = f"column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
         tell(Note("dates", f"warning: {what}: write the days since a fixed day", name))
@@ -163,6 +169,15 @@ def _distinct(values: F64) -> int:
     """Return the number of distinct values, 0 unless all are whole numbers."""
     whole = all(bool((part == np.floor(part)).all()) for part in (values[:FEW], values))
     return len(np.unique(values)) if whole else 0
+
+
+def _unit_of_dates(name: str, values: F64, n_distinct: int) -> str:
+    """Return the unit in which numbers may be dates of some thirty years, "" if none; days only if the name says so."""
+    low, high = float(values.min()), float(values.max())
+    few = len(values) < FEW or low == high
+    named = _DATED.fullmatch(name) is not None and n_distinct > 1
+    units = () if few else (unit for unit, ends in _UNITS.items() if ends[0] <= low and high < ends[1])
+    return next((unit for unit in units if named or "day" not in unit), "")
 
 
 def _are_days(values: F64, n_distinct: int) -> bool:
@@ -251,12 +266,15 @@ def _form_note(name: Any, values: list[str | None], counts: dict[str, int], word
     strange = [text for text, form in forms.items() if form is not PLAIN]
     strange.sort(key=lambda text: (forms[text] is TEXT, -of[forms[text].group]))
     kinds = Counter(forms.values())
-    coded = of["plain"] > n / 2 and kinds[PLAIN] > _BANDS and kinds[TEXT] <= _TEXTS
+    coded = kinds[PLAIN] > _BANDS and kinds[TEXT] <= _TEXTS
     what = ""
     if of["text"] > (1.0 - _OF_ONE_FORM) * n and not coded:
         if of["text"] < n / 2:
             text = next(text for text in strange if forms[text] is TEXT)
             what = f"{short(text)!r} in row {values.index(text) + 1} is text, unlike most of its values"
+        elif of["moment"]:
+            text = next(text for text in strange if forms[text].group == "moment")
+            what = f"it holds {text!r}, {forms[text].what}"
         elif len(forms) > _BANDS and max(shapes.values(), default=0) >= _OF_ONE_FORM * n:
             what = f"its texts differ in numbers alone, as {short(next(iter(forms)))!r} and {short([*forms][1])!r} do"
     elif of["plain"] == n:  # also of no text at all

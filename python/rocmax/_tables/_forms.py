@@ -99,6 +99,7 @@ class Form(NamedTuple):
 PLAIN = Form("number", "a number", "")
 _WITH_UNIT = Form("number", "a number with a unit", "write the number alone, the unit in the name of the column")
 _WITH_WORD = Form("band", "a number with a word", "write the number alone, the word in another column")
+_WITH_LETTER = Form("band", "a number with one of two letters", "write number and letter in two columns")
 TEXT = Form("text", "a text", "")
 # fmt: off
 _PATTERNS = (
@@ -146,6 +147,8 @@ _LAST_WORD = re.compile(r"(.*[\d)+])(\s*)([^\d)+\s][^\d)+]{0,12})\Z")
 _NUMBERS = re.compile(_EXACT)
 _CLOCK = re.compile(r"\s*\d+\s*:\s*\d+\s*")
 _DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
+_ENDED = re.compile(r"\s*\d[\d.,]*\s?[a-zA-Z]\s*\Z")
+_PAIRS = [{*pair} for pair in ("FM", "fm", "MW", "FH", "fh", "NS", "EW")]  # sexes, and halves of the globe
 _DECADE = re.compile(r"(?:1[89]|20)?\d0s")
 
 
@@ -176,7 +179,8 @@ def forms_of(texts: Iterable[str], *, comma: bool = False) -> dict[str, Form]:
         codes.add("s")
     for word in words.keys() - codes:
         found |= dict.fromkeys(words[word], _WITH_UNIT if word in units else _WITH_WORD)
-    return found
+    ends = {text: text.strip()[-1] for text in found if _ENDED.match(text)}
+    return found | dict.fromkeys(ends if {*ends.values()} in _PAIRS else (), _WITH_LETTER)
 
 
 def _form(text: str) -> Form:
@@ -206,13 +210,9 @@ def _think_twice(found: dict[str, Form]) -> None:
 
 def _is_season(text: str) -> bool:
     """Whether this is a year and the next one, such as 2007/08."""
-    ends = _NUMBERS.findall(text)
-    return (
-        len(ends) == 2
-        and len(ends[0]) == 4
-        and ends[0].isdecimal()
-        and (int(ends[0]) + 1) % 100 == float(ends[1]) % 100
-    )
+    first, *rest = _NUMBERS.findall(text)
+    year = len(rest) == 1 and len(first) == 4 and first.isdecimal()
+    return year and (int(first) + 1) % 100 == float(rest[0]) % 100
 
 
 def _falls(text: str) -> bool:
@@ -248,14 +248,14 @@ def remedy_of_marks(text: str, *, comma: bool = False) -> str:
 
 
 # Letters and dashes that look like others: Cyrillic ones, the Turkish i without a dot, the minus sign.
+_ROMAN = re.compile(r"\b[ivx]+\Z", re.IGNORECASE)
 _LIKE = str.maketrans("авекмнорстухіјѕ\u0131\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "abekmhopctyxijsi-------")
 
 
 def alike(text: str) -> str:
     """Return a text without what is hard to see: case, blanks, quotes, hyphens, a last dot, the form of letters."""
-    plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", unicodedata.normalize("NFKC", text).casefold()).translate(
-        _LIKE
-    )
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = re.sub(r"['\"`\u2018\u2019\u201c\u201d]", "", plain).translate(_LIKE)
     plain = re.sub(r"(?<=[^\W\d_])[-_](?=[^\W\d_])", "", plain)
     plain = "".join(plain.split()).rstrip(".")
     return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) != "Cf")
@@ -274,6 +274,27 @@ def same_label(one: Any, other: Any) -> bool:
     """Whether two labels differ only by type, case, blanks or the way of writing, as 1 and 1.0, or 1 and true, do."""
     keys = _key(one), _key(other)
     return keys[0] == keys[1] or (all(map(is_number, keys)) and Decimal(keys[0]) == Decimal(keys[1]))
+
+
+def misspelt(label: str, other: str) -> bool:
+    """Whether two labels differ by a letter that is lost, added, changed or swapped with the next.
+
+    Short and numbered names may differ so, as AML and ALL or II and III do, and last letters, as in type A and B.
+    """
+    k = next(
+        (k for k, (one, two) in enumerate(zip(label, other, strict=False)) if one != two), min(len(label), len(other))
+    )
+    one, two = label[k:], other[k:]
+    swapped = one[:2] == two[1::-1] and one[2:] == two[2:]
+    slipped = one[1:] == two or one == two[1:] or one[1:] == two[1:] != ""
+    shortest, longest = sorted([len(label), len(other)])
+    letters = (one[:1] + two[:1]).isalpha() and not _ROMAN.search(label)
+    return letters and shortest > 2 and (swapped or (slipped and longest > (5 if other.isupper() else 3)))
+
+
+def may_be_slips(n: int, n_other: int) -> bool:
+    """Whether the rows of a label are few enough beside those of another for it to be misspelt."""
+    return n <= min(max(2.0, n_other / 50), n_other / 5)
 
 
 def look_alikes(texts: Collection[str]) -> list[tuple[str, str]]:

@@ -76,7 +76,7 @@ def type_of(series: nw.Series[Any]) -> str:
     if dtype == nw.Object or native in ("null", "object"):
         values = [value for value in series if not is_missing(value)]
         if all(isinstance(value, _NUMBERS) for value in values):
-            return "number"
+            return "flag" if values and all(isinstance(value, (bool, np.bool_)) for value in values) else "number"
         return "text" if all(isinstance(value, _NAMES) for value in values) else "other"
     return "number" if native.startswith(("sparse[float", "sparse[int", "sparse[bool", "decimal", "float")) else "other"
 

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from rocmax._tables._forms import is_number
-from rocmax._tables._frame import columns_of, numbers, texts
+from rocmax._tables._frame import columns_of, numbers, texts, type_of
 from rocmax._tables._notes import of_rows, some
 from rocmax._typing import F64, AnyArray
 
@@ -118,7 +118,9 @@ class Schema:
         """Return a frame as numbers, then the places of categories; NaN is missing, -1 a category that is `unseen`."""
         columns = columns_of(X)
         found = np.empty((X.shape[0], len(self.used)))
-        for k, name in enumerate(self.numeric):
+        for k, (name, is_flag) in enumerate(zip(self.numeric, self.flags(), strict=True)):
+            if not is_flag and type_of(columns[name]) == "flag":
+                raise ValueError(f"X: column {name!r} held numbers in training, and holds true and false")
             found[:, k] = numbers(columns[name], name)
         for k, column in enumerate(self.categories, len(self.numeric)):
             series = columns[column.name]
