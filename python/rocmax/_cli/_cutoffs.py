@@ -28,9 +28,8 @@ def check(arguments: Namespace) -> None:
         if (value := getattr(arguments, option)) is not None and not arguments.at:
             raise Misuse(f"--{option.replace('_', '-')} {value}: give a cutoff, such as --at fpr=0.05")
     if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
-        raise Misuse(
-            "--cutoff-intervals wilson treats rows as independent; with --groups use --cutoff-intervals bootstrap"
-        )
+        what = "--cutoff-intervals wilson treats rows as independent"
+        raise Misuse(f"{what}; with --groups use --cutoff-intervals bootstrap")
     if arguments.per is not None and not any(map(_is_count, arguments.at or ())):
         raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
     if arguments.guarantee is None:

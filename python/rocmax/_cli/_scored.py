@@ -135,9 +135,8 @@ class Whole(Scored):
     def tell_of_labels(self) -> None:
         """Report columns with one score in each class, as the labels have."""
         for name, scores in self.columns.items():
-            if all(self._are_equal(scores[of]) for of in (self.positive, ~self.positive)) and not self._are_equal(
-                scores
-            ):
+            each = all(self._are_equal(scores[of]) for of in (self.positive, ~self.positive))
+            if each and not self._are_equal(scores):
                 text = f"warning: column {name!r} has one score in each class: it may hold the labels"
                 self.notes.add(Note("labels", text, name))
 
@@ -249,9 +248,8 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
         if len(frame) != min(found.n_rows, source.ROWS):
             return  # rows were left out
         name = found.arguments.score[0]
-        rest = frame.select(
-            pl.nth([k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()])
-        )
+        places = [k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()]
+        rest = frame.select(pl.nth(places))
         if n := n_copies(found.columns[name][: len(frame)], rest.hash_rows().to_numpy()):
             what = f"{of_rows(n)} {'repeats' if n == 1 else 'repeat'} another one in all columns"
             text = f"warning: {what}, which intervals take for new: drop copies, or give --groups if rows are dependent"

@@ -64,14 +64,9 @@ class Later:
 
     def notes(self) -> list[Note]:
         """Return the news."""
-        found = [
-            Note("unseen", f"warning: {text}: treated as {self.rare}", name, new, n)
-            for name, new, n, text in self.unseen.found()
-        ]
-        found += [
-            Note("changed", f"warning: {one.text}", str(one.column), (one.change,), one.n_rows)
-            for one in self.changes.found()
-        ]
+        unseen, changes, rare = self.unseen.found(), self.changes.found(), self.rare
+        found = [Note("unseen", f"warning: {text}: treated as {rare}", name, new, n) for name, new, n, text in unseen]
+        found += [Note("changed", f"warning: {text}", str(name), (how,), n) for name, how, text, n in changes]
         if self.n_rows >= _FEW and self.low == self.high:
             found.append(Note("equal scores", f"warning: all {self.n_rows:,} scores are equal", rows=self.n_rows))
         if said := self.met.message():
