@@ -14,6 +14,7 @@ matplotlib.use("agg")
 
 from matplotlib import pyplot  # noqa: E402
 
+from profiles import cases  # noqa: E402
 from rocmax import display  # noqa: E402
 from rocmax.display import DecisionCurveDisplay, ReliabilityDisplay, ROCDisplay, ScoreDisplay, write_report  # noqa: E402
 from rocmax.metrics import NetBenefit, Samples, infer  # noqa: E402
@@ -122,7 +123,9 @@ def page(*samples: Any, **options: Any) -> bytes:
     return re.sub(rb'"p\d+"', b"", file.getvalue())
 
 
-@pytest.mark.parametrize("options", [{}, {"fpr_range": (0, 0.3), "source": "a table"}])
+@pytest.mark.parametrize(
+    "options", cases([{"fpr_range": (0, 0.3), "source": "a table"}], [{}, {"fpr_range": (0, 0.3), "source": "a table"}])
+)
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
 def test_a_report_of_samples_is_that_of_their_arrays(read: Any, options: dict[str, Any]) -> None:
     pytest.importorskip("bokeh")

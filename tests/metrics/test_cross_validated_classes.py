@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from profiles import cases
 from rocmax.metrics import AUC, PartialAUC, cross_validated_auc, infer
 
 WAYS = [("ovr", "macro"), ("ovr", "weighted"), ("ovo", "macro"), ("ovo", "weighted")]
@@ -64,7 +65,7 @@ def test_variance_is_a_bootstraps(multi_class, average):
     y, s, fold = drawn(rng, n=240)
     found = cross_validated_auc(y, s, AUC(multi_class=multi_class, average=average), fold=fold)
     drawn_again = []
-    for _ in range(400):
+    for _ in range(cases(200, 400)):
         rows = np.concatenate([rng.choice(np.flatnonzero(fold == k), (fold == k).sum()) for k in range(3)])
         again = cross_validated_auc(y[rows], s[rows], AUC(multi_class=multi_class, average=average), fold=fold[rows])
         drawn_again.append(again.estimate)

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_score
 
+from profiles import cases
 from rocmax import PartialAUCSVC, metrics
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.metrics.thresholds._quantities import QUANTITIES
@@ -205,11 +206,12 @@ def test_bootstrap_is_that_of_a_twin(rule, stratified):
     y, s, _ = data(6, 60)
     options = {"threshold": rule, "method": metrics.Bootstrap(4000, stratified=stratified)}
     found = metrics.operating_point(y, s, **options, random_state=0)
-    twin = naive_bootstrap(y, s, rule, 1500, stratified)
+    n = cases(500, 1500)
+    twin = naive_bootstrap(y, s, rule, n, stratified)
     for name, column in zip(("threshold", "tpr", "fpr"), twin.T, strict=True):
         for end, share in zip(getattr(found, f"{name}_interval"), (0.025, 0.975), strict=True):
             # The quantile of the twin lies where as large a share of it is, but for four standard errors of shares.
-            reach = 4 * np.sqrt(share * (1 - share) * (1 / 1500 + 1 / 4000))
+            reach = 4 * np.sqrt(share * (1 - share) * (1 / n + 1 / 4000))
             assert np.mean(column < end) <= share + reach and np.mean(column <= end) >= share - reach
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, FPRAtTPR, PartialAUC, TPRAtFPR
 from rocmax.metrics.intervals import _few as few
@@ -107,7 +108,7 @@ RANGES = [
 def test_a_value_is_rejected_where_the_interval_leaves_it_out(measure):
     """In random small samples, some with ties: p <= alpha if, and only if, the interval does not hold the value."""
     rng = np.random.default_rng(0)
-    for case in range(5):
+    for case in range(cases(2, 5)):
         m, n = rng.integers(1, 25, size=2)
         y = np.arange(m + n) < m
         s = np.round(rng.normal(size=m + n) + rng.choice([0, 1, 3]) * y, rng.choice([0, 8]))
@@ -167,7 +168,7 @@ def test_real_coverage_below_one_negative(m, n, high, shift):
     rng = np.random.default_rng(m * n)
     truth = integrate.quad(height, 0, high, args=(shift, 1.0))[0] / high
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 600)) + shift * y[:, None]
+    s = rng.normal(size=(m + n, cases(200, 600))) + shift * y[:, None]
     found = metrics.infer(y, s, PartialAUC((0.0, high)), null_value=truth)
     low, up = found.confidence_interval
     assert ((low <= truth) & (truth <= up)).mean() >= 0.93

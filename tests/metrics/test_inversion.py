@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from profiles import cases
 from rocmax.metrics import (
     AUC,
     BEDROC,
@@ -213,7 +214,7 @@ def test_the_scale_of_sampling_weights_changes_neither_method_nor_interval(measu
 @pytest.mark.parametrize("measure", [BEDROC(), LogAUC()], ids=str)
 def test_positives_that_rank_among_negatives_do_not_change_the_slope_of_the_top(measure):
     """One positive of ten is drawn as a negative, the others with shift 3: the slope of the whole curve is flat."""
-    rng, n = np.random.default_rng(0), 150
+    rng, n = np.random.default_rng(0), cases(60, 150)
     y, lost = np.arange(100) < 50, rng.random((100, n)) < 0.1
     s = rng.normal(size=(100, n)) + 3.0 * (y[:, None] & ~lost)
     z = special.ndtri((np.arange(20_000) + 0.5) / 20_000)

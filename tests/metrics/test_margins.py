@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from profiles import cases
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare
 
 
@@ -76,12 +77,12 @@ def test_level_of_non_inferiority():
     shift = 1.0
     margin = stats.norm.cdf(shift / np.sqrt(2)) - stats.norm.cdf(0.8 * shift / np.sqrt(2))
     y = np.repeat([0, 1], 60)
-    rejected = 0
-    for _ in range(400):
+    rejected, n = 0, cases(120, 400)
+    for _ in range(n):
         common = rng.normal(size=120)
         a, b = (0.6 * common + 0.8 * rng.normal(size=120) + gain * y for gain in (0.8 * shift, shift))
         rejected += compare(y, {"a": a, "b": b}, null_difference=-margin, alternative="greater").pvalue < 0.05
-    assert 0.02 <= rejected / 400 <= 0.085
+    assert cases(0.01, 0.02) <= rejected / n <= cases(0.1, 0.085)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
+from profiles import cases
 from rocmax.metrics import (
     AUC,
     Bootstrap,
@@ -86,7 +87,7 @@ SHIFTS = [(0, 2, 9), (1, 1, 2), (0, 9, 9), (9, 9, 9)]  # of the positives of thr
 def test_tests_of_small_subgroups_are_dual_to_intervals(measure, groups):
     """The pooled measure too, where a subgroup holds one sample of a class or separates the classes."""
     n_tested, by = 0, np.repeat(np.arange(3), 12)
-    for seed, n_pos in enumerate((1, 3, 5, 5)):
+    for seed, n_pos in enumerate(cases((1, 5), (1, 3, 5, 5))):
         rng = np.random.default_rng(seed)
         y = np.tile(np.arange(12) < n_pos, 3)
         s = np.round(rng.normal(size=36) + np.array(SHIFTS[seed])[by] * y, rng.integers(0, 3))
@@ -98,7 +99,7 @@ def test_tests_of_small_subgroups_are_dual_to_intervals(measure, groups):
                 pvalue = infer(**given, null_value=null).pvalue
                 assert (pvalue < 0.05) == is_outside(ends, null, "two-sided"), (seed, null)
                 n_tested += 1
-    assert n_tested > 4
+    assert n_tested > cases(2, 4)
 
 
 @pytest.mark.filterwarnings("ignore:all resamples have", "ignore:average precision is biased")
@@ -277,12 +278,12 @@ def test_level_of_one_sided_tests(measure):
         TPRAtFPR(0.3): stats.norm.sf(stats.norm.isf(0.3) - 1),
     }[measure]
     rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 60)
+    y, n = np.repeat([0, 1], 60), cases(150, 500)
     rejected = sum(
         infer(y, rng.normal(size=120) + y, measure, null_value=truth, alternative="greater").pvalue < 0.05
-        for _ in range(500)
+        for _ in range(n)
     )
-    assert 0.02 <= rejected / 500 <= 0.09
+    assert cases(0.005, 0.02) <= rejected / n <= cases(0.1, 0.09)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from profiles import cases
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
     AUC,
@@ -140,8 +141,8 @@ def test_simulated_power_of_partial_areas():
     rng, measure = np.random.default_rng(0), PartialAUC((0, 0.3))
     size = auc_sample_size(**TWO, measure=measure, power=0.75)
     m, n = int(np.ceil(size.n_pos)), int(np.ceil(size.n_neg))
-    found = np.mean([compare(*drawn(rng, m, n), measure).pvalue < 0.05 for _ in range(500)])
-    assert found == pytest.approx(0.75, abs=0.07)
+    found = np.mean([compare(*drawn(rng, m, n), measure).pvalue < 0.05 for _ in range(cases(120, 500))])
+    assert found == pytest.approx(0.75, abs=cases(0.11, 0.07))
 
 
 def test_simulated_power_of_one_model():
@@ -153,7 +154,8 @@ def test_simulated_power_of_one_model():
         y, s = drawn(rng, m, n, (0.8,), 0.0)
         return infer(y, s[:, 0], measure, null_value=0.35).pvalue < 0.05
 
-    assert np.mean([rejected() for _ in range(500)]) == pytest.approx(0.75, abs=0.08)
+    found = np.mean([rejected() for _ in range(cases(150, 500))])
+    assert found == pytest.approx(0.75, abs=cases(0.11, 0.08))
 
 
 @pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.2)), TPRAtFPR(0.1)])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from profiles import cases
 from rocmax import _core, metrics
 from rocmax.metrics import Bootstrap, FPRAtTPR, Samples, TPRAtFPR
 from rocmax.metrics.intervals import _rate
@@ -171,12 +172,12 @@ def test_level_of_the_paired_test(method):
     rng = np.random.default_rng(3)
     y = np.arange(300) < 120
     pvalues = []
-    for _ in range(600):
+    for _ in range(cases(200, 600)):
         common = rng.normal(size=300) + 1.5 * y
         a, b = (common + rng.normal(size=300) for _ in range(2))
         found = metrics.compare(y, {"a": a, "b": b}, TPRAtFPR(0.1), method=method, random_state=rng)
         pvalues.append(found.pvalue)
-    assert 0.015 < np.mean(np.array(pvalues) < 0.05) < 0.09
+    assert cases(0.005, 0.015) < np.mean(np.array(pvalues) < 0.05) < 0.09
 
 
 @pytest.mark.parametrize(("m", "n"), [(25, 25), (3, 47), (25, 475), (250, 250)])
@@ -186,7 +187,7 @@ def test_real_coverage_of_score_intervals(m, n, slope, fpr):
     rng = np.random.default_rng(m + n)
     truth = stats.norm.cdf(1 + slope * stats.norm.ppf(fpr))
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 1000))
+    s = rng.normal(size=(m + n, cases(300, 1000)))
     s[y] = (s[y] + 1) / slope
     low, high = metrics.infer(y, s, TPRAtFPR(fpr), method="score").confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.9

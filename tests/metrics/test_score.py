@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from profiles import cases
 from rocmax import _core, metrics
 from rocmax.metrics import AUC, PartialAUC
 from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, fitted, model
@@ -208,7 +209,7 @@ def test_real_coverage_with_few_negatives_in_the_range(m, n, high):
     rng = np.random.default_rng(m * n)
     truth = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, high)[0] / high
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 400)) + y[:, None]
+    s = rng.normal(size=(m + n, cases(120, 400))) + y[:, None]
     found = metrics.infer(y, s, PartialAUC((0.0, high)), method="score")
     low, high = found.confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.9

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+\.\d+(?:e[-+]?\d+)?")
 
 
 def run(example: Path) -> str:
-    """Return what an example prints."""
+    """Return what an example prints; each draws a picture for its card in the gallery."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
@@ -29,6 +29,7 @@ def run(example: Path) -> str:
     printed = io.StringIO()
     with redirect_stdout(printed):
         runpy.run_path(str(example))
+    assert plt.get_fignums(), example
     plt.close("all")
     return printed.getvalue()
 

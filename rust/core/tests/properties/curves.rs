@@ -49,7 +49,7 @@ fn close(found: &[f64], expected: &[f64]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn points_are_the_rates_at_every_score(s in sample()) {

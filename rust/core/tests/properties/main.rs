@@ -46,7 +46,7 @@ fn terms(problem: &Arc<Problem>, range: RateRange, terms: &[Term]) -> Oracle {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn structural_risks_match_their_definitions_and_their_cuts_lie_below(s in sample()) {

@@ -40,7 +40,7 @@ fn close((ours, theirs): (&Derived, &Derived), tolerance: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn pair_losses_match_their_definitions(s in sample(), shift in prop_oneof![Just(0.0), Just(1e8)]) {

@@ -135,7 +135,7 @@ fn close(found: f64, expected: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn enrichment_shares_a_tie_that_the_first_samples_cut(s in sample(), share in 0.01f64..=1.0) {
