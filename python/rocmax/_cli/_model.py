@@ -12,6 +12,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED
 
 import numpy as np
+import polars as pl
 import skops.io
 from numpy.typing import NDArray
 
@@ -78,6 +79,13 @@ class Model:
         `before` is the number of rows before those of the table, for messages; `later` collects news.
         """
         X = features(rows, self.schema, form, before)
+        found = self.scored(X, before)
+        if later is not None:
+            later.add(X, found)
+        return found
+
+    def scored(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
+        """Return the scores of features."""
         try:
             # Overflow is reported below, new categories by `later`.
             with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -97,8 +105,6 @@ class Model:
                 f"the score is not finite in row {before + bad[0] + 1} ({bad.size} such): the model is damaged, "
                 "or the data lie far beyond those it was trained on"
             )
-        if later is not None:
-            later.add(X, found)
         return found
 
 

@@ -1,6 +1,7 @@
 """``rocmax explain``: the weights or feature importances of a trained model."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,13 +13,14 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._numbers import Form
+from rocmax._cli._columns import features
 from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
 _BARS = 30  # in a plot, at most
 _SHUFFLES = 5  # of a column
+_ROWS = 2**16  # scored at once
 _KINDS = {  # in words, and what is plotted
     "linear": ("linear model", "weight for {}"),
     "boosting": ("boosted trees", "share of the total gain of all splits"),
@@ -108,20 +110,25 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
         frame, _ = table.drop_missing(classes.clean(frame, model.label, asked, form), [model.label])
         _, positive = classes.read(frame, model.label, asked, form)
 
-    def value(rows: pl.DataFrame, form: Form) -> float:
-        scores = model.scores(source.Table(rows, is_text), form)
-        return float(partial_auc_score(positive, scores, model.fpr_range))
+        X = features(source.Table(frame, is_text), model.schema, form)
 
-    whole, columns, apart = value(frame, form), list[dict[str, Any]](), form.apart()
+    def values(tables: Sequence[pl.DataFrame]) -> list[float]:
+        """Return the partial AUC of each of several tables, which are scored as one."""
+        scores = np.split(model.scored(pl.concat(tables)), len(tables))
+        return [float(partial_auc_score(positive, one, model.fpr_range)) for one in scores]
+
+    (whole,), columns = values([X]), list[dict[str, Any]]()
+    at_once = max(1, _ROWS // len(X))
     with report.progress("columns") as tell:
         for k, name in enumerate(used):
-            shuffled = (frame.with_columns(frame[name].shuffle(seed=seed)) for seed in range(_SHUFFLES))
-            falls = [whole - value(rows, apart) for rows in shuffled]
+            shuffled = [X.with_columns(X[name].shuffle(seed=seed)) for seed in range(_SHUFFLES)]
+            reached = [v for start in range(0, _SHUFFLES, at_once) for v in values(shuffled[start : start + at_once])]
+            falls = whole - np.array(reached)
             columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
             tell(description=printable(name), completed=k + 1, total=len(used))
     columns.sort(key=lambda column: -column["fall"])
     form.tell()
-    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns, **form.notes.plain()}
+    return {"n_samples": len(X), "partial_auc": whole, "columns": columns, **form.notes.plain()}
 
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
