@@ -14,6 +14,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("skops")
 
 from command_line import Run, one_line  # noqa: E402
+from profiles import cases  # noqa: E402
 from rocmax._cli import _counted as counted  # noqa: E402
 from rocmax._cli import _source as source  # noqa: E402
 
@@ -75,7 +76,7 @@ def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> t
     return found, whole
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "parquet"])
+@pytest.mark.parametrize("suffix", cases(["parquet"], ["tsv", "parquet"]))
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(map(str, asked)))
 def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
     frame = table(np.random.default_rng(0))
@@ -104,7 +105,7 @@ def close(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     return bool(np.allclose(*numbers, rtol=1e-9, atol=1e-12))
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("suffix", cases(["csv"], ["csv", "parquet"]))
 @pytest.mark.parametrize("asked", COMPARED, ids=lambda asked: " ".join(map(str, asked)))
 def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
     frame = table(np.random.default_rng(5))

@@ -186,9 +186,9 @@ def test_many_models_are_the_models_one_by_one():
 @pytest.mark.filterwarnings("ignore:the interval has zero width")  # of perfect rankings by chance
 def test_thousands_of_models_need_no_matrix_of_them_all():
     rng = np.random.default_rng(0)
-    y, s = np.arange(12) < 6, rng.normal(size=(12, 20_000))
+    y, s = np.arange(12) < 6, rng.normal(size=(12, 4_000))
     found = metrics.infer(y, s)
-    for k in (0, 63, 64, 19_999):
+    for k in (0, 63, 64, 3_999):
         one = metrics.infer(y, s[:, k])
         assert (found.estimate[k], found.variance[k]) == (one.estimate, one.variance)
         ends = [end[k] for end in found.confidence_interval]

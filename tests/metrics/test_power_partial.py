@@ -89,7 +89,9 @@ RANGES = [
 
 @pytest.mark.filterwarnings("ignore:the study has less power than planned")
 @pytest.mark.parametrize("measure", [TPRAtFPR(0.1), FPRAtTPR(0.9), *RANGES], ids=str)
-@pytest.mark.parametrize("truth", [(0.9, 0.8, 0.5), (0.99, 0.9, 0.9), (0.7, 0.75, -0.5)], ids=str)
+@pytest.mark.parametrize(
+    "truth", cases([(0.99, 0.9, 0.9)], [(0.9, 0.8, 0.5), (0.99, 0.9, 0.9), (0.7, 0.75, -0.5)]), ids=str
+)
 def test_variances_of_a_difference_are_exact_and_symmetric(measure, truth):
     """Quasi-random points in the plane gave sizes that were up to 3.4 % off, and others for A and B exchanged."""
     auc, auc_b, r = truth

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from profiles import cases
 from rocmax.metrics import (
     BEDROC,
     RIE,
@@ -28,14 +29,14 @@ def subgroups(count, size, seed=0):
 
 @pytest.mark.filterwarnings("ignore:.*subgroups need caution")
 def test_no_table_of_all_pairs_of_subgroups():
-    """A matrix of 1,200 x 1,200 takes 11 MB; there were ten of them, and a product with each for every subgroup."""
-    y, s, by = subgroups(1200, 20)
+    """A matrix of 600 x 600 takes 3 MB; there were ten of them, and a product with each for every subgroup."""
+    y, s, by = subgroups(600, 20)
     infer(y[:40], s[:40], by=by[:40])
     tracemalloc.start()
     found = infer(y, s, by=by, method="delong")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 60e6
+    assert peak < 20e6
     assert len(found.differences) == len(found.subgroups)
     assert 0 < found.equality.pvalue < 1
 
@@ -62,7 +63,7 @@ def rest_of(found, k):
 @pytest.mark.parametrize(
     "measure", [ScoredAUC(), RIE(), BEDROC(), EnrichmentFactor(0.1), PrecisionAt(3), RecallAt(0.2)], ids=str
 )
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", cases([0], [0, 1, 2]))
 def test_measures_without_an_upper_bound(measure, seed):
     """An infinite limit on the log scale raised "solver cannot continue" or OverflowError."""
     y, s, by = subgroups(30, 12, seed)

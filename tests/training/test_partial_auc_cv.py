@@ -194,7 +194,7 @@ def test_logistic_fits_are_certified_in_any_unit(unit):
 
 
 def test_features_whose_margins_rounding_hides_are_refused(data):
-    X, y = data
+    X, y = (part[::5] for part in data)
     for large in (1e12 * X, sp.csr_array(1e12 * X), np.r_[1e12 * X, X]):
         with pytest.raises(
             ValueError, match=r"X is too large for Cs: samples are about .* scale the features"
