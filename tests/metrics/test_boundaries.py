@@ -22,6 +22,7 @@ from rocmax.metrics import (
     PartialAUC,
     PrecisionAt,
     RecallAt,
+    ScoredAUC,
     SmoothedAUC,
     TPRAtFPR,
     compare,
@@ -327,3 +328,13 @@ def test_intervals_hold_estimates_on_every_scale(method, size):
                 found = infer(y, s, measure, method=method, sample_weight=w, weight_kind="frequency")
                 low, high = found.confidence_interval
                 assert measure.bounds[0] <= low <= found.estimate <= high <= measure.bounds[1], measure
+
+
+def test_differences_of_models_without_variance_and_bound_have_no_interval():
+    y, s, _ = separated()
+    for a, b in ((0 * s, 0 * s + 0.5), (1 - s, -s), (y, 0.5 * y)):
+        with pytest.warns(CoverageWarning, match="^differences have no interval: models 'a' and 'b' have no variance"):
+            found = compare(y, {"a": a, "b": b}, ScoredAUC(), alternative="equivalence", equivalence_margin=0.01)
+        assert np.isnan([found.pvalue, *found.confidence_interval]).all() and "no upper bound" in found.no_interval
+    low, high = compare(y, {"a": 0 * s, "b": s}, ScoredAUC()).confidence_interval
+    assert low < high < 0

@@ -31,7 +31,7 @@ from rocmax.metrics.methods.profile import Profile, joined
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.results._pair_tests import pair_tests
+from rocmax.metrics.results._pair_tests import pair_tests, unknown_width
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, all_samples, independent, read
@@ -335,9 +335,9 @@ def _names(samples: list[Any]) -> tuple[str, ...]:
 def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
-    refused = found.covariance.refused
     assert hypothesis is not None
     names, joint = _names(samples), None
+    refused = found.covariance.refused or unknown_width(found.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]
     if found.curves is not None:  # which have no standard error and no interval
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])

@@ -11,6 +11,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald_limits
 from rocmax.metrics.intervals._profile import profile, shrunk
+from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.results._comparison import PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
@@ -60,6 +61,22 @@ def pair_tests(
         PairComparison(names[a], names[b], change, spread, ConfidenceInterval(least, most), *tested)
         for a, b, change, spread, least, most, *tested in rows
     )
+
+
+def unknown_width(found: Covariance, names: tuple[str, ...], level: float, measure: Measure) -> str | None:
+    """Return why differences have no interval, and warn, if those of two models or more have no width.
+
+    Without an upper bound of the measure nothing tells how far the estimates may be off.
+    """
+    if found.own is None or np.isfinite(measure.bounds).all():
+        return None
+    at = np.flatnonzero(no_width(*found.own.limits.at(level), measure.bounds))
+    if len(at) < 2:
+        return None
+    one, other = (names[k] for k in at[:2])
+    fact = f"models {one!r} and {other!r} have no variance and the {measure} no upper bound"
+    warn(CoverageWarning(f"differences have no interval: {fact}; use a measure between bounds, such as AUC()", fact))
+    return fact
 
 
 def _differences(
