@@ -108,5 +108,7 @@ def test_thresholds_and_prevalence_of_decision_curves() -> None:
     for bad in ([], [0.2, 0.1], [0.0, 0.5], "a"):
         with pytest.raises(ValueError, match="thresholds must be ascending probabilities"):
             DecisionCurveDisplay.from_predictions(Y, P, thresholds=bad)
+    with pytest.raises(ValueError, match=r"^thresholds has 1 masked values; leave them out"):
+        DecisionCurveDisplay.from_predictions(Y, P, thresholds=np.ma.array([0.1, 0.2], mask=[False, True]))
     with pytest.raises(ValueError, match="y_prob must be probabilities for the net benefit, got scores from"):
         DecisionCurveDisplay.from_predictions(Y, S)

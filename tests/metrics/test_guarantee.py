@@ -69,6 +69,8 @@ def test_what_cannot_be_guaranteed_is_refused():
     sensitivity = ("sensitivity", 0.95)
     with pytest.raises(ValueError, match=r"sensitivity=0.95 cannot be .* 20 positives: at least 59 are needed"):
         operating_point(y, s, threshold=sensitivity, guarantee=0.95)
+    with pytest.raises(ValueError, match="from 1 positive: at least 59 are needed"):
+        operating_point([0, 1, 0], [0.0, 1.0, 2.0], threshold=sensitivity, guarantee=0.95)
     assert operating_point(*samples(np.random.default_rng(6), 59, 30), threshold=sensitivity, guarantee=0.95).tpr == 1.0
     for threshold in ("youden", "all", 0.5, ("cost", 2), [("fpr", 0.1), "eer"]):
         with pytest.raises(ValueError, match="guarantee needs a threshold with a limit"):

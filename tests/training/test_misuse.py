@@ -115,6 +115,7 @@ PARAMETERS = [
     (AUCRLSCV(0), "alphas must be"),
     (AUCRLSCV([1.0, 0.0]), "alphas must be"),
     (AUCRLSCV([]), "alphas must be"),
+    (AUCRLSCV(np.ma.array([1.0, 2.0], mask=[False, True])), "alphas has 1 masked values; leave them out"),
     (AUCRLSCV(["a"]), r"alphas must be .*got \['a'\]"),
     (AUCRLSCV([10**400]), "alphas must be"),
     (Ensemble(families=["trees"]), "families must be of 'lightgbm', .*got 'trees'"),

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.arrays import require_unmasked
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
 from rocmax.display._base import ProbabilityDisplay, fill, reference
@@ -114,6 +115,7 @@ def _thresholds(given: ArrayLike | None) -> F64:
     """Return the thresholds, checked."""
     if given is None:
         return np.arange(1, 100) / 100
+    require_unmasked(given, "thresholds", "leave them out")
     try:
         found = np.atleast_1d(np.asarray(given, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):

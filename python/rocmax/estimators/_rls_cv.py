@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
+from rocmax._checks.arrays import require_unmasked
 from rocmax._parameters import is_one_of, shown
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
@@ -297,6 +298,7 @@ def _check_alphas(alphas: Any) -> F64 | int:
         if 1 <= int(alphas) <= _MOST_ALPHAS:
             return int(alphas)
     else:
+        require_unmasked(alphas, "alphas", "leave them out")
         try:
             grid = np.array(alphas, dtype=np.float64)  # not the caller's own
         except (TypeError, ValueError, OverflowError):

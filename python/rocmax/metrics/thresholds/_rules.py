@@ -294,8 +294,8 @@ def _guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[float, fl
     if k == 0:
         needed = int(np.ceil(np.log1p(-probability) / np.log1p(-allowed)))
         raise ValueError(
-            f"{rule.short} cannot be guaranteed with probability {probability:g} from {size} {limits}:"
-            f" at least {needed} are needed"
+            f"{rule.short} cannot be guaranteed with probability {probability:g} from {size} "
+            f"{limits[:-1] if size == 1 else limits}: at least {needed} are needed"
         )
     if floor:
         return float(np.partition(scores, k - 1)[k - 1]), reached(k)
