@@ -59,6 +59,7 @@ POPULATIONS = {
     "contaminated": (lambda z: z + 1.5, contaminated),
     "lost": (lost, lambda z: z),
 }
+SEPARATED = {"shift 5": (lambda z: z + 5, lambda z: z)}  # the tables of coverage_all.py end at shift 3
 MODELS = [  # measure, positives, negatives, population
     (AUC(), 3, 47, "spread 2"),
     (AUC(), 5, 45, "exponential"),
@@ -70,6 +71,8 @@ MODELS = [  # measure, positives, negatives, population
     (AUC(), 50, 50, "shift 1"),
     (AUC(), 30, 900, "shift 3"),
     (AUC(), 100, 1900, "shift 3"),
+    (AUC(), 1000, 9000, "shift 5"),
+    (AveragePrecision(), 1000, 9000, "shift 5"),
     (PartialAUC((0, 0.05)), 5, 45, "shift 1"),
     (PartialAUC((0, 0.2)), 25, 475, "contaminated"),
     (TPRAtFPR(0.1), 10, 90, "spread 2"),
@@ -128,7 +131,7 @@ _LEAST = 0.93  # coverage
 
 def quantiles(population):
     z = special.ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
-    return [of_class(z) for of_class in POPULATIONS[population]]
+    return [of_class(z) for of_class in (POPULATIONS | SEPARATED)[population]]
 
 
 def truth(measure, m, n, population):
@@ -137,7 +140,7 @@ def truth(measure, m, n, population):
 
 
 def scores_of(z, m, population):
-    pos, neg = POPULATIONS[population]
+    pos, neg = (POPULATIONS | SEPARATED)[population]
     return np.concatenate([pos(z[:m]), neg(z[m:])])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Question
-from rocmax.metrics.intervals._interval import Limits, no_limits
+from rocmax.metrics.intervals._interval import Limits, no_limits, stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -28,6 +28,12 @@ class Interval(NamedTuple):
     refused: str | None = None  # why there are no limits
     source: str | None = None  # what all limits are those of, in `results/_references.py`, where not of the method
     sizes: Sequence[tuple[float, float]] = ()  # the effective sizes of the classes of each model, if they were needed
+
+
+def joined(found: Sequence[Interval]) -> Interval:
+    """Return the intervals of several models from those of each."""
+    estimate, variance = (np.concatenate([one[k] for one in found]) for k in (0, 1))
+    return Interval(estimate, variance, stacked([one.limits for one in found]), found[0].method)
 
 
 def without_limits(estimate: F64, method: str, refused: str) -> Interval:

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import stacked
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method
-from rocmax.metrics.methods.defaults import MANY, default_method
+from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, joined
+from rocmax.metrics.methods.defaults import MANY, SOME, OfMany, default_method, is_normal
 from rocmax.metrics.methods.delong import LogitDeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -77,11 +76,14 @@ class Profile(Method):
             return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
         method = default_method(measure, Data.of(sample), sample.effective)
-        many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= MANY
+        least = SOME if Trait.AREA in measure.traits else MANY
+        many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= least
+        own = None
         if (isinstance(method, LogitDeLong) or many) and not is_design(sample):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
-        else:
-            own = method.estimate(sample, measure)
+            if isinstance(method, OfMany) and not is_normal(own, measure).all():
+                own = None
+        own = method.estimate(sample, measure) if own is None else own
         return of_parts(estimate, parts, own, matrix)
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
@@ -104,9 +106,3 @@ def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Inte
         sizes = None if isinstance(one, Classes) else one.effective
         found.append(default_method(measure, Data.of(one), sizes).estimate(one, measure))
     return joined(found)
-
-
-def joined(found: Sequence[Interval]) -> Interval:
-    """Return the intervals of several models from those of each."""
-    estimate, variance = (np.concatenate([one[k] for one in found]) for k in (0, 1))
-    return Interval(estimate, variance, stacked([one.limits for one in found]), found[0].method)
