@@ -23,9 +23,9 @@ _LEFT = 3.0
 # The descent ends when two steps in succession gain less than _SMALL tol J or _LEAST J: the rest of the gain is in the
 # kinks, which smoothing hides.
 _SMALL, _LEAST = 0.05, 1e-5
-# Of the sets S that are tried: their number, the move that finds them relative to the length of the model, the gain
-# that is worth a step, and the most steps of a try.
-_TRIES, _MOVE, _WORTH, _TRY = 16, 0.05, 2e-3, 100
+# Of other sets S: the moves that are drawn, the sets that are tried, the length of a move relative to the model's, the
+# gain that is worth a step, and the most steps of a try.
+_DRAWS, _TRIES, _MOVE, _WORTH, _TRY = 64, 8, 0.05, 2e-3, 100
 # They are tried if 1/2 |w|^2 is at least this share of J, and with at most so many features: random directions among
 # more hardly change the order of the negatives.
 _LENGTH, _FEATURES = 0.5, 20
@@ -139,25 +139,26 @@ class State:
     def leave_out_others(self) -> bool:
         """Go on from a model whose J is lower by _WORTH, if one of _TRIES other sets S of negatives has one.
 
-        S are the highest negatives at a model that is moved by _MOVE of its length in a random direction. If J is lower
-        there, so is the minimum of J_S, which a convex step finds. It is the random choice among active pieces of Pang,
-        Razaviyayn and Alvarado (2017), for the pieces that are active within _MOVE. None is tried if J is mostly risk:
-        then many pairs decide, and no single negative matters.
+        S are the highest negatives at a model that is moved by _MOVE of its length in a random direction; those of the
+        lowest J of _DRAWS come first. If J is lower there, so is the minimum of J_S, which a convex step finds. It is
+        the random choice among active pieces of Pang, Razaviyayn and Alvarado (2017), for the pieces that are active
+        within _MOVE. None is tried if J is mostly risk: then many pairs decide, and no single negative matters.
         """
         risk, design, model = self.risk, self.whole.design, self.best
         if not risk.above or design.dim > _FEATURES or 0.5 * model.norm < _LENGTH * self.value:
             return False
         own, lowest, multipliers = risk.at(model.scores), (1.0 - _WORTH) * self.value, self.cuts.multipliers
-        tried: list[F64 | None] = []
+        tried: list[F64] = []
+        moved = [model.vector + self._move() for _ in range(_DRAWS)]
 
         def enough(now: float, bound: float) -> bool:
             return now < lowest or bound >= lowest
 
-        for _ in range(_TRIES):
-            part = risk.at(model.scores + design.scores(self._move()), own)
+        for vector in sorted(moved, key=lambda vector: self.whole(Model.of(vector, design))[0]):
+            part = risk.at(design.scores(vector), own)
             if part is own or any(np.array_equal(part.below, below) for below in tried):  # type: ignore[arg-type]
                 continue
-            tried.append(part.below)
+            tried.append(part.below)  # type: ignore[arg-type]
             cuts = Bundle(design)
             cuts.multipliers = multipliers
             tilt, _ = _linearised(part, model, design)
@@ -169,6 +170,8 @@ class State:
             if now < lowest:
                 self.best, self.value = found, now
                 return True
+            if len(tried) == _TRIES:
+                break
         return False
 
     def _move(self) -> F64:
