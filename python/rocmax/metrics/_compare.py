@@ -25,9 +25,9 @@ from rocmax.metrics.methods import (
     warn_of_few,
     warn_of_few_compared,
 )
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, variance_of
+from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
-from rocmax.metrics.methods.profile import Profile, joined
+from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval

@@ -12,8 +12,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Covariance, Query
-from rocmax.metrics.methods.profile import joined
+from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
