@@ -135,6 +135,15 @@ def test_the_options_of_the_measure_are_those_of_the_score():
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("shift", "method"), [(1.0, "logit-delong"), (5.5, "score")])
+@pytest.mark.parametrize("measure", [AUC(), AveragePrecision(), PartialAUC((0.0, 0.5))], ids=str)
+def test_differences_of_many_samples_come_from_intervals_that_cover(measure, shift, method):
+    rng, y = np.random.default_rng(0), np.arange(5000) < 1500
+    s = rng.normal(size=(5000, 2)) + shift * y[:, None]
+    found = METHODS["profile"]().covariance(metrics.Samples(y, s).of(measure), measure)
+    assert found.own.method == method
+
+
 @pytest.mark.parametrize("measure", [AUC(), AveragePrecision()], ids=str)
 def test_many_samples_of_nearly_separated_classes_have_score_intervals(measure):
     """Where the log-odds have a standard error above 0.15: DeLong's intervals covered 86 to 92 % there."""

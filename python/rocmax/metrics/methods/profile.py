@@ -9,7 +9,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, joined
-from rocmax.metrics.methods.defaults import MANY, SOME, OfMany, default_method, is_normal
+from rocmax.metrics.methods.defaults import MANY, SOME, default_method, is_normal
 from rocmax.metrics.methods.delong import LogitDeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -31,6 +31,9 @@ class Profile(Method):
     null difference. r is the correlation of the components, shrunk to ``r / (1 + (4 / df)^2)`` with the degrees of
     freedom (Welch and Satterthwaite) of the variance of the difference; of models of independent samples it is 0. Joint
     tests come from DeLong's covariance.
+
+    Where 1,000 samples decide a partial area, or 10,000 another measure with two bounds, u and v are those of intervals
+    by "logit-delong", unless the classes are nearly separated.
 
     With normal intervals and many samples, it is DeLong's interval. Like MOVER (Zou and Donner, 2008) [1]_ and
     Newcombe's (1998) [2]_, it has a width where a model separates the classes, and holds if one of the measures is near
@@ -79,11 +82,10 @@ class Profile(Method):
         least = SOME if Trait.AREA in measure.traits else MANY
         many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= least
         own = None
-        if (isinstance(method, LogitDeLong) or many) and not is_design(sample):
+        if not is_design(sample) and (many or isinstance(method, LogitDeLong)):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
-            if isinstance(method, OfMany) and not is_normal(own, measure).all():
-                own = None
-        own = method.estimate(sample, measure) if own is None else own
+        if own is None or not (type(method) is LogitDeLong or is_normal(own, measure).all()):
+            own = method.estimate(sample, measure)
         return of_parts(estimate, parts, own, matrix)
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
