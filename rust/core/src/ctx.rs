@@ -1,6 +1,7 @@
 //! How a call runs: on which threads, and when it must stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -70,10 +71,27 @@ impl<'a> Ctx<'a> {
         T: Send,
         F: Fn(I) -> T + Sync + Send,
     {
-        let one = |item| self.check().map(|()| f(item));
+        let cells: Vec<_> = items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
+        self.for_each(cells.len(), &|k| {
+            let (item, result) = &mut *cells[k].lock().unwrap_or_else(PoisonError::into_inner);
+            *result = item.take().map(&f);
+        });
+        let results = cells.into_iter().map(|cell| cell.into_inner().unwrap_or_else(PoisonError::into_inner).1);
+        results.map(|result| result.ok_or(Error::Interrupted)).collect()
+    }
+
+    /// Calls `one` with every number below `n`, on all threads, until the stop flag is set.
+    ///
+    /// Not generic: rayon's part would be compiled anew for every function.
+    fn for_each(&self, n: usize, one: &(dyn Fn(usize) + Sync)) {
+        let unless_stopped = |k| {
+            if self.check().is_ok() {
+                one(k);
+            }
+        };
         match self.pool {
-            Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(one).collect()),
-            _ => items.into_iter().map(one).collect(),
+            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().for_each(unless_stopped)),
+            _ => (0..n).for_each(unless_stopped),
         }
     }
 
