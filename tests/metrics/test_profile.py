@@ -51,7 +51,7 @@ def naive_distance(y, s, measure, null, correlation):
 
 
 @pytest.mark.parametrize(("m", "n", "digits"), [(5, 45, None), (30, 40, 1)])
-@pytest.mark.parametrize("measure", cases([AveragePrecision()], [AUC(), AveragePrecision(), PrecisionAt(20)]), ids=str)
+@pytest.mark.parametrize("measure", cases([AUC()], [AUC(), AveragePrecision(), PrecisionAt(20)]), ids=str)
 def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
     y, s = models(m, n, seed=2, digits=digits)
     found = compare(y, s, measure)

@@ -259,7 +259,7 @@ def apart(shift, n=120, d=5):
     return rng.normal(size=(n, d)) + shift * y[:, None], y
 
 
-@pytest.mark.parametrize("C", cases([1e-3, 1e6], [1e-3, 1.0, 100.0, 1e6]))
+@pytest.mark.parametrize("C", cases([1e6], [1e-3, 1.0, 100.0, 1e6]))
 @pytest.mark.parametrize(
     ("scale", "offset"),
     [(1e-8, 0), (1e-4, 1e3), (1.0, 1e4), (1.0, 1e9), (1e3, 0), (1e5, 0), (1e5, 1e9), (1e8, 0), (1e8, 1e9)],
