@@ -3,6 +3,7 @@
     python benches/python/bench_kernel.py grid      # 569 samples, 75,684 pairs: seven C, two margins, gap 1e-6
     python benches/python/bench_kernel.py dual      # 3,200 pairs: against the explicit dual by cvxopt
     python benches/python/bench_kernel.py large     # n = 4,000 and 10,000: gap 1e-4, beside SVC and others
+    python benches/python/bench_kernel.py partial   # PartialAUCSVC: with the augmented Lagrangian, by planes alone
     python benches/python/bench_kernel.py neighbors # 100,000 x 20, k = 10: against scikit-learn's NearestNeighbors
     python benches/python/bench_kernel.py nystroem  # n = 200,000: kernel features before a linear model
 
@@ -25,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from rocmax import AUCSVC, PartialAUCSVC, _core
+from rocmax._runtime.settings import using
 
 
 class Clock:
@@ -97,6 +99,30 @@ def large():
         print(f"  peak memory so far {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB\n")
 
 
+def partial():
+    rng = np.random.default_rng(0)
+    X, y = make_classification(4_000, 20, n_informative=10, n_redundant=4, weights=[0.9], random_state=0)
+    tables = {"4,000 x 20, rbf": (StandardScaler().fit_transform(X), y, "rbf")}
+    y = (rng.random(2_000) < 0.1).astype(int)
+    X = rng.standard_normal((2_000, 8_000))
+    X[:, :400] += 0.15 * y[:, None]
+    tables["2,000 x 8,000 of noise, X X' as precomputed kernel"] = X @ X.T, y, "precomputed"
+    for name, (X, y, kernel) in tables.items():
+        print(f"{name}, {y.mean():.1%} positive")
+        for fpr_range, surrogate in (((0.0, 1.0), "tight"), ((0.0, 0.05), "tight"), ((0.02, 0.05), "ramp")):
+            for C in (10.0, 100.0, 1000.0):
+                model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, kernel=kernel)
+                clock, (steps, objective) = timed(model, X, y), (model.n_iter_, model.objective_)
+                with using(kernel_steps=(0, np.inf)):
+                    planes = timed(model, X, y)
+                print(
+                    f"  {fpr_range} {surrogate:5} C={C:<5g} {clock}, {steps} steps; planes alone {planes}, "
+                    f"{model.n_iter_} steps: {planes.cpu / clock.cpu:.1f} times; objective "
+                    f"{objective / model.objective_:.4f} of theirs",
+                    flush=True,
+                )
+
+
 def peers():
     """Other pairwise kernel machines, as far as they are installed."""
     found = {}
@@ -155,7 +181,7 @@ def nystroem():
 
 
 if __name__ == "__main__":
-    parts = {f.__name__: f for f in (grid, dual, large, neighbors, nystroem)}
+    parts = {f.__name__: f for f in (grid, dual, large, partial, neighbors, nystroem)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(parts), help=", ".join(parts))
     warnings.simplefilter("ignore")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rocmax import _core
+from rocmax import PartialAUCSVC, _core
 from rocmax._runtime.settings import using
-from rocmax.designs import SubsetDesign, as_design
+from rocmax.designs import KernelDesign, SubsetDesign, as_design
 from rocmax.designs._linear import DenseDesign
 from rocmax.risks import Tight
-from rocmax.solvers._steps import Springs, solve
+from rocmax.solvers._steps import Scaled, Springs, solve
 
 N = 90
 KINDS = {
@@ -26,10 +26,12 @@ def features(dim):
     return rng.standard_normal((N, dim)) * (rng.random((N, dim)) < 0.4)
 
 
-def springs(n_groups, rng):
+def springs(n_groups, rng, first=40, second=25):
     """Return springs over rows in random order, some twice, as two hinges have them."""
-    rows = np.concatenate([rng.permutation(N)[:40], rng.permutation(N)[:25]]).astype(np.intp)
-    starts = np.sort(np.concatenate([[0], rng.choice(np.arange(1, 65), n_groups - 1, replace=False)])).astype(np.intp)
+    rows = np.concatenate([rng.permutation(N)[:first], rng.permutation(N)[:second]]).astype(np.intp)
+    starts = np.sort(
+        np.concatenate([[0], rng.choice(np.arange(1, first + second), n_groups - 1, replace=False)])
+    ).astype(np.intp)
     return Springs(rows, starts, rng.uniform(0.01, 1.0, len(rows)))
 
 
@@ -46,7 +48,7 @@ def test_a_step_with_springs_is_that_of_the_dense_equations(kind, dim, n_groups)
     X, pull, gradient = features(dim), springs(n_groups, rng), rng.standard_normal(dim)
     some = X[pull.rows]
     exact = -np.linalg.solve(np.eye(dim) + some.T @ naive(pull) @ some, gradient)
-    step = as_design(KINDS[kind](X)).newton_step(pull.rows, pull.core, gradient, (1e-9, 1000))
+    step = as_design(KINDS[kind](X)).newton_step(pull.rows, pull, gradient, (1e-9, 1000))
     np.testing.assert_allclose(step, exact, atol=1e-5 if "single" in kind else 1e-8)
     np.testing.assert_allclose(np.eye(dim) + pull.matrix(some), np.eye(dim) + some.T @ naive(pull) @ some, atol=1e-10)
 
@@ -59,8 +61,49 @@ def test_a_step_with_a_smoothed_curvature_is_that_of_the_dense_equations(kind):
     rows, curvature = smoothed.curvature.sample(10**6, rng)
     H = np.array([curvature.product(unit) for unit in np.eye(len(rows))]).T
     exact = -np.linalg.solve(np.eye(50) + 30.0 * X[rows].T @ H @ X[rows], gradient)
-    step = as_design(KINDS[kind](X)).newton_step(rows, (curvature, 30.0), gradient, (1e-9, 1000))
+    step = as_design(KINDS[kind](X)).newton_step(rows, Scaled(curvature, 30.0), gradient, (1e-9, 1000))
     np.testing.assert_allclose(step, exact, atol=1e-5 if "single" in kind else 1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dim", [3, 77, 200])
+@pytest.mark.parametrize("n_groups", [1, 9, 30])
+def test_a_step_of_a_kernel_is_that_of_the_features(dtype, dim, n_groups):
+    rng = np.random.default_rng(6)
+    X, pull, coefs = features(dim), springs(n_groups, rng, 20, 15), rng.standard_normal(N)
+    design, some = KernelDesign((X @ X.T).astype(dtype)), X[pull.rows]
+    gradient = design.adjoint(coefs[None])[0]
+    exact = -np.linalg.solve(np.eye(dim) + some.T @ naive(pull) @ some, coefs @ X)
+    step = design.newton_step(pull.rows, pull, gradient, (1e-10, 1000))
+    accuracy = 1e-7 if dtype == np.float64 else 0.1
+    np.testing.assert_allclose(step[:N] @ X, exact, atol=accuracy)
+    np.testing.assert_allclose(step[N:], X @ exact, atol=20 * accuracy)
+    every = KernelDesign.newton_step(design, np.arange(N), springs(1, rng, N, 0), gradient, (0.1, 50))
+    assert every is None  # a copy of their kernel values would be one of all
+    rough = design.newton_step(pull.rows, pull, gradient, (0.3, 50))
+    np.testing.assert_allclose(
+        rough[:N] @ X, as_design(X).newton_step(pull.rows, pull, coefs @ X, (0.3, 50)), atol=accuracy
+    )
+
+
+@pytest.mark.parametrize(("surrogate", "low"), [("tight", 0.0), ("ramp", 0.1), ("hinge", 0.1)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_kernel_machines_of_many_steps_reach_the_optimum(surrogate, low, dtype):
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3 == 0
+    X = rng.standard_normal((150, 4)) + 0.5 * y[:, None]
+    fits = []
+    for limits in ({}, {"kernel_steps": (0, 0.0)}, {"kernel_steps": (0, np.inf)}):
+        with using(**limits):
+            model = PartialAUCSVC((low, 0.4), surrogate=surrogate, C=300.0, kernel="rbf", kernel_dtype=dtype)
+            fits.append(model.fit(X, y))
+    for model in fits:
+        assert model.dual_gap_ <= model.tol
+        assert model.certificate().verify(X, y) == pytest.approx(model.dual_gap_, abs=1e-6)
+        if surrogate == "tight":
+            assert model.objective_ == pytest.approx(fits[-1].objective_, rel=2 * model.tol)
+    assert "augmented" in fits[1].history_["step"]
+    assert "augmented" not in fits[2].history_["step"]
 
 
 def test_a_step_ends_at_the_residual_or_at_the_last_product():
@@ -68,14 +111,12 @@ def test_a_step_ends_at_the_residual_or_at_the_last_product():
     X, pull, gradient = features(60), springs(5, rng), rng.standard_normal(60)
     some = X[pull.rows]
     hessian = np.eye(60) + some.T @ naive(pull) @ some
-    steps = [
-        as_design(X).newton_step(pull.rows, pull.core, gradient, (residual, 1000)) for residual in (0.5, 0.1, 1e-3)
-    ]
+    steps = [as_design(X).newton_step(pull.rows, pull, gradient, (residual, 1000)) for residual in (0.5, 0.1, 1e-3)]
     left = [np.linalg.norm(hessian @ step + gradient) / np.linalg.norm(gradient) for step in steps]
     assert left[2] <= 1e-3 < left[1] <= 0.1 < left[0] <= 0.5
-    along = as_design(X).newton_step(pull.rows, pull.core, gradient, (0.0, 1))
+    along = as_design(X).newton_step(pull.rows, pull, gradient, (0.0, 1))
     np.testing.assert_allclose(along, -gradient * (gradient @ gradient) / (gradient @ hessian @ gradient))
-    assert not as_design(X).newton_step(pull.rows, pull.core, gradient, (0.0, 0)).any()
+    assert not as_design(X).newton_step(pull.rows, pull, gradient, (0.0, 0)).any()
 
 
 def test_rows_of_a_design_and_the_layout_do_not_change_a_bit():
@@ -83,21 +124,21 @@ def test_rows_of_a_design_and_the_layout_do_not_change_a_bit():
     X, pull, gradient = features(300), springs(7, rng), rng.standard_normal(300)
     places = rng.permutation(N)
     back = np.argsort(places)[pull.rows]
-    expected = as_design(X).newton_step(pull.rows, pull.core, gradient, (0.1, 50))
+    expected = as_design(X).newton_step(pull.rows, pull, gradient, (0.1, 50))
     for design in (as_design(np.asfortranarray(X)), as_design(np.repeat(X, 2, axis=1)[:, ::2])):
-        assert np.array_equal(design.newton_step(pull.rows, pull.core, gradient, (0.1, 50)), expected)
+        assert np.array_equal(design.newton_step(pull.rows, pull, gradient, (0.1, 50)), expected)
     whole = SubsetDesign(as_design(X), places)
-    assert np.array_equal(whole.newton_step(back, pull.core, gradient, (0.1, 50)), expected)
+    assert np.array_equal(whole.newton_step(back, pull, gradient, (0.1, 50)), expected)
 
 
 def test_other_designs_take_the_same_step_by_their_own_products(tmp_path):
     rng = np.random.default_rng(5)
     X, pull, gradient = features(300), springs(7, rng), rng.standard_normal(300)
-    expected = as_design(X).newton_step(pull.rows, pull.core, gradient, (1e-6, 50))
+    expected = as_design(X).newton_step(pull.rows, pull, gradient, (1e-6, 50))
     stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
     stored[:] = X
     for design in (DenseDesign(X + 3.0, np.full(300, 3.0)), as_design(stored)):
-        assert design.newton_step(pull.rows, pull.core, gradient, (1e-6, 50)) is None
+        assert design.newton_step(pull.rows, pull, gradient, (1e-6, 50)) is None
         np.testing.assert_allclose(solve(pull, gradient, design, 1e-6), expected, atol=1e-5)
     with using(exact_newton=1000):
         np.testing.assert_allclose(solve(pull, gradient, as_design(X), 0.3), expected, atol=1e-5)
@@ -106,5 +147,5 @@ def test_other_designs_take_the_same_step_by_their_own_products(tmp_path):
 def test_a_curvature_that_is_not_finite_ends_the_steps():
     pull = Springs(np.arange(4), np.zeros(1, dtype=np.intp), np.full(4, np.inf))
     gradient = np.ones(3)
-    step = as_design(np.arange(12.0).reshape(4, 3)).newton_step(pull.rows, pull.core, gradient, (0.1, 50))
+    step = as_design(np.arange(12.0).reshape(4, 3)).newton_step(pull.rows, pull, gradient, (0.1, 50))
     assert not step.any()

@@ -1,6 +1,6 @@
 """Designs: the only layer that knows how the features are stored."""
 
-from rocmax.designs._base import Design, inner
+from rocmax.designs._base import Design, Pull, inner
 from rocmax.designs._chunks import Chunks, is_dask
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._landmarks import LandmarkDesign, Landmarks
@@ -19,6 +19,7 @@ __all__ = [
     "KernelDesign",
     "LandmarkDesign",
     "Landmarks",
+    "Pull",
     "RowSpace",
     "Space",
     "StructuredDesign",

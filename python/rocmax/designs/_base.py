@@ -1,10 +1,19 @@
 """The interface between solvers and features."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
+
+
+class Pull(Protocol):
+    """The product of a change of the scores of some rows with a matrix H; `core` is what the core knows it by."""
+
+    @property
+    def core(self) -> Any: ...
+
+    def __call__(self, change: F64, /) -> F64: ...
 
 
 class Design:
@@ -41,11 +50,11 @@ class Design:
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
         return None
 
-    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         """Return a step that solves (I + X'HX) step = -gradient, X some rows and ``pull`` their products with H.
 
-        ``until`` has its residual, relative to the gradient, and the largest number of products. None if the core has
-        no products with these features, or if BLAS has faster ones.
+        ``until`` has its residual, relative to the gradient, and the largest number of products. None if products of
+        the rows, which serve any design, are as fast.
         """
         return None
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
-from rocmax.designs._base import Design
+from rocmax.designs._base import Design, Pull
 from rocmax.designs._blocks import as_float, in_rows, row_blocks, slices, tiles
 from rocmax.designs._moments import add_moments, rough_mean, some_rows
 
@@ -86,13 +86,13 @@ class DenseDesign(_LinearDesign):
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(in_rows(self._X[index]), self._origin)
 
-    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         X = self._X
         if type(X) is not np.ndarray or self._origin is not None or len(rows) * self.dim > _IN_CACHE:
             return None
         if not (X.flags.c_contiguous and X.flags.aligned and X.dtype in _FLOATS):
             X, rows = in_rows(as_float(X[rows])), np.arange(len(rows))
-        return _core.newton_step(X, rows, pull, gradient, until)
+        return _core.newton_step(X, rows, pull.core, gradient, until)
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):
@@ -161,11 +161,11 @@ class SparseDesign(_LinearDesign):
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])
 
-    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         X = self._X
         if X.indices.dtype != np.int32:  # more values than these count
             return None
-        return _core.newton_step((X.data, X.indices, X.indptr), rows, pull, gradient, until)
+        return _core.newton_step((X.data, X.indices, X.indptr), rows, pull.core, gradient, until)
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())

@@ -1,11 +1,9 @@
 """A design of some samples of another design, without a copy of their features."""
 
-from typing import Any
-
 import numpy as np
 
 from rocmax._typing import F64, Coefs, Rows
-from rocmax.designs._base import Design
+from rocmax.designs._base import Design, Pull
 
 
 class SubsetDesign(Design):
@@ -27,7 +25,7 @@ class SubsetDesign(Design):
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u, v)
 
-    def newton_step(self, rows: Rows, pull: Any, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         return self._design.newton_step(self._index[rows], pull, gradient, until)
 
     def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":

@@ -64,7 +64,8 @@ class Machine(CertifiedRanker):
         Raises
         ------
         MemoryError
-            If the kernel matrix does not fit in memory; the message reports the memory it needs.
+            If the kernel matrix does not fit in memory; the message reports the memory it needs. Steps copy up to a
+            quarter of it.
         """
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()

@@ -181,8 +181,10 @@ class AUCSVC(Machine):
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             start = None if start is None else start.scaled(1.0 / margin)
+            # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
+            design.divisible = False
             result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
-            # The augmented Lagrangian method leaves the weights of the planes unset.
+            # More accurately than the planes need: complementarity holds for the pairs too.
             bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):

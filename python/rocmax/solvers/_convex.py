@@ -195,7 +195,8 @@ class State:
         """Whether many more steps are expected at the rate of the last ones, or were by a fit that left its cuts."""
         limits, design = settings(), self.objective.design
         wide = design.dim > design.n_samples and design.dim >= limits.newton_samples
-        seen, to_come = limits.wide_steps if wide else (limits.steps_seen, limits.steps_to_come)
+        usual = limits.wide_steps if wide else (limits.steps_seen, limits.steps_to_come)
+        seen, to_come = limits.kernel_steps if design.dual else usual
         if self.bundle.multipliers is not None or len(self.history) <= seen:
             return self.bundle.multipliers is not None
         before, now = (max(self.history[k].gap, self.tol) for k in (-1 - seen, -1))

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs import Design, SubsetDesign, inner
+from rocmax.designs import Design, Pull, SubsetDesign, inner
 from rocmax.risks import Curvature, Evaluation, Smoothed
 from rocmax.solvers._objective import Model, Objective
 
@@ -206,6 +207,22 @@ class Springs:
         return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
+class Scaled(NamedTuple):
+    """The curvature of a smoothed risk times C."""
+
+    curvature: _core.Curvature
+    C: float
+
+    @property
+    def core(self) -> Self:
+        """The pair."""
+        return self
+
+    def __call__(self, change: F64, /) -> F64:
+        """Return the pull on each sample for a change of the scores."""
+        return self.C * self.curvature.product(change)
+
+
 def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F64:
     """Solve (I + H) step = -gradient, H from springs: exactly if it is small, else to a residual."""
     rows = springs.rows
@@ -217,7 +234,7 @@ def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F
             _, step, failed = dposv(hessian, -gradient)
             if not failed and gradient @ step < 0:  # strong springs may hide the identity
                 return np.asarray(step)
-    found = design.newton_step(rows, springs.core, gradient, (residual, _CG_STEPS))
+    found = design.newton_step(rows, springs, gradient, (residual, _CG_STEPS))
     return _conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
 
 
@@ -231,7 +248,7 @@ def _sample(design: Design, rows: Rows) -> Design:
     return SubsetDesign(design, rows) if copied is None else copied
 
 
-def _conjugate(pull: Callable[[F64], F64], sample: Design, gradient: F64, residual: float, steps: int) -> F64:
+def _conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps: int) -> F64:
     """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
     found, left, direction = np.zeros_like(gradient), -gradient, -gradient
     now = first = inner(sample, left, left)
@@ -279,10 +296,11 @@ def sampled_step(
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
     steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
-    step = design.newton_step(rows, (curvature, objective.C), gradient, (_RESIDUAL, steps))
+    pull = Scaled(curvature, objective.C)
+    step = design.newton_step(rows, pull, gradient, (_RESIDUAL, steps))
     if step is None:
         sample = design.rows(rows)
         if sample is None:
             return None
-        step = _conjugate(lambda change: objective.C * curvature.product(change), sample, gradient, _RESIDUAL, steps)
+        step = _conjugate(pull, sample, gradient, _RESIDUAL, steps)
     return step, inner(design, gradient, step)
