@@ -1,8 +1,11 @@
 """Steps of the core solve Newton's equations of some samples, as dense matrices do, whatever the storage."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from rocmax import PartialAUCSVC, _core
 from rocmax._runtime.settings import using
@@ -149,3 +152,22 @@ def test_a_curvature_that_is_not_finite_ends_the_steps():
     gradient = np.ones(3)
     step = as_design(np.arange(12.0).reshape(4, 3)).newton_step(pull.rows, pull, gradient, (0.1, 50))
     assert not step.any()
+
+
+def test_a_kernel_that_single_precision_makes_indefinite_is_named_or_fitted():
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(60):
+        n, d = int(rng.integers(20, 60)), int(rng.integers(3, 30))
+        y = np.arange(n) % 3 == 0
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 4) + 1e3
+        low, surrogate = ((0.0, "tight"), (0.1, "ramp"))[rng.integers(2)]
+        machine = PartialAUCSVC((low, 0.5), surrogate=surrogate, C=1e4, kernel="precomputed", kernel_dtype="float32")
+        with using(kernel_steps=(0, 0.0)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                found.append(np.isfinite(machine.fit(X @ X.T, y).objective_))
+            except ValueError as error:
+                assert "kernel_dtype='float64'" in str(error)
+                found.append(False)
+    assert 0 < sum(found) < len(found)

@@ -12,6 +12,12 @@ from rocmax.solvers._objective import Tilt
 # Rounding may make a curvature negative by this share of the largest one.
 _FLAT = 1e-6
 
+# What is said of a kernel matrix that is not one of inner products.
+INDEFINITE = (
+    "kernel must be positive semidefinite, but a model has a negative squared length: the problem is not convex; scale "
+    "the features, use another kernel or other parameters, or kernel_dtype='float64' if it is only rounded in 'float32'"
+)
+
 
 class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
@@ -109,7 +115,4 @@ class Bundle:
         """Raise if the cuts show that the kernel is not positive semidefinite: no bound holds then."""
         curvatures = np.linalg.eigvalsh(self.gram) if np.isfinite(self.gram).all() else np.zeros(1)
         if curvatures[0] < -_FLAT * abs(curvatures[-1]):
-            raise ValueError(
-                "kernel must be positive semidefinite, but a model has a negative squared length: the problem is not "
-                "convex; scale the features, or use another kernel or other kernel parameters"
-            )
+            raise ValueError(INDEFINITE)

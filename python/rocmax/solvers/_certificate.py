@@ -1,10 +1,12 @@
 """Checks of certificates: a bound above the objective by more than rounding is an error, not a gap of 0."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, inner
-from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._bundle import INDEFINITE, Bundle
 from rocmax.solvers._objective import Model, Objective
 
 # The rounding that is allowed, relative to the terms of the objective, and relative to the rounding that is measured.
@@ -21,9 +23,13 @@ _ROUNDING = 1e-12
 _APART = 0.01
 
 
-def check_bound(objective: Objective, model: Model, value: float, bound: float, bundle: Bundle | None = None) -> None:
+def check_bound(
+    objective: Objective, model: Model, value: float, bound: float, of_bound: Callable[[], F64] | None = None
+) -> None:
     """Raise unless the lower bound is at most the objective of a model, to the accuracy of the numbers.
 
+    The objective is at least the bound plus half the squared distance to the vector `of_bound`. If that is negative, so
+    is a squared length.
     A ValueError names a kernel that is not positive semidefinite, features too large for C, or a user's risk that is
     not convex; a RuntimeError is a bug.
     """
@@ -35,8 +41,10 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
     check_design(objective)
     if bound - value <= _RELATIVE * terms + _SEEN * objective.C * _rounding(objective, model):
         return
-    if bundle is not None:
-        bundle.require_definite()
+    if of_bound is not None:
+        apart = model.vector - of_bound()
+        if inner(objective.design, apart, apart) < 0.0:
+            raise ValueError(INDEFINITE)
     _require_size(objective, model)
     if objective.oracle.doubt:
         raise ValueError(objective.oracle.doubt)

@@ -20,6 +20,9 @@ from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, 
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # Rounding, relative to the objective.
 _LAST_DIGITS = 1e-15
+# Scores and lengths that were updated along rays lose digits if a step undoes most of another. They are computed anew
+# if the bound is above the objective by this share.
+_UPDATED = 1e-9
 # The search stalls after so many steps in succession that gain nothing.
 _PATIENCE = 100
 # After a Newton step that closed less than this share of the gap, the next step is a plane.
@@ -157,6 +160,14 @@ class State:
         if self.bound < bound:
             self.bound, self.offset, self.proof = bound, offset, cuts
 
+    def _of_bound(self) -> F64:
+        """Return the minimiser of the average of the cuts of the bound."""
+        design, tilt = self.objective.design, self.objective.tilt
+        pull = np.zeros(design.dim)
+        for share, cut in self.proof:
+            pull -= share * (self.bundle.vectors[cut] if isinstance(cut, int) else design.adjoint(cut[None])[0])
+        return self.objective.C * (pull if tilt.vector is None else pull + tilt.vector)
+
     def descend(self, target: F64) -> bool:
         """Search the ray from the best model through a vector; return False if it leads uphill."""
         ray = Ray(self.objective, self.best, target)
@@ -204,7 +215,10 @@ class State:
 
     def ended(self, step: str) -> bool:
         """Record a step of this kind, and return whether it is the last."""
-        check_bound(self.objective, self.best, self.value, self.bound, self.bundle)
+        if self.bound > (1.0 + _UPDATED) * self.value:
+            self.best = Model.of(self.best.vector, self.objective.design)
+            self.value = self.objective(self.best)[0]
+        check_bound(self.objective, self.best, self.value, self.bound, self._of_bound)
         self.history.append(Progress(self.value, self.bound, self.partial_auc, step))
         if self.callback is not None:
             self.callback(self.history[-1], self.best)
