@@ -232,7 +232,7 @@ def test_a_rate_far_beyond_the_data_claims_little():
 
 
 def test_few_negatives_below_a_high_rate_count_like_few_above_a_low_one():
-    assert few.deciding(40, 0.95, 0.95) == few.deciding(40, 0.05, 0.05) == 2
+    assert few.n_limiting(40, 0.95, 0.95) == few.n_limiting(40, 0.05, 0.05) == 2
     assert few.decide(40, 0.95, 0.95) and not few.decide(400, 0.95, 0.95)
 
 

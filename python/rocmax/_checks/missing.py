@@ -101,8 +101,8 @@ def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int
         if unknown or names is None:
             held = f"which are {', '.join(map(shown, names))}" if names else "but y_score has none"
             raise ValueError(f"higher_is_better={shown(given)} must be a mapping with the names of models, {held}")
-        said = {str(name): value for name, value in given.items()}
-        given = [said.get(name, True) for name in names]
+        named = {str(name): value for name, value in given.items()}
+        given = [named.get(name, True) for name in names]
     each = given if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1) else [given]
     wrong_length = each is given and len(each) != n_models
     if wrong_length or not all(isinstance(one, (bool, np.bool_)) for one in each):

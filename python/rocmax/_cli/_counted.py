@@ -93,14 +93,14 @@ class Counted(Scored):
 
     def compare(self, measures: Sequence[Measure]) -> list[Comparison]:
         """Compare the columns by each measure: the rows are read again, for the products of their components."""
-        asked, second = self.arguments, SecondPass(self.columns, measures)
+        options, second = self.arguments, SecondPass(self.columns, measures)
         for part in self.parts():
             second.add(part.positive, part.columns, part.weight)
         low = np.array([name in self.lower for name in self.columns])
         results = []
         for k, measure in enumerate(measures):
             with report.warned(measure.short, self.notes, how="--method"):
-                one = compare_counted(second, k, confidence_level=asked.confidence, adjust=asked.adjust, lower=low)
+                one = compare_counted(second, k, confidence_level=options.confidence, adjust=options.adjust, lower=low)
             results.append(replace(one, **self._rows()))
         self._warn_of_pooled(results)
         return results
@@ -119,21 +119,21 @@ class Counted(Scored):
 
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""
-        asked = self.arguments
+        arguments = self.arguments
         before = 0
         with report.progress("rows") as tell:
-            for frame, _ in source.batches(asked.data, self.wanted):
-                frame = classes.clean(frame, asked.label, asked, self.wanted.form, before)
-                kept = table.complete(frame, self.wanted.needed or ()) if asked.missing == "drop" else frame
+            for frame, _ in source.batches(arguments.data, self.wanted):
+                frame = classes.clean(frame, arguments.label, arguments, self.wanted.form, before)
+                kept = table.complete(frame, self.wanted.needed or ()) if arguments.missing == "drop" else frame
                 yield self._part(kept, before, len(frame) - len(kept))
                 before += len(frame)
                 tell(description=f"{before:,} rows")
 
     def _part(self, frame: pl.DataFrame, before: int, n_dropped: int) -> "_Part":
         """Return the rows of a table; `before` is the number of earlier ones."""
-        asked = self.arguments
-        label = table.column(frame, asked.label)
-        weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
+        arguments = self.arguments
+        label = table.column(frame, arguments.label)
+        weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before, some=False)
         scores = {name: table.scores(frame, name, before=before) for name in self.columns}
         self.tell_of_weights(weight)
         for name, of in scores.items():

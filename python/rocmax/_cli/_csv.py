@@ -112,12 +112,12 @@ def tell_of_short(source: BinaryIO, separator: str, skip: int, width: int, form:
         if not quoted and lacking + (0 if block.endswith(b"\n") else width - 1) == 0:
             return
         lines.seek(0)
-        n, said = 0, ""
+        n, fact = 0, ""
         for row in (reader := csv.reader(islice(lines, skip, None), delimiter=separator)):
             if len(row) < width and any(map(str.strip, row)) and (any(row[1:]) or row[0][0] != "#"):
                 line, n = short(separator.join(row)), n + 1
-                said = said or f"line {skip + reader.line_num}, {line!r}, has {len(row)} of {width} values"
+                fact = fact or f"line {skip + reader.line_num}, {line!r}, has {len(row)} of {width} values"
     if n:
-        said += f", and {n - 1:,} more have too few" if n > 1 else ""
+        fact += f", and {n - 1:,} more have too few" if n > 1 else ""
         how = "the others are read as missing; correct it if it is a remark, cut off or lacks a separator"
-        form.notes.add(Note("short", f"warning: {said}: {how}", rows=n))
+        form.notes.add(Note("short", f"warning: {fact}: {how}", rows=n))

@@ -77,11 +77,11 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int)
     head = "scores" if len(higher) > 1 else "scores from" if True in higher else "scores up to"
     lines = []
     for score, points in found.items():
-        for asked, row in zip(arguments.at, points.rows(), strict=True):
+        for requested, row in zip(arguments.at, points.rows(), strict=True):
             cells = [words.bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in _RATES]
             cells += ["" if np.isnan(row[name]) else words.digits(row[name]) for name in _VALUES]
             side = ("from " if points.higher_is_better else "up to ") if head == "scores" else ""
-            name = _name(asked, arguments.per)
+            name = _name(requested, arguments.per)
             lines.append([*[score] * len(several), name, side + _threshold(row), *cells])
     report.table([*several, "cutoff", head, *rates, *_VALUES.values()], lines)
     points = next(iter(found.values()))
@@ -97,10 +97,10 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int)
         say(f"Alerts per {arguments.per}: the average over its {n_periods:,} values.")
 
 
-def _name(asked: Any, per: str | None = None) -> str:
-    if isinstance(asked, tuple):
-        return f"{asked[0]}={asked[1]:.12g}" + (f" per {per}" if per is not None and _is_count(asked) else "")
-    return asked if isinstance(asked, str) else "given"
+def _name(cutoff: Any, per: str | None = None) -> str:
+    if isinstance(cutoff, tuple):
+        return f"{cutoff[0]}={cutoff[1]:.12g}" + (f" per {per}" if per is not None and _is_count(cutoff) else "")
+    return cutoff if isinstance(cutoff, str) else "given"
 
 
 def _threshold(row: dict[str, Any]) -> str:

@@ -69,11 +69,11 @@ def _counted(found: Mapping[Any, int]) -> str:
     return listed + (", ..." if len(found) > 12 else "")
 
 
-def read(frame: pl.DataFrame, name: str, asked: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
+def read(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
     """Return the classes of the labels of `clean` rows, and which rows are positive."""
     series = table.column(frame, name)
     order = list(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
-    classes = decide(name, counts(series), asked, form, order)
+    classes = decide(name, counts(series), arguments, form, order)
     classes.tell(form)
     return classes, classes.mark(series)
 
@@ -83,13 +83,13 @@ def counts(series: pl.Series) -> Counts:
     return dict(series.drop_nulls().value_counts(name="n").iter_rows())
 
 
-def missing(name: str, series: pl.Series, asked: Namespace, form: Form) -> pl.Series:
+def missing(name: str, series: pl.Series, arguments: Namespace, form: Form) -> pl.Series:
     """Mark labels that are missing: empty, or a code that no option names."""
     kind, found = series.dtype, series.is_null()
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
     if kind == pl.String:
-        named = [*_named(asked), *(["-"] if (series == "+").any() else [])]
+        named = [*_named(arguments), *(["-"] if (series == "+").any() else [])]
         codes = [code for code in (*MISSING, *form.missing) if code not in named]
         found |= (series.is_in(codes) | series.str.strip_chars().is_in(codes)) & ~series.is_in(named)
     elif kind.is_numeric():
@@ -98,17 +98,17 @@ def missing(name: str, series: pl.Series, asked: Namespace, form: Form) -> pl.Se
     return found.fill_null(True)
 
 
-def clean(frame: pl.DataFrame, name: str, asked: Namespace, form: Form, before: int = 0) -> pl.DataFrame:
+def clean(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form, before: int = 0) -> pl.DataFrame:
     """Return a table whose missing labels are null; unless such rows are dropped, fail at the first.
 
     `before` is the number of rows before, for messages.
     """
     series = table.column(frame, name)
-    gone = missing(name, series, asked, form)
+    gone = missing(name, series, arguments, form)
     if not gone.any():
         return frame
     codes = {} if series.dtype.is_float() else counts(series.filter(gone).cast(pl.String))  # NaN cannot be named
-    if getattr(asked, "missing", "drop") == "raise":
+    if getattr(arguments, "missing", "drop") == "raise":
         code, _, how = _code(codes)
         row, which = before + int(gone.arg_max() or 0) + 1, f"{code!r}; " if code else ""
         what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all)"
@@ -131,12 +131,12 @@ def _code(codes: Counts) -> tuple[str, int, str]:
     return code, n, f"--negative {quote(code)} counts them as negative"
 
 
-def _named(asked: Namespace) -> list[str]:
-    return [*([] if asked.positive is None else [asked.positive]), *(asked.negative or ())]
+def _named(arguments: Namespace) -> list[str]:
+    return [*([] if arguments.positive is None else [arguments.positive]), *(arguments.negative or ())]
 
 
-def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[Any] | None = None) -> Classes:
-    """Return the classes among the labels of a column, or say what must be told first."""
+def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: list[Any] | None = None) -> Classes:
+    """Return the classes among the labels of a column, or raise the error that names the missing option."""
     by_value = _values(found, comma=form.comma)
     n_rows = {value: sum(found[text] for text in texts) for value, texts in by_value.items()}
     values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
@@ -154,16 +154,17 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
             raise unknown(f"{option}: in column {name!r}, value", text, map(str, values))
         return known[text]
 
-    negative = [named("--negative", text) for text in asked.negative or ()]
-    if asked.positive is not None:
-        positive = named("--positive", asked.positive)
+    negative = [named("--negative", text) for text in arguments.negative or ()]
+    if arguments.positive is not None:
+        positive = named("--positive", arguments.positive)
     else:
         left = [value for value in values if value not in negative]
         positive = left[0] if negative and len(left) == 1 else _greater(name, values, ordered=order is not None)
     if positive in negative:
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
-    leave_out = "--missing-values {}" + (" --missing drop" if hasattr(asked, "missing") else "")  # explain drops them
+    # `explain` drops missing labels.
+    leave_out = "--missing-values {}" + (" --missing drop" if hasattr(arguments, "missing") else "")
     if negative:
         for value, n in others.items():
             if value not in negative:
@@ -174,7 +175,7 @@ def decide(name: str, found: Counts, asked: Namespace, form: Form, order: list[A
         try:
             _refuse_doubtful(name, positive, others, leave_out)
         except Failure:
-            if not asked.json:  # all labels at a glance: there may be more to mend than the first that is refused
+            if not arguments.json:  # all labels at a glance: there may be more to mend than the first that is refused
                 say(f"labels in column {name!r}: {_counted({value: n_rows[value] for value in values})}")
             raise
         for value, n in others.items():
@@ -223,8 +224,8 @@ def _refuse_doubtful(name: str, positive: Any, others: Mapping[Any, int], leave_
 
 def _exact(text: Any) -> str:
     """Return a text as Python writes it, with escapes for what looks like something else."""
-    said = str(text)
-    return ascii(said) if said != unicodedata.normalize("NFKC", said) or not said.isprintable() else repr(short(said))
+    text = str(text)
+    return ascii(text) if text != unicodedata.normalize("NFKC", text) or not text.isprintable() else repr(short(text))
 
 
 def _greater(name: str, values: list[Any], *, ordered: bool) -> Any:

@@ -82,9 +82,9 @@ class Form:
     def tell(self) -> None:
         """Report what is news, and which codes were read as missing in columns of numbers."""
         if self.codes:
-            said = ", ".join(f"{code!r} ({n:,})" for code, n in self.codes.most_common(5))
-            said += ", ..." if len(self.codes) > 5 else ""
-            text = f"read as missing in columns of numbers: {said}"
+            listed = ", ".join(f"{code!r} ({n:,})" for code, n in self.codes.most_common(5))
+            listed += ", ..." if len(self.codes) > 5 else ""
+            text = f"read as missing in columns of numbers: {listed}"
             self.notes.add(Note("missing", text, None, tuple(self.codes), self.codes.total()))
             self.codes.clear()
         self.notes.tell()
@@ -196,8 +196,8 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     one = forms_of([text], comma=form.comma)[text]
     what = f"it is {one.what}; {one.remedy}" if one.remedy else COMMAND.correct(text)
     how = remedy_of_marks(text, comma=form.comma) or what
-    said = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
-    return Failure(f"{said}, which is not a number{why}: {how}")
+    fact = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
+    return Failure(f"{fact}, which is not a number{why}: {how}")
 
 
 def _flags(series: pl.Series, form: Form) -> pl.Series | None:

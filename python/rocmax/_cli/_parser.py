@@ -30,7 +30,7 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument(name, help=text, **options)
 
     def add_list(self, name: str, text: str, **options: Any) -> None:
-        """Add an option that takes one or more values, columns unless said otherwise, and may be repeated."""
+        """Add an option that takes one or more values, columns by default, and may be repeated."""
         self.add(name, text, **{"nargs": "+", "action": "extend", "metavar": "COLUMN", **options})
 
 

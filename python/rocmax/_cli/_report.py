@@ -72,19 +72,19 @@ def warned(
         warnings.simplefilter("always")
         yield
     for warning in caught:
-        said = warning.message
-        text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
+        one = warning.message
+        text, instead = getattr(one, "fact", str(one)), getattr(one, "instead", None)
         advice = f"; {how} {instead} does better" if how and instead else ""
-        if isinstance(said, BelowChanceWarning):
+        if isinstance(one, BelowChanceWarning):
             advice = "; check --lower (low scores are for positives) and --positive"
-        if not intervals and isinstance(said, (BelowChanceWarning, CoverageWarning)):
-            text, advice = getattr(said, "estimate", None), ""
+        if not intervals and isinstance(one, (BelowChanceWarning, CoverageWarning)):
+            text, advice = getattr(one, "estimate", None), ""
         if text:
             text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
-            said = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
-            log(f"warning: {said}")
+            line = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
+            log(f"warning: {line}")
             if notes is not None:
-                notes.warnings.append(said)
+                notes.warnings.append(line)
 
 
 @contextmanager

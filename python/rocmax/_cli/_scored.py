@@ -151,10 +151,10 @@ class Whole(Scored):
         return infer(samples, measure, confidence_level=self.arguments.confidence, random_state=0)
 
     def compare(self, measures: Sequence[Measure], by: Any = None) -> list[Any]:
-        asked, found = self.arguments, []
-        method = _RESAMPLED[asked.method](asked.resamples) if asked.method in _RESAMPLED else asked.method
+        options, found = self.arguments, []
+        method = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
         samples = self.samples if by is None else self.samples.holding(self.samples.two, by)
-        how = {"adjust": asked.adjust, "confidence_level": asked.confidence, "random_state": asked.seed}
+        how = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
             with report.warned(about, self.notes, how="--method"), report.progress(f"comparing by {about}"):

@@ -185,7 +185,7 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
-            raise Failure(f"{path}: cannot be read: {_said(str(error))}") from error
+            raise Failure(f"{path}: cannot be read: {_reason(str(error))}") from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise
@@ -194,20 +194,20 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
         form.notes.add(Note("blank", f"{of_rows(n)} without any value or with a comment (#) skipped", rows=n))
     sums = [text for part in read for text in part.sums]
     if 0 < len(sums) <= max(1, _SELDOM * sum(part.n_rows for part in read)):
-        said = f"warning: {of_rows(len(sums))} with {sums[0]!r} in the first column: take out sums of other rows"
-        form.notes.add(Note("sums", said, None, (sums[0],), len(sums)))
+        fact = f"warning: {of_rows(len(sums))} with {sums[0]!r} in the first column: take out sums of other rows"
+        form.notes.add(Note("sums", fact, None, (sums[0],), len(sums)))
 
 
-def _said(error: str) -> str:
+def _reason(error: str) -> str:
     """Return what polars says of a text that it cannot read, and what to do."""
-    said = error.partition("\n")[0]
-    if "more fields" in said:
+    fact = error.partition("\n")[0]
+    if "more fields" in fact:
         return "a row has more fields than the header; check --sep and --decimal, and that each column has a name"
-    if "invalid utf-8" in said:
+    if "invalid utf-8" in fact:
         return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
-    if "CSV malformed" in said or "as dtype `str`" in error:
+    if "CSV malformed" in fact or "as dtype `str`" in error:
         return written.QUOTES
-    return said
+    return fact
 
 
 def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
@@ -299,10 +299,10 @@ def _doubt_separator(path: str, names: str, separator: str, needed: Collection[s
     """
     if separator in names:
         return
-    for other, said in _SEPARATORS.items():
+    for other, text in _SEPARATORS.items():
         if other in names and (other not in " :" or not {*names.split(other)}.isdisjoint(needed)):
             how = "tab" if other == "\t" else quote(other)
-            raise Failure(f"{path}: one column, {short(names)!r}: if {said} separates columns, give --sep {how}")
+            raise Failure(f"{path}: one column, {short(names)!r}: if {text} separates columns, give --sep {how}")
 
 
 def _opened(path: str) -> BinaryIO:

@@ -69,8 +69,8 @@ class Later:
         found += [Note("changed", f"warning: {text}", str(name), (how,), n) for name, how, text, n in changes]
         if self.n_rows >= _FEW and self.low == self.high:
             found.append(Note("equal scores", f"warning: all {self.n_rows:,} scores are equal", rows=self.n_rows))
-        if said := self.met.message():
-            found.append(Note("trained rows", said, rows=self.met.n_trained))
+        if fact := self.met.message():
+            found.append(Note("trained rows", fact, rows=self.met.n_trained))
         return found
 
 

@@ -104,11 +104,11 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     used = model.schema.used
     wanted = source.wanted(arguments, [model.label, *used], model.schema)
     form = wanted.form
-    asked = Namespace(positive=model.positive, negative=arguments.negative, json=arguments.json)
+    of_labels = Namespace(positive=model.positive, negative=arguments.negative, json=arguments.json)
     with about(arguments.data):
         frame, is_text = source.read(arguments.data, wanted)
-        frame, _ = table.drop_missing(classes.clean(frame, model.label, asked, form), [model.label])
-        _, positive = classes.read(frame, model.label, asked, form)
+        frame, _ = table.drop_missing(classes.clean(frame, model.label, of_labels, form), [model.label])
+        _, positive = classes.read(frame, model.label, of_labels, form)
 
         X = features(source.Table(frame, is_text), model.schema, form)
 

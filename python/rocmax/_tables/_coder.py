@@ -81,14 +81,14 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X must be {what}, got an array")
         unseen = Unseen()
         table = self._read(X, unseen)
-        if tell and (said := [text for *_, text in unseen.found()]):
-            warn("; ".join(said) + ": treated as missing", UserWarning)
+        if tell and (texts := [text for *_, text in unseen.found()]):
+            warn("; ".join(texts) + ": treated as missing", UserWarning)
         if tell and self.trained_ is not None and not _is_sparse(table):
             names = self.schema_.used or range(table.shape[1])
             changes = Changes(names, self.trained_, len(names) - len(self.categorical_), self.schema_.flags())
             changes.add(table)
-            if said := messages(changes.found()):
-                warn("; ".join(said), UserWarning)
+            if texts := messages(changes.found()):
+                warn("; ".join(texts), UserWarning)
         return self._coded(table)
 
     def _read(self, X: Any, unseen: Unseen | None = None) -> Any:

@@ -154,10 +154,10 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
         what = f"column {name!r} looks like dates, in {unit}, such as {held[0]:.15g}; later rows lie beyond"
         tell(Note("dates", f"warning: {what}: write the age, or the time since an event, or {words.drop}", name))
     elif n_distinct == len(held) >= FEW or is_id:
-        said = "no value twice" if n_distinct == len(held) else "a different value in most rows"
-        said = said if n_distinct > _DISTINCT * len(held) else "few rows of each value"
+        fact = "no value twice" if n_distinct == len(held) else "a different value in most rows"
+        fact = fact if n_distinct > _DISTINCT * len(held) else "few rows of each value"
         how = words.drop if n_distinct == len(held) else words.group.format(name=quote(str(name)))
-        tell(Note("id", f"warning: column {name!r} has {said}; if it is an id, {how}", name))
+        tell(Note("id", f"warning: column {name!r} has {fact}; if it is an id, {how}", name))
     if n_distinct and _are_days(held, n_distinct):
         what = f"column {name!r} holds dates as numbers, such as {held[0]:.0f}; their differences are not times"
         tell(Note("dates", f"warning: {what}: write the days since a fixed day", name))

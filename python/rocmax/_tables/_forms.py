@@ -235,14 +235,14 @@ def _word(text: str) -> str:
 
 def remedy_of_marks(text: str, *, comma: bool = False) -> str:
     """Return what to do at the command line about a number with commas, dots or other marks; "" for any other text."""
-    said = text.strip()
-    if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", said):
-        right = said.replace(".", ",")
+    digits = text.strip()
+    if comma and re.fullmatch(r"[+-]?(?:\d*\.\d+|\d[\d.]*)(?:[eE][+-]?\d+)?", digits):
+        right = digits.replace(".", ",")
         return f"with --decimal , a dot separates thousands (1.234 is 1234): write {right}, or leave out --decimal ,"
-    grouped = re.fullmatch(_GROUPED, said)
+    grouped = re.fullmatch(_GROUPED, digits)
     marks = {".": "--decimal ,"}.get(grouped[1], f"--thousands {quote(grouped[1])}") if grouped else ""
     found = [f"if {grouped[1]!r} separates thousands, give {marks}"] if grouped else []
-    if not comma and re.fullmatch(_WITH_COMMA, said):
+    if not comma and re.fullmatch(_WITH_COMMA, digits):
         found.append("for decimal commas, give --decimal ,")
     return "; ".join(found)
 

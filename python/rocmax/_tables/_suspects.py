@@ -61,19 +61,19 @@ class Suspect(NamedTuple):
 
     def message(self, drop: str, group: str) -> str:
         """Return what was found, and what to do: `drop` for a leak, `group` for a name."""
-        said, name = [], f"column {self.column!r}"
+        facts, name = [], f"column {self.column!r}"
         if self.by is not None:
-            said.append(f"{name} alone ranks almost perfectly by {_BY[self.by]} (AUC {self.auc:.3f})")
+            facts.append(f"{name} alone ranks almost perfectly by {_BY[self.by]} (AUC {self.auc:.3f})")
         elif self.only is not None:
-            said.append(f"{name} has values in {self.only} rows only")
-        remedies = [f"if it is known only after the outcome, {drop}"] if said else []
+            facts.append(f"{name} has values in {self.only} rows only")
+        remedies = [f"if it is known only after the outcome, {drop}"] if facts else []
         if self.n_rows:
-            whose, never = "its values" if said else f"values of {name}", "hardly ever" if self.n_disagree else "never"
+            whose, never = "its values" if facts else f"values of {name}", "hardly ever" if self.n_disagree else "never"
             where = f"{self.n_rows:,} rows in {self.n_values:,} values"
-            said.append(f"{whose} repeat ({where}) and {never} disagree about the label")
+            facts.append(f"{whose} repeat ({where}) and {never} disagree about the label")
             group = group.format(self.column)
             remedies.append(f"if it names patients, molecules or the like, {group}" if remedies else group)
-        return f"{'; '.join(said)}: {'; '.join(remedies)}"
+        return f"{'; '.join(facts)}: {'; '.join(remedies)}"
 
 
 def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:

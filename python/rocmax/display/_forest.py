@@ -145,9 +145,9 @@ class ForestDisplay(Picture):
             if row.kind == "heading":
                 continue
             missing = np.isnan(row.estimate)
-            told = "not estimable" if missing else words.bracketed(row.estimate, (row.low, row.high), places)
+            estimate = "not estimable" if missing else words.bracketed(row.estimate, (row.low, row.high), places)
             sizes = f"{words.count(row.n_pos)} / {words.count(row.n_neg)}"
-            for place, text in zip(notes, (told, sizes), strict=False):
+            for place, text in zip(notes, (estimate, sizes), strict=False):
                 ax.annotate(text, (1, y), (place, 0), **style)
 
     def __repr__(self) -> str:

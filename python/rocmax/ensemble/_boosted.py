@@ -82,7 +82,7 @@ class Boosted:
                 return n
             n = n if behind else min(n + _STEP, self.n_estimators)
             run.map(advance, folds, workers, lambda: _silence(library))
-            run.told(n, self.n_estimators)
+            run.progress(n, self.n_estimators)
             if run.left <= 0:  # only in the first family, which always finishes
                 return n
 

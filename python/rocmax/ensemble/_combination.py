@@ -58,7 +58,7 @@ def refitted(
         except OutOfTimeError:
             board[name]["note"] = "not fitted to all rows: time_limit"
         board[name]["seconds"] += run.seconds - began
-        run.told(k + 1, len(chosen.kept))
+        run.progress(k + 1, len(chosen.kept))
     chosen = chosen.only(fitted)
     return chosen, [fitted[name] for name in chosen.kept]
 

@@ -151,7 +151,7 @@ class Data:
         found: list[F64] = []
         for some in self.stages():
             found += run.map(checked, some, run.n_threads if small else 1)
-            run.told(len(found), len(self.folds))
+            run.progress(len(found), len(self.folds))
             self.check_hope(found)
         return found
 

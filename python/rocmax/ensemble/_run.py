@@ -71,7 +71,7 @@ class Run:
         if self.limited and self.left <= 0:
             raise OutOfTimeError
 
-    def told(self, done: int, total: int) -> None:
+    def progress(self, done: int, total: int) -> None:
         """Report a step."""
         self._report(EnsembleStep(self.family, self.stage, done, total, self.seconds))
 

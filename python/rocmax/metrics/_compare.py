@@ -352,8 +352,8 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
         how = hypothesis, level, query.measure.bounds, query.adjust
         pairs = pair_tests(found.covariance, found.freedom, names, *how)
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
-        told = not np.isfinite(query.measure.bounds).all()
-        if np.isinf(joint.statistic) and not (told and any(p.difference and not p.standard_error for p in pairs)):
+        unbounded = not np.isfinite(query.measure.bounds).all()
+        if np.isinf(joint.statistic) and not (unbounded and any(p.difference and not p.standard_error for p in pairs)):
             warn_of_no_variance()
     first, made = samples[0], of_samples(samples[0])
     several = isinstance(first, Classes)

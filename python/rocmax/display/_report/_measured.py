@@ -88,11 +88,11 @@ def measured(
         warn_unless_counts(samples.weight_kind, two.weight)
         whole = found(AUC())
         n_neg = whole.n_neg
-        asked = (fpr_range[1],) if fpr_range is not None and part else ()
-        quoted = asked or _QUOTED
+        requested = (fpr_range[1],) if fpr_range is not None and part else ()
+        quoted = requested or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
         # A rate below that of one negative gets a row if it was requested; 0.5 is for fewer than five negatives.
-        seen = [fpr for fpr in sorted(listed) if 0 < fpr < 1 and (fpr in asked or fpr * n_neg >= 1)] or [0.5]
+        seen = [fpr for fpr in sorted(listed) if 0 < fpr < 1 and (fpr in requested or fpr * n_neg >= 1)] or [0.5]
         tprs = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
         areas = (whole, found(area)) if part else (whole,)
         comparison = None
@@ -101,8 +101,8 @@ def measured(
         by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
         subgroups = [[sliced(values, name, model) for model in models] for name, values in by.items()]
     # Ties are noted once, not at every rate.
-    said = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
-    for warning in said.values():
+    distinct = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
+    for warning in distinct.values():
         warn(warning)
     return Measured(
         names=names,
@@ -116,7 +116,7 @@ def measured(
         comparison=comparison,
         subgroups=subgroups,
         source=source,
-        notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
+        notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in distinct.values())),
         **_curves(models, fpr_range or (0.0, 1.0), n_neg, np.array([*tprs])),
     )
 

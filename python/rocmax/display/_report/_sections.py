@@ -161,13 +161,13 @@ def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
     cells = [[tag("td", _small(_text(*row)), *_without(column)) for row in _each(column)] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
-    said = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
+    texts = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
     if of.fpr_range:
-        said.append("pAUC: the area under that part of the curve, divided by its width")
-    said.append("TPR at FPR f: the highest true positive rate of thresholds whose false positive rate is at most f")
+        texts.append("pAUC: the area under that part of the curve, divided by its width")
+    texts.append("TPR at FPR f: the highest true positive rate of thresholds whose false positive rate is at most f")
     notes = [tag("p", f"Note: {note}.", class_="note") for note in of.notes]
     heads = ["model", *(column.measure.short for column in columns)]
-    return joined(_table(f"{'. '.join(said)}.", heads, tag("tbody", *rows)), *notes)
+    return joined(_table(f"{'. '.join(texts)}.", heads, tag("tbody", *rows)), *notes)
 
 
 def _drawn(of: Measured) -> Html:
@@ -359,5 +359,5 @@ def _methods(of: Measured) -> Html:
     )
     listed = tag("ol", *(tag("li", source) for source in sources), class_="references")
     summaries = [result.summary() for result in results]
-    said = [tag("p", text[:1].upper() + text[1:]) for text in summaries]
-    return joined(tag("p", rule), *said, tag("h3", "References"), listed)
+    texts = [tag("p", text[:1].upper() + text[1:]) for text in summaries]
+    return joined(tag("p", rule), *texts, tag("h3", "References"), listed)

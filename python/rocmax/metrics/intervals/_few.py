@@ -39,14 +39,14 @@ _MOST = 1e6  # trials per positive
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
-def deciding(n_neg: float, low: float, high: float) -> float:
+def n_limiting(n_neg: float, low: float, high: float) -> float:
     """Return how many negatives are expected in the range [low, high], or beyond the threshold at low = high."""
     return counted(n_neg * (high - low if low < high else min(low, 1.0 - low)))
 
 
 def decide(n_neg: float, low: float, high: float) -> bool:
     """Whether the area over [low, high], or the rate at low = high, depends on so few negatives."""
-    return deciding(n_neg, low, high) < FEW
+    return n_limiting(n_neg, low, high) < FEW
 
 
 def whole(size: float) -> int:
@@ -126,7 +126,7 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
         return Limits(below, dual(estimate, below))
     value, less = _value(*span), at_most(sizes, span)
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
-    errors = _BEYOND if deciding(sizes[1], *span) < 1 else _ERRORS
+    errors = _BEYOND if n_limiting(sizes[1], *span) < 1 else _ERRORS
     spread = np.exp(errors * np.sqrt(0.5 / (known + _PRIOR)))
     rates = order_statistics(sizes[1], *span)[0]
     outer = special.ndtri(np.clip([min(rates.min(), span[0]), max(rates.max(), span[1])], _LEAST, _LAST))

@@ -21,7 +21,7 @@ from rocmax.metrics.samples._sample import Sample, centre, explain, require_two
 from rocmax.metrics.samples._samples import Samples
 
 #: How many samples are counted, and how many set the range or the threshold, each number with its name.
-Deciding = tuple[tuple[float, str], tuple[float, str]]
+LimitingSizes = tuple[tuple[float, str], tuple[float, str]]
 
 
 class Trait(Enum):
@@ -335,7 +335,7 @@ class Measure:
             return "; infer(..., method='score') works with one"
         return f"; {self!r}(y_true, y_score) has the value alone"
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
         """Return how many samples are counted, and how many set the range or the threshold, each number with its name.
 
         `sizes` are the numbers of positives and negatives.

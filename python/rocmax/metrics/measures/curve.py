@@ -9,7 +9,7 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, shown
-from rocmax.metrics.measures.base import Deciding, Measure
+from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -100,12 +100,12 @@ class CurveMeasure(CoreMeasure):
             return estimate, values
         return estimate, values * np.where(sample.positive, factors[0][:, None], factors[1][:, None])
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        positives, negatives = super().deciding(sizes)
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
+        positives, negatives = super().limiting_sizes(sizes)
         return (negatives, positives) if self.mirrored else (positives, negatives)
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
-        return too_few(*self.deciding(sizes)[1], _LEAST)
+        return too_few(*self.limiting_sizes(sizes)[1], _LEAST)
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
         """Return the factors of the core's components of positives and of negatives, one for each model."""

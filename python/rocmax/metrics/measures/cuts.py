@@ -21,7 +21,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures._ranking import Ranking
-from rocmax.metrics.measures.base import Deciding
+from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
 
@@ -59,8 +59,8 @@ class CutMeasure(RankedMeasure):
         """Return the weight of the samples above the cut."""
         raise NotImplementedError
 
-    def deciding(self, sizes: Counts) -> Deciding:
-        own, setting = super().deciding(sizes)
+    def limiting_sizes(self, sizes: Counts) -> LimitingSizes:
+        own, setting = super().limiting_sizes(sizes)
         return own, (self.alerts(sizes), "samples above the cut") if self.pooled else setting
 
     def line(self, ranking: Ranking) -> tuple[float, float]:

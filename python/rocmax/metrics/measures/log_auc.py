@@ -8,7 +8,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures._ranking import Ranking, from_here
-from rocmax.metrics.measures.base import Deciding
+from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.curve import too_few
 from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
 
@@ -100,7 +100,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
     def gain(self, prevalence: float, width: float) -> Gain:
         return lambda tpr, fpr: np.log(self.high / np.clip(fpr, self.low, self.high)) / np.log(self.high / self.low)
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
         middle = float(np.sqrt(self.low * self.high))
         return (sizes[0], "positives"), (
             sizes[1] * middle,

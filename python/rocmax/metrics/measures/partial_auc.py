@@ -14,7 +14,7 @@ from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.measures.auc import AUC
-from rocmax.metrics.measures.base import Deciding, Measure, Trait
+from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample
 
@@ -173,13 +173,13 @@ class PartialAUC(CurveMeasure):
     def _scale(self, region: Region) -> float:
         return 1.0 if self.normalize is None else 1.0 / region.size
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        own, (other, name) = super().deciding(sizes)
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
+        own, (other, name) = super().limiting_sizes(sizes)
         width = self.high - self.low
         return own, (counted(other * width), f"{name} in the range") if width < 1.0 else (other, name)
 
     def extrapolates(self, sizes: tuple[float, float]) -> str | None:
-        count, held = self.deciding(sizes)[1]
+        count, held = self.limiting_sizes(sizes)[1]
         if count >= 1:
             return None
         return f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"

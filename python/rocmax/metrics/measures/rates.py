@@ -9,7 +9,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import counted
-from rocmax.metrics.measures.base import Deciding, Trait
+from rocmax.metrics.measures.base import LimitingSizes, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
 from rocmax.metrics.samples._sample import Sample
 
@@ -72,17 +72,17 @@ class Rate(CurveMeasure):
             setting[rows] = score >= -np.partition(-score, _EXCEED - 1)[_EXCEED - 1]
         return np.where(rows, setting, called).astype(np.float64)
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        own, (other, name) = super().deciding(sizes)
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
+        own, (other, name) = super().limiting_sizes(sizes)
         return own, (counted(other * min(self.low, 1.0 - self.low)), f"{name} beyond the threshold")
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         if self.at_edge:
-            return f"no {self.deciding(sizes)[1][1]}, however many there are"
+            return f"no {self.limiting_sizes(sizes)[1][1]}, however many there are"
         return super().refusal(sizes)
 
     def extrapolates(self, sizes: tuple[float, float]) -> str | None:
-        if self.at_edge or self.deciding(sizes)[1][0] >= 1:
+        if self.at_edge or self.limiting_sizes(sizes)[1][0] >= 1:
             return None
         size = "n_pos" if self.mirrored else "n_neg"
         one = 1 / sizes[not self.mirrored]

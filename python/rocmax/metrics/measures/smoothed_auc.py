@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rocmax._parameters import check_choice
-from rocmax.metrics.measures.base import Deciding, Measure
+from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.samples._sample import Sample
 
@@ -94,8 +94,8 @@ class SmoothedAUC(Measure):
     def short(self) -> str:
         return f"{self._part.short} {self.smooth}"
 
-    def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        return self._part.deciding(sizes)
+    def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
+        return self._part.limiting_sizes(sizes)
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return _BIASED.get(self.smooth)

@@ -117,7 +117,7 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
         method == "logit-delong" and not of_part(measure)
     ):
         return
-    count, held = min(measure.deciding(sample.effective))
+    count, held = min(measure.limiting_sizes(sample.effective))
     if count < FEW:
         better = default_method(measure, data, sample.effective).name
         instead = "" if better == method else f"; use method={better!r}"
@@ -128,7 +128,7 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if too few samples decide the test of a difference; `sizes` as in :func:`warn_of_few`."""
-    own, setting = measure.deciding(sizes)
+    own, setting = measure.limiting_sizes(sizes)
     if method == "bootstrap":  # it needs samples of both classes, inside the range or not
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
     count, held = min(own, setting)

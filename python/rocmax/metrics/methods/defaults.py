@@ -57,7 +57,7 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     if sizes is not None and (whole or measure == AveragePrecision()):  # that of a lower prevalence reads the corner
         many = min(sizes) >= SOME
     elif sizes is not None and isinstance(measure, MeanMeasure):
-        many = min(measure.near(sizes), min(measure.deciding(sizes))[0]) >= MANY
+        many = min(measure.near(sizes), min(measure.limiting_sizes(sizes))[0]) >= MANY
     ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
     if measure.traits & _PART and not (ranked or data.classes):
         return OfMany() if many else Score()

@@ -80,7 +80,7 @@ class Profile(Method):
         estimate, matrix, parts = covariance_of(sample, measure)
         method = default_method(measure, Data.of(sample), sample.effective)
         least = SOME if Trait.AREA in measure.traits else MANY
-        many = not any(np.isinf(measure.bounds)) and min(measure.deciding(sample.effective))[0] >= least
+        many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sample.effective))[0] >= least
         own = None
         if not is_design(sample) and (many or isinstance(method, LogitDeLong)):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)

@@ -58,7 +58,7 @@ def check_measure(measure: Measure) -> None:
 
 def warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if few of these positives and negatives are expected where the measure looks."""
-    count, held = min(measure.deciding(sizes))
+    count, held = min(measure.limiting_sizes(sizes))
     if count < FEW and measure != AUC():
         fact = f"the study has less power than planned: only {count:.2g} {held} are expected"
         warn(CoverageWarning(f"{fact}; plan for {FEW} or more, or simulate the study", fact))

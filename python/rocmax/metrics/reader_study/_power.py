@@ -200,8 +200,8 @@ def mrmc_sample_size(
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
     n_pos = round(high * share)
-    asked = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
-    return StudySize(high, int(readers), n_pos, high - n_pos, *asked)
+    options = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
+    return StudySize(high, int(readers), n_pos, high - n_pos, *options)
 
 
 def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMCAnalysis, float]:

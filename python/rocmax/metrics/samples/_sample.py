@@ -207,7 +207,7 @@ class Sample(NamedTuple):
         return self.once("merged", lambda: call(lambda y, s, _: _core.Curve.merged(y, s, self.threads), self))
 
     def once(self, key: Any, work: Callable[[], T]) -> T:
-        """Return what `work` returns for one model; for samples that are asked again it is kept."""
+        """Return what `work` returns for one model; for `Samples` it is kept for the next question."""
         if self.kept is None or not self.kept.fits(self):
             return work()
         try:

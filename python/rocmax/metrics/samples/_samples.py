@@ -1,4 +1,4 @@
-"""Samples, the public value: labels and scores that are read once, and asked many things."""
+"""Samples, the public value: labels and scores that are read once, for many questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LISTED = 5  # models that a repr names
 
 
 class Samples(Value):
-    """Labels and scores of one model or of several, read and checked once, to be asked many things.
+    """Labels and scores of one model or of several, read and checked once, for any number of questions.
 
     :func:`infer`, :func:`compare`, :func:`operating_point`, :func:`roc_band`, :func:`cross_validated_auc`, every
     measure and the displays take samples in place of `y_true` and `y_score`, and return what they return for the same

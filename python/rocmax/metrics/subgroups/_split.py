@@ -99,7 +99,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
     """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples."""
     found: dict[Any, Found] = {}
     lacking = dict(parts.lacking)
-    told: dict[Any, list[Warning]] = {}
+    warned_of: dict[Any, list[Warning]] = {}
     for k, (name, one) in enumerate(parts.samples.items()):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -110,20 +110,20 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 if not few:
                     raise ValueError(f"subgroup {shown(name)} of by: {error}") from error
                 lacking[name] = one.totals
-                told[name] = [CoverageWarning(f"not estimable: {error}")]
+                warned_of[name] = [CoverageWarning(f"not estimable: {error}")]
                 continue
-        told[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
+        warned_of[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
     if not found:
-        first = next(iter(told))
-        raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {told[first][0]}")
-    _warn(parts, told)
+        first = next(iter(warned_of))
+        raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {warned_of[first][0]}")
+    _warn(parts, warned_of)
     return found, {name: lacking[name] for name in parts.order if name in lacking}
 
 
-def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
+def _warn(parts: Parts, warned_of: dict[Any, list[Warning]]) -> None:
     """Warn once for all subgroups."""
     facts = {
-        words.label_text(name): getattr(one, "fact", str(one)) for name, warned in told.items() for one in warned[:1]
+        words.label_text(name): getattr(one, "fact", str(one)) for name, found in warned_of.items() for one in found[:1]
     }
     if facts:
         listed = "; ".join(f"{name}: {fact}" for name, fact in list(facts.items())[:_LISTED])
@@ -182,7 +182,7 @@ def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], query: Query) ->
     if none is not None:
         return f"{parts.by} {words.label_text(none)} has none"
     for name in found if isinstance(query.measure, Rate) and query.method is None else ():
-        count, held = query.measure.deciding(parts.samples[name].effective)[1]
+        count, held = query.measure.limiting_sizes(parts.samples[name].effective)[1]
         if count < _POOLED:
             return f"{parts.by} {words.label_text(name)} has only {count:.2g} {held}, a pooled rate needs {_POOLED}"
     return None
@@ -260,7 +260,7 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     """Return the sizes of the classes; with clusters, those of the samples that decide the measure."""
     if sample.group is None or measure.counts_pairs:
         return sample.effective
-    (own, _), (setting, _) = measure.deciding(sample.effective)
+    (own, _), (setting, _) = measure.limiting_sizes(sample.effective)
     return own, setting
 
 

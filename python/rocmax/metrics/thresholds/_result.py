@@ -140,7 +140,7 @@ class OperatingPoint(Unpacked):
         rules = [parse_rule(criterion) or Rule("at") for criterion in ([self.criterion] if one else self.criterion)]
         return rules * np.size(self.threshold) if one else rules
 
-    def said(self) -> str:
+    def _rates(self) -> str:
         """Return both rates in words, of one threshold."""
         return ", ".join(f"{name.upper()} {self._found(name)}" for name in ("tpr", "fpr"))
 
@@ -204,7 +204,7 @@ class OperatingPoint(Unpacked):
                 least = words.percent(np.min(self.guarantee))
                 head += f", each guaranteed on new data with probability {least} or more"
             return [head, *words.text_table(rows), *more, f"PPV and NPV {self._at_prevalence}"]
-        return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
+        return [f"threshold {self._where()}, {self._fixed()}", self._rates(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
         """Return a row of a printed table: estimates with their intervals, an empty cell for 0 / 0."""
@@ -218,7 +218,7 @@ class OperatingPoint(Unpacked):
 
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
-            return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
+            return [f"At the threshold {self._where()} {self._rates()}; {self._worth()} ({basis})"]
         n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self._rows(_LISTED))
         each = [f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in rows]
         each += ["..."] if n > _LISTED else []

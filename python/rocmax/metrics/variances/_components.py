@@ -22,8 +22,8 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
     With sampling weights the sizes are effective numbers of samples, with clusters they are numbers of these.
     """
     if sample.of_pairs:
-        estimate, covariance, deciding = dyadic_covariance(sample, measure)
-        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [deciding, deciding]
+        estimate, covariance, limiting = dyadic_covariance(sample, measure)
+        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [limiting, limiting]
     if sample.group is not None:
         return _cluster_parts(sample, measure)
     found = [_one_model(one, measure) for one in sample.models()]
@@ -78,8 +78,8 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
     clusters with positives and with negatives, I all clusters.
     """
     if sample.of_pairs:
-        estimate, total, deciding = dyadic_covariance(sample, measure)
-        return estimate, total, [Shared(total, np.minimum.outer(deciding, deciding) - 1.0)]
+        estimate, total, limiting = dyadic_covariance(sample, measure)
+        return estimate, total, [Shared(total, np.minimum.outer(limiting, limiting) - 1.0)]
     if sample.group is not None:
         estimate, sums, held = _cluster_sums(sample, measure)
         parts = [Shared(n / (n - 1) * rows @ rows.T, n - 1.0) for rows, n in zip(sums, held, strict=True)]

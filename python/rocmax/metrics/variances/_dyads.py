@@ -67,7 +67,7 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
     total = of_both * whole.variance()
     for factor, of_class in zip(factors, sums, strict=True):
         total += (factor - of_both) * of_class.variance()
-    return estimate, total, _deciding(whole.of_subject)
+    return estimate, total, _limiting(whole.of_subject)
 
 
 def pair_sizes(sample: Sample, components: F64) -> tuple[float, float]:
@@ -80,7 +80,7 @@ def pair_sizes(sample: Sample, components: F64) -> tuple[float, float]:
     for rows, factor, of_class in zip((sample.positive, ~sample.positive), factors, sums, strict=True):
         spread, variance = float(components[rows].var()), factor * float(of_class.variance()[0, 0])
         count = spread / variance if variance > 0 else float(len(of_class.of_subject[0]))
-        reach = Law(_deciding(of_class.of_subject)[0] - 1.0).reach(_Z) / _Z
+        reach = Law(_limiting(of_class.of_subject)[0] - 1.0).reach(_Z) / _Z
         sizes.append(max(min(count, float(np.count_nonzero(rows))) / float(reach) ** 2, 1.0))
     return sizes[0], sizes[1]
 
@@ -125,15 +125,15 @@ def _check_shared(share: float, kind: str) -> None:
 
 def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if few subjects decide the class that sets the range or the threshold."""
-    held = measure.deciding(sizes)[1][1]
+    held = measure.limiting_sizes(sizes)[1][1]
     of_subject = sums[0 if held.startswith("positives") else 1].of_subject
-    count = float(_deciding(of_subject).min())
+    count = float(_limiting(of_subject).min())
     if count < _FEW:
         fact = f"only about {count:.0f} of {of_subject.shape[1]:,} subjects decide the {held}: the interval undercovers"
         warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
 
 
-def _deciding(of_subject: F64) -> F64:
+def _limiting(of_subject: F64) -> F64:
     """Return the effective number of subjects, by the fourth powers of S_i (Satterthwaite, 1946)."""
     n_subjects = of_subject.shape[1]
     second, fourth = ((of_subject**power).sum(axis=1) for power in (2, 4))

@@ -36,7 +36,7 @@ class Units(NamedTuple):
     n_units: int
 
     @property
-    def deciding(self) -> float:
+    def freedom(self) -> float:
         """How many of them decide V: its degrees of freedom by the fourth powers of the sums (Satterthwaite, 1946)."""
         squares = self.sums**2
         second, fourth = float(squares.sum()), float(squares @ squares)
@@ -49,7 +49,7 @@ class Units(NamedTuple):
         found = self.most
         variance = float(self.sums @ self.sums) * self.n_units / max(self.n_units - 1, 1)
         if variance > 0:
-            known = min(self.deciding, 1.0 / self.most)
+            known = min(self.freedom, 1.0 / self.most)
             found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
         return counted(1.0 / found)
 
@@ -108,7 +108,7 @@ def _crossed(pos: Units, neg: Units) -> float:
     apart = float(pos.sums @ pos.sums + neg.sums @ neg.sums)
     if not apart:
         return 1.0
-    known = pos._replace(sums=pos.sums + neg.sums).deciding
+    known = pos._replace(sums=pos.sums + neg.sums).freedom
     return (_PRIOR + known * (1.0 + 2.0 * float(pos.sums @ neg.sums) / apart)) / (_PRIOR + known)
 
 
