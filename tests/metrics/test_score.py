@@ -8,8 +8,8 @@ from profiles import cases
 from rocmax import _core, metrics
 from rocmax.metrics import AUC, PartialAUC
 from rocmax.metrics.intervals._score import _GREATER, _LESS, _PRIOR, _SEVERAL, fitted, model
+from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.variances._components import parts_of
 
 RANGES = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0)]
 

@@ -38,6 +38,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.intervals._few import quadrature
 from rocmax.metrics.intervals._interval import Limits, Tails, around, last_held, sided
+from rocmax.metrics.samples._sample import Sample
 
 # Samples that the prior slope 1 counts for, and those of the model's variance where the components' is greater or less.
 _PRIOR, _GREATER, _LESS = 10.0, 3.0, 50.0
@@ -81,6 +82,12 @@ class Held(NamedTuple):
 def slope(fit: float, count: float) -> float:
     """Return the slope that is fitted to a curve moved towards 1; `count` is the size of the smaller class."""
     return 1.0 if np.isnan(fit) else float(np.clip((_PRIOR + count * fit) / (_PRIOR + count), *_SLOPES))
+
+
+def slope_of(one: Sample, count: float, mirrored: bool = False) -> float:
+    """Return the slope of one model's curve, moved towards 1; `count` samples show it."""
+    each = one.few_positives  # as the curve may have merged them
+    return slope(one.once(("slope", mirrored), lambda: fitted(one.ranking(), mirrored, each)), count)
 
 
 def fitted(curve: _core.Curve, mirrored: bool, each: bool = False) -> float:

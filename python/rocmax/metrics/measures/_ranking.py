@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._typing import F64
-from rocmax.metrics.samples._sample import Sample, centre
+from rocmax.metrics.samples._sample import Sample, centre, has_variance
 
 
 @dataclass(frozen=True)
@@ -119,3 +119,14 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
         found.append([square.sum(), square @ centred])
     squares, cubes = np.array(found).T
     return squares, cubes
+
+
+def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
+    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one."""
+    pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
+    return pos, neg
+
+
+def resized(squares: Any, totals: Any, sizes: Any) -> list[float]:
+    """Return sums of squared components for other sizes of the classes than their totals."""
+    return [square * (size / total) for square, total, size in zip(squares, totals, sizes, strict=True)]

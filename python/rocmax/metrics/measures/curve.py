@@ -9,7 +9,9 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, shown
-from rocmax.metrics.measures.base import LimitingSizes, Measure
+from rocmax.metrics.intervals._interval import Limits
+from rocmax.metrics.measures._ranking import parts_of, resized
+from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -106,6 +108,21 @@ class CurveMeasure(CoreMeasure):
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return too_few(*self.limiting_sizes(sizes)[1], _LEAST)
+
+    def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+        from rocmax.metrics.intervals._score import Area, score, slope_of  # scipy takes a while to import
+
+        rows = []
+        for one in sample.models():
+            curve = one.curve()
+            plain = Trait.AUC in self.traits and one.weight is None
+            value, squares = curve.auc_moments() if plain else curve.moments(self.key)[:2]
+            parts = parts_of(resized(squares, curve.weights, sizes), sizes)
+            rows.append((value, *parts, slope_of(one, min(sizes), self.mirrored)))
+        estimate, pos, neg, slopes = np.array(rows).T
+        area = Area(self.low, self.high, self.mirrored, self.bounds)
+        variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
+        return estimate, pos + neg if Trait.AUC in self.traits else variance, limits
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
         """Return the factors of the core's components of positives and of negatives, one for each model."""

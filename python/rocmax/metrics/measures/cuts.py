@@ -19,10 +19,10 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.intervals._interval import Law
+from rocmax.metrics.intervals._interval import Law, Limits
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import LimitingSizes
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample
 
 if TYPE_CHECKING:
@@ -97,6 +97,12 @@ class CutMeasure(RankedMeasure):
         above = (np.arange(len(cut.reached)) < cut.place).astype(np.float64)
         above[cut.place] = cut.share
         return scale * (1.0 - r) * above, -scale * r * (n * cut.scales[1] / (m * cut.scales[0])) * above
+
+    def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
+        from rocmax.metrics.intervals._score import slope_of
+
+        found = [self.inverse(one, slope_of(one, min(sizes)), sizes) for one in sample.models()]
+        return of_inverses(found, self.bounds)
 
     def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
         """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""

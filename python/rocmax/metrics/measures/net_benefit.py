@@ -100,16 +100,16 @@ class NetBenefit(RankedMeasure):
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)
 
-    def score_interval(self, sample: Sample, counts: Counts) -> tuple[F64, F64, Limits]:
+    def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
         rankings = [self.weights(one) for one in sample.models()]
         gains = np.array([self._gains(ranking) for ranking in rankings]).T
         rates = np.array([self._rates(ranking) for ranking in rankings]).T
-        sizes = np.array(counts)[:, None]
+        counts = np.array(sizes)[:, None]
         estimate = (gains * rates).sum(axis=0)
 
         def reach(z: Any) -> tuple[F64, F64]:
             down, up = [], []
-            for gain, rate, size in zip(gains, rates, sizes, strict=True):
+            for gain, rate, size in zip(gains, rates, counts, strict=True):
                 low, high = wilson(rate * size, size, z)
                 down.append(np.where(gain > 0, rate - low, high - rate) * gain)
                 up.append(np.where(gain > 0, high - rate, rate - low) * gain)

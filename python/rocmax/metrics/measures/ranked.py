@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Law
-from rocmax.metrics.measures._ranking import Ranking, centred_sums
+from rocmax.metrics.intervals._interval import Law, Limits, stacked
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, parts_of, resized
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
 
@@ -67,6 +69,12 @@ class RankedMeasure(Measure):
         return self.read(ranking), *centred_sums(self.parts(ranking, sample.effective), ranking.masses)
 
 
+def of_inverses(found: Sequence[Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
+    """Return estimates, variances and limits from the confidence distribution of each model."""
+    estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in found]).T
+    return estimate, variance, stacked([one.limits(bounds) for one in found])
+
+
 @dataclass(frozen=True, repr=False)
 class MeanMeasure(Measure):
     """A linear function of a mean over the positives of what each gains by its place in the ranking."""
@@ -83,9 +91,24 @@ class MeanMeasure(Measure):
         """Return the value at a mean of 0, and how it grows with the mean."""
         return 0.0, 1.0
 
+    def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
+        return of_inverses([self._inverse(one, sizes) for one in sample.models()], self.bounds)
+
+    def _inverse(self, sample: Sample, sizes: Counts) -> Inverse:
+        """Return the confidence distribution of one model; it takes the variance of the components into account."""
+        from rocmax.metrics.intervals._score import slope_of  # scipy takes a while to import
+
+        if sample.kept is None or not sample.kept.fits(sample):
+            sample = sample.scored(sample.score)  # so that value, moments and slope share one sort
+        if min(sizes) < 2:
+            return self.inverse(sample, self.value(sample), slope_of(sample, self.near(sizes)), sizes)
+        value, squares, _ = self.moments(sample)
+        found = self.inverse(sample, value, slope_of(sample, self.near(sizes)), sizes)
+        return found.widened(float(sum(parts_of(resized(squares, sample.totals, sizes), sizes))), min(sizes))
+
     def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:
         """Return the confidence distribution of one model, by its value, its curve's fitted slope, and class sizes."""
-        from rocmax.metrics.intervals import _inversion as inversion  # scipy takes a while to import
+        from rocmax.metrics.intervals import _inversion as inversion
         from rocmax.metrics.intervals._few import whole
 
         m, n = sample.totals

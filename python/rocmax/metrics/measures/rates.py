@@ -1,6 +1,6 @@
 """One rate at the threshold that the other rate sets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import counted
+from rocmax.metrics.intervals._interval import Limits, counted
 from rocmax.metrics.measures.base import LimitingSizes, Trait
 from rocmax.metrics.measures.curve import CurveMeasure, values_of
 from rocmax.metrics.samples._sample import Sample
@@ -53,6 +53,21 @@ class Rate(CurveMeasure):
     def reader(self, sample: Sample) -> Callable[[float], F64]:
         """Return the measure of every model as a function of the fixed rate."""
         return lambda x: values_of(sample, self.at(x))
+
+    def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+        from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
+
+        thresholds: list[float] = []
+
+        def curves() -> Iterator[_core.Curve]:
+            for one in sample.models():
+                curve = one.curve()
+                thresholds.append(self.threshold_of(curve))  # or the scores would be sorted again
+                yield curve
+
+        found = rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes)
+        sample.once(("thresholds", self), lambda: thresholds)
+        return found
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import

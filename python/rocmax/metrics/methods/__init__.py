@@ -11,7 +11,7 @@ from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Data, Interval, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.methods.defaults import default_method, of_part
+from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
 from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
@@ -107,15 +107,13 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
 
 def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:
     """Warn if too few samples, or clusters, decide an interval for its method."""
-    beyond = measure.extrapolates(sample.nominal)
-    if method == "score" and beyond is not None:
+    beyond, way = measure.extrapolates(sample.nominal), METHODS.get(method, Method)
+    if way.extrapolates and beyond is not None:
         fact = f"{beyond}, and the interval extrapolates with a binormal curve"
         wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
         message = f"{fact}; collect more samples or choose a {wider}"
         warn(CoverageWarning(message, fact, estimate=beyond))
-    if method not in ("delong", "logit-delong", "wu", "bootstrap") or (
-        method == "logit-delong" and not of_part(measure)
-    ):
+    if not way.needs_many(measure):
         return
     count, held = min(measure.limiting_sizes(sample.effective))
     if count < FEW:
@@ -129,7 +127,7 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> No
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if too few samples decide the test of a difference; `sizes` as in :func:`warn_of_few`."""
     own, setting = measure.limiting_sizes(sizes)
-    if method == "bootstrap":  # it needs samples of both classes, inside the range or not
+    if METHODS.get(method) is Bootstrap:  # it needs samples of both classes, inside the range or not
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
     count, held = min(own, setting)
     if count < FEW:

@@ -93,6 +93,8 @@ class Method:
     pairs: ClassVar[bool] = False
     classes: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+    #: Whether its intervals extrapolate if the measure lies beyond the samples.
+    extrapolates: ClassVar[bool] = False
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         """Return estimates, variances and limits."""
@@ -131,6 +133,11 @@ class Method:
                 if not fit:
                     raise ValueError(f"{what} no method for {measure}" + "; pass all samples to infer" * data.counts)
                 raise ValueError(f"{what} method={either(tuple(fit))}, got method={self.name!r}")
+
+    @classmethod
+    def needs_many(cls, measure: Measure) -> bool:
+        """Whether its intervals undercover if few samples decide the measure."""
+        return False
 
     @classmethod
     def fits(cls, measure: Measure) -> bool:

@@ -65,6 +65,10 @@ class Bootstrap(Method):
         drawn = "stratified bootstrap" if self.stratified else "bootstrap"
         return f"{drawn} of {self.n_resamples:,} resamples"
 
+    @classmethod
+    def needs_many(cls, measure: Measure) -> bool:
+        return True
+
     def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
         super().check(measure, data, takers)
         if self.interval == "bca" and (data.classes or Trait.COMPONENTS not in measure.traits):

@@ -11,12 +11,11 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Data, Interval, Method, binary, joined
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.methods.delong import DeLong, LogitDeLong
+from rocmax.metrics.methods.delong import OF_PART, DeLong, LogitDeLong
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
-_PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
 MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
 SOME = 1_000  # the same for areas and average precision, unless the classes are nearly separated
 _LEAST_ERROR = 0.15  # of the log-odds of an estimate, from which its distribution is skewed
@@ -43,11 +42,6 @@ def is_normal(found: Interval, measure: Measure) -> NDArray[np.bool_]:
     return np.asarray(np.sqrt(found.variance) < _LEAST_ERROR * share * rest)
 
 
-def of_part(measure: Measure) -> bool:
-    """Whether it measures a part or a point of the curve."""
-    return bool(_PART & measure.traits) and Trait.AUC not in measure.traits
-
-
 def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:
     """Return the default for one model; `sizes` are those of the classes, if they are known."""
     if Trait.COMPONENTS not in measure.traits:
@@ -59,6 +53,6 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     elif sizes is not None and isinstance(measure, MeanMeasure):
         many = min(measure.near(sizes), min(measure.limiting_sizes(sizes))[0]) >= MANY
     ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
-    if measure.traits & _PART and not (ranked or data.classes):
+    if measure.traits & OF_PART and not (ranked or data.classes):
         return OfMany() if many else Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

@@ -30,6 +30,8 @@ from rocmax.metrics.variances._components import covariance_of, most_freedom, va
 from rocmax.metrics.variances._multiclass import covariance_of_classes, variance_of_classes
 
 _ROUNDING = 1e-13  # of shares
+#: Measures of a part or a point of the curve, if they are not of all of it.
+OF_PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
 _LEAST_FREEDOM = 0.01  # with fewer degrees of freedom quantiles overflow
 
 
@@ -44,6 +46,10 @@ class _ByComponents(Method):
         if isinstance(sample, Classes):
             return self.of_parts(*variance_of_classes(sample, measure), measure)
         return self.of_parts(*variance_parts(sample, measure), measure)
+
+    @classmethod
+    def needs_many(cls, measure: Measure) -> bool:
+        return True
 
     def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
         """Return the interval from the parts of either class in the variance."""
@@ -78,6 +84,10 @@ class LogitDeLong(_ByComponents):
     """
 
     name: ClassVar[str] = "logit-delong"
+
+    @classmethod
+    def needs_many(cls, measure: Measure) -> bool:
+        return bool(OF_PART & measure.traits) and Trait.AUC not in measure.traits
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         if measure.counts_pairs and isinstance(sample, Sample) and not sample.of_pairs and min(sample.counted) == 1:

@@ -1,28 +1,25 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals import _rate as rate
 from rocmax.metrics.intervals._interval import Limits, stacked
-from rocmax.metrics.intervals._inversion import Inverse
-from rocmax.metrics.intervals._score import Area, fitted, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.measures.cuts import CutMeasure
-from rocmax.metrics.measures.net_benefit import NetBenefit
-from rocmax.metrics.measures.ranked import MeanMeasure
-from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
-from rocmax.metrics.methods.delong import DeLong
+from rocmax.metrics.methods.delong import OF_PART, DeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import parts_of
 from rocmax.metrics.variances._effective import effective_sizes, is_design
+
+
+class _Scored(Protocol):
+    """What `needs` ensures of a measure."""
+
+    def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+        """Return the estimates of all models, their variances and limits, for these sizes of the classes."""
 
 
 @dataclass(frozen=True)
@@ -90,73 +87,19 @@ class Score(Method):
     """
 
     name: ClassVar[str] = "score"
-    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
-    sampling = groups = pairs = counts = True
+    needs: ClassVar[frozenset[Trait]] = OF_PART
+    sampling = groups = pairs = counts = extrapolates = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
+        interval = cast(_Scored, measure).score_interval
         if not is_design(data):
-            return data.once((self, measure), lambda: Interval(*_limits(data, measure, data.totals), self.name))
+            return data.once((self, measure), lambda: Interval(*interval(data, data.totals), self.name))
         sizes = [effective_sizes(one, measure) for one in data.models()]
-        found = [_limits(one, measure, own) for one, own in zip(data.models(), sizes, strict=True)]
+        found = [interval(one, own) for one, own in zip(data.models(), sizes, strict=True)]
         estimate, variance, limits = zip(*found, strict=True)
         error = np.concatenate(variance)
         if Trait.AUC in measure.traits and data.group is not None and min(data.counted) >= 2:
             # With what clusters of both classes share.
             error = DeLong().estimate(data, measure).variance
         return Interval(np.concatenate(estimate), error, stacked(limits), self.name, sizes=sizes)
-
-
-def _limits(data: Sample, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-    """Return estimates, variances and limits for these sizes of the classes."""
-    if isinstance(measure, Rate):
-        thresholds: list[float] = []
-
-        def curves() -> Iterator[Any]:
-            for one in data.models():
-                curve = one.curve()
-                thresholds.append(measure.threshold_of(curve))  # or the scores would be sorted again
-                yield curve
-
-        of_rate = rate.score(measure.reader(data), curves(), measure.low, measure.mirrored, sizes)
-        data.once(("thresholds", measure), lambda: thresholds)
-        return of_rate
-    if isinstance(measure, NetBenefit):
-        return measure.score_interval(data, sizes)
-    if isinstance(measure, CutMeasure | MeanMeasure):
-        found = [_inverse(one, measure, sizes) for one in data.models()]
-        estimate, variance = np.array([[one.estimate(measure.bounds), one.variance] for one in found]).T
-        return estimate, variance, stacked([one.limits(measure.bounds) for one in found])
-    assert isinstance(measure, CurveMeasure)
-    rows = []
-    for one in data.models():
-        curve = one.curve()
-        plain = Trait.AUC in measure.traits and one.weight is None
-        value, squares = curve.auc_moments() if plain else curve.moments(measure.key)[:2]
-        of_one = [square * (size / total) for square, total, size in zip(squares, curve.weights, sizes, strict=True)]
-        rows.append((value, *parts_of(of_one, sizes), _slope(one, min(sizes), measure.mirrored)))
-    estimate, pos, neg, slopes = np.array(rows).T
-    area = Area(measure.low, measure.high, measure.mirrored, measure.bounds)
-    variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
-    return estimate, pos + neg if Trait.AUC in measure.traits else variance, limits
-
-
-def _inverse(one: Sample, measure: CutMeasure | MeanMeasure, sizes: tuple[float, float]) -> Inverse:
-    """Return the confidence distribution of one model; means take the variance of their components into account."""
-    if isinstance(measure, CutMeasure):
-        return measure.inverse(one, _slope(one, min(sizes)), sizes)
-    if one.kept is None or not one.kept.fits(one):
-        one = one.scored(one.score)  # so that value, moments and slope share one sort
-    if min(sizes) < 2:
-        return measure.inverse(one, measure.value(one), _slope(one, measure.near(sizes)), sizes)
-    value, squares, _ = measure.moments(one)
-    of_one = [square * (size / total) for square, total, size in zip(squares, one.totals, sizes, strict=True)]
-    found = measure.inverse(one, value, _slope(one, measure.near(sizes)), sizes)
-    return found.widened(float(sum(parts_of(of_one, sizes))), min(sizes))
-
-
-def _slope(one: Sample, count: float, mirrored: bool = False) -> float:
-    """Return the slope of one model's curve, moved towards 1; `count` samples show it."""
-    each = one.few_positives  # as the curve may have merged them
-    fit = one.once(("slope", mirrored), lambda: fitted(one.ranking(), mirrored, each))
-    return slope(fit, count)

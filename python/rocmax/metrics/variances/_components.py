@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import satterthwaite
+from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.samples._sample import Sample, centre, has_variance, require_two
+from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
 from rocmax.metrics.variances._effective import sizes_of_models
 
@@ -54,12 +55,6 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
     sizes = sample.totals
     require_two(*sizes, measure.of_one)
     return value, *parts_of(squares, sizes)
-
-
-def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
-    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one."""
-    pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
-    return pos, neg
 
 
 class Shared(NamedTuple):
