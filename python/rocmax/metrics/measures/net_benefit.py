@@ -128,5 +128,5 @@ class NetBenefit(RankedMeasure):
                 near, far = np.where(held, near, middle), np.where(held, middle, far)
             return sided(np.sign(apart) * (near + far) / 2, apart)
 
-        variance = (gains**2 * rates * (1.0 - rates) / np.maximum(sizes - 1.0, 1.0)).sum(axis=0)
+        variance = (gains**2 * rates * (1.0 - rates) / np.maximum(counts - 1.0, 1.0)).sum(axis=0)
         return estimate, variance, Limits(ends, within(*self.bounds, tails))
