@@ -1,4 +1,4 @@
-"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 59 cells.
+"""Do the defaults still hold? Coverage of 95 % intervals of single models and of differences in 61 cells.
 
 python benches/python/yardstick.py [share]: one to three minutes; a share of 0.1 takes a tenth of the samples. Each line
 is the share of simulated samples whose default interval holds the true value (1,000 samples of a model, 200 of a
