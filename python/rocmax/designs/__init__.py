@@ -2,6 +2,7 @@
 
 from rocmax.designs._base import Design as Design
 from rocmax.designs._base import Pull as Pull
+from rocmax.designs._base import conjugate as conjugate
 from rocmax.designs._base import inner as inner
 from rocmax.designs._chunks import Chunks as Chunks
 from rocmax.designs._chunks import is_dask as is_dask

@@ -83,3 +83,22 @@ class Design:
 def inner(design: Design, u: F64, v: F64) -> float:
     """Return the inner product of two vectors of a design."""
     return float(design.inner(u[None], v[None])[0, 0])
+
+
+def conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps: int) -> F64:
+    """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
+    found, left, direction = np.zeros_like(gradient), -gradient, -gradient
+    now = first = inner(sample, left, left)
+    for _ in range(steps):
+        if now <= residual**2 * first:
+            break
+        image = direction + sample.adjoint([pull(sample.scores(direction))])[0]
+        curvature = inner(sample, direction, image)
+        if not 0.0 < curvature < np.inf:
+            break
+        length = now / curvature
+        found = found + length * direction
+        left = left - length * image
+        before, now = now, inner(sample, left, left)
+        direction = left + (now / before) * direction
+    return found

@@ -13,7 +13,7 @@ from rocmax._parameters import as_float, check_finite, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs, Rows
-from rocmax.designs._base import Design, Pull
+from rocmax.designs._base import Design, Pull, conjugate
 from rocmax.designs._blocks import in_rows, row_blocks, slices
 from rocmax.designs._chunks import is_dask
 from rocmax.designs._moments import rough_mean
@@ -24,7 +24,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 _BLOCK = 1 << 23
 _CACHED = 1 << 20
 # Below this share of nonzero coefficients a product uses the rows of these samples only. A Newton step copies the
-# kernel values between its samples up to this share of all: a quarter of the matrix.
+# kernel values between its samples up to this share of all: a quarter of the values.
 _SPARSE = 0.5
 # The number of rows for the rough mean.
 _SOME = 500
@@ -283,10 +283,12 @@ class KernelDesign(Design):
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         if len(rows) > _SPARSE * self.n_samples:
             return None
-        share, of_rows = _Span(self._matrix[np.ix_(rows, rows)], rows, gradient, self.n_samples).solve(pull, *until)
-        coefs = np.zeros(self.n_samples)
-        np.add.at(coefs, rows, of_rows)
-        return np.asarray(share * gradient + self.adjoint(coefs[None])[0])
+        n, coefs = self.n_samples, np.zeros(self.n_samples)
+        gram = self._matrix[np.ix_(rows, rows)].astype(np.float64, copy=False)
+        span = _Span(gram, gradient[n:][rows], float(gradient[:n] @ gradient[n:]))
+        step = conjugate(pull, span, span.gradient, *until)
+        np.add.at(coefs, rows, step[1 : len(rows) + 1])
+        return np.asarray(step[0] * gradient + self.adjoint(coefs[None])[0])
 
     def _product(self, coefs: F64) -> F64:
         used = np.flatnonzero(coefs.any(axis=0))
@@ -300,40 +302,33 @@ class KernelDesign(Design):
         return total
 
 
-class _Span:
-    """Vectors share * gradient + sum of coefs_k phi(x_k) over some rows, in which conjugate gradients stay.
+class _Span(Design):
+    """Some rows, whose vectors are share * gradient + sum of coefs_k phi(x_k): conjugate gradients stay among these.
 
-    Each is an array of share, coefs and its scores on the rows, so that a step is one product with their kernel values.
+    A vector is an array of share, coefs and its scores on the rows, so that a product is one with their kernel values.
     """
 
-    def __init__(self, gram: AnyArray, rows: Rows, gradient: F64, n_samples: int) -> None:
-        self._gram, self._scores = gram, gradient[n_samples:][rows]
-        self._square = float(gradient[:n_samples] @ gradient[n_samples:])
+    def __init__(self, gram: F64, scores: F64, square: float) -> None:
+        self.n_samples = len(gram)
+        self.dim = 1 + 2 * self.n_samples
+        self._gram, self._scores, self._square = gram, scores, square  # the last two are the gradient's
 
-    def _inner(self, u: F64, v: F64) -> float:
-        n = len(self._scores)
-        of_gradient = v[0] * self._square + v[1 : n + 1] @ self._scores
-        return float(u[0] * of_gradient + u[1 : n + 1] @ v[n + 1 :])
+    @property
+    def gradient(self) -> F64:
+        """The gradient as a vector."""
+        return np.concatenate([[1.0], np.zeros(self.n_samples), self._scores])
 
-    def solve(self, pull: Pull, residual: float, steps: int) -> tuple[float, F64]:
-        """Return the share and the coefficients of the step of :meth:`Design.newton_step`."""
-        n = len(self._scores)
-        left = -np.concatenate([[1.0], np.zeros(n), self._scores])
-        found, direction = np.zeros_like(left), left
-        now = first = self._inner(left, left)
-        for _ in range(steps):
-            if now <= residual**2 * first:
-                break
-            force = pull(direction[n + 1 :])
-            image = direction + np.concatenate([[0.0], force, self._gram @ force.astype(self._gram.dtype, copy=False)])
-            curvature = self._inner(direction, image)
-            if not 0.0 < curvature < np.inf:
-                break
-            length = now / curvature
-            found, left = found + length * direction, left - length * image
-            before, now = now, self._inner(left, left)
-            direction = left + (now / before) * direction
-        return float(found[0]), found[1 : n + 1]
+    def scores(self, vector: F64, /) -> F64:
+        return vector[self.n_samples + 1 :]
+
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        coefs = np.asarray(coefs)
+        return np.hstack([np.zeros((len(coefs), 1)), coefs, coefs @ self._gram])
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        n = self.n_samples
+        of_gradient = v[:, 0] * self._square + v[:, 1 : n + 1] @ self._scores
+        return np.asarray(np.outer(u[:, 0], of_gradient) + u[:, 1 : n + 1] @ v[:, n + 1 :].T)
 
 
 class DualDesign(Design):

@@ -7,7 +7,7 @@ from rocmax.designs._base import Design, Pull
 
 
 class SubsetDesign(Design):
-    """The samples `index` of a linear design that is too large to copy; each product multiplies the whole design."""
+    """The samples `index` of a design that is not copied; each product is one with the whole design."""
 
     def __init__(self, design: Design, index: Rows) -> None:
         self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible

@@ -65,7 +65,7 @@ class Machine(CertifiedRanker):
         ------
         MemoryError
             If the kernel matrix does not fit in memory; the message reports the memory it needs. Steps copy up to a
-            quarter of it.
+            quarter of its values, as float64.
         """
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dposv
 from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs import Design, Pull, SubsetDesign, inner
+from rocmax.designs import Design, SubsetDesign, conjugate, inner
 from rocmax.risks import Curvature, Evaluation, Smoothed
 from rocmax.solvers._objective import Model, Objective
 
@@ -235,7 +235,7 @@ def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F
             if not failed and gradient @ step < 0:  # strong springs may hide the identity
                 return np.asarray(step)
     found = design.newton_step(rows, springs, gradient, (residual, _CG_STEPS))
-    return _conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
+    return conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
 
 
 def _sample(design: Design, rows: Rows) -> Design:
@@ -246,25 +246,6 @@ def _sample(design: Design, rows: Rows) -> Design:
         few = few and len(rows) <= _NEARLY_ALL * n
     copied = design.rows(rows) if few else None
     return SubsetDesign(design, rows) if copied is None else copied
-
-
-def _conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps: int) -> F64:
-    """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
-    found, left, direction = np.zeros_like(gradient), -gradient, -gradient
-    now = first = inner(sample, left, left)
-    for _ in range(steps):
-        if now <= residual**2 * first:
-            break
-        image = direction + sample.adjoint([pull(sample.scores(direction))])[0]
-        curvature = inner(sample, direction, image)
-        if not 0.0 < curvature < np.inf:
-            break
-        length = now / curvature
-        found = found + length * direction
-        left = left - length * image
-        before, now = now, inner(sample, left, left)
-        direction = left + (now / before) * direction
-    return found
 
 
 def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | None:
@@ -302,5 +283,5 @@ def sampled_step(
         sample = design.rows(rows)
         if sample is None:
             return None
-        step = _conjugate(pull, sample, gradient, _RESIDUAL, steps)
+        step = conjugate(pull, sample, gradient, _RESIDUAL, steps)
     return step, inner(design, gradient, step)
