@@ -184,7 +184,7 @@ class AUCSVC(Machine):
             # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
             design.divisible = False
             result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
-            # More accurately than the planes need: complementarity holds for the pairs too.
+            # The weights of the cuts, more accurate than the steps need them.
             bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):

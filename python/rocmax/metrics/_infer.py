@@ -78,11 +78,12 @@ def infer(  # with samples first, the measure is second
         (``benches/python/coverage_metrics.py``): "score" for areas, rates and measures judged by a budget, the
         bootstrap for measures without components, and "logit-delong" for all others. "logit-delong" is also the default
         for several classes, for an AUC pooled over subgroups, for pairs of subjects (not for partial areas and rates),
-        and with many samples: for :class:`AUC` and :class:`AveragePrecision` (of no given prevalence) from 1,000
-        (effective) samples of each class on, for other means over the positives from 10,000 on. These negatives of
-        :class:`LogAUC` must lie below FPR ``sqrt(low * high)``, and for :class:`RIE` and :class:`BEDROC` the first
-        ``1 / alpha`` of all samples must be as many. Where the classes are so separated that the log-odds of an
-        estimate (the logarithm, without an upper bound) have a standard error above 0.15, it is "score" again.
+        and with many samples: for :class:`AUC` and :class:`AveragePrecision` (without a given prevalence) from 1,000
+        (effective) samples of each class on, for :class:`LogAUC`, :class:`RIE` and :class:`BEDROC` from 10,000 on. Of
+        :class:`LogAUC` only the negatives below FPR ``sqrt(low * high)`` count; for the last two, the first
+        ``1 / alpha`` of all samples must be as many. If the classes are nearly separated, the default remains "score":
+        if the log-odds of the estimate (its logarithm, if the measure has no upper bound) have a standard error above
+        0.15.
         Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
         None, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
         (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed
