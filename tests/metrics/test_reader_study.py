@@ -18,8 +18,6 @@ from rocmax.metrics import (
     compare,
     infer,
     mrmc_analysis,
-    mrmc_power,
-    mrmc_sample_size,
     roc_auc_score,
 )
 from rocmax.metrics.reader_study._inference import anova, joint_test
@@ -285,45 +283,6 @@ def test_negative_estimates_are_said():
     with pytest.warns(UserWarning, match="the variance is estimated at 0"):
         found = mrmc_analysis(truth[k], s.ravel(), reader=j, modality=i, case=k)
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
-
-
-def test_power_is_the_share_of_rejections_and_sample_size_its_inverse():
-    y, s, names = simulated(r=5, n_pos=40, n_neg=60)
-    s = s + y * np.sin(np.arange(10))[5 * names["modality"] + names["reader"]]  # readers differ in what they gain
-    pilot = mrmc_analysis(y, s, **names)
-    grid = mrmc_power(pilot, difference=0.05, n_readers=[[4], [12]], n_cases=[100, 1000])
-    assert grid.shape == (2, 2)
-    assert (np.diff(grid, axis=0) > 0).all()
-    assert (np.diff(grid, axis=1) > 0).all()
-    assert mrmc_power(pilot, difference=0.0) == pytest.approx(0.05, abs=1e-9)
-    size = mrmc_sample_size(pilot, difference=0.15, power=0.7, n_readers=12)
-    n = size.n_cases
-    assert size.n_pos + size.n_neg == n and size.n_pos == round(0.4 * n)
-    assert f"12 readers and {n} cases ({size.n_pos} positive, {size.n_neg} negative) find a diff" in size.summary()
-    assert "power 0.70 at the two-sided level 0.05; Hillis et al. 2011" in str(size)
-    enough, short = (mrmc_power(pilot, difference=0.15, n_readers=12, n_cases=k) for k in (n, n - 1))
-    assert short < 0.7 <= enough
-    inferior = mrmc_power(pilot, difference=0.0, null_difference=-0.05, alternative="greater", significance_level=0.025)
-    # The two-sided test also rejects on the wrong side, which is rare.
-    assert 0 < mrmc_power(pilot, difference=0.05) - inferior < 0.01
-    same = mrmc_power(pilot, difference=0.0, alternative="equivalence", equivalence_margin=0.3, n_cases=10_000)
-    assert 0.9 < same <= 1
-    with pytest.raises(ValueError, match=r"power=0\.9 cannot be reached with n_readers=2"):
-        mrmc_sample_size(pilot, difference=0.001, power=0.9, n_readers=2)
-
-
-@pytest.mark.parametrize("kinds", [("random", "random"), ("random", "fixed"), ("fixed", "random")])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_nothing_is_planned_from_readings_without_an_error(kinds, sign):
-    case, modality, reader = (part.ravel() for part in np.meshgrid(np.arange(8), [0, 1], [0, 1, 2]))
-    truth = case % 2
-    rating = np.where(modality == 0, truth, sign * truth)
-    with pytest.warns(UserWarning, match="the variance is estimated at 0"):
-        names = {"reader": reader, "modality": modality, "case": case}
-        pilot = mrmc_analysis(truth, rating, **names, readers=kinds[0], cases=kinds[1])
-    for plan in (mrmc_power, mrmc_sample_size):
-        with pytest.raises(ValueError, match=r"the variance from pilot is .*, for example because no reading is wrong"):
-            plan(pilot, difference=0.05)
 
 
 def test_results_as_a_frame():

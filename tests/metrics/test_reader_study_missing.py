@@ -56,6 +56,24 @@ def test_readings_without_a_cluster_or_a_weight_are_dropped(name):
     assert (found.pvalue, found.n_dropped) == (wanted.pvalue, 1)
 
 
+@pytest.mark.parametrize("covariance", ["delong", "jackknife", "bootstrap"])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_cases_of_weight_0_are_ignored(covariance, clusters):
+    weight = np.where(CASE % 7 == 3, 0.0, 1.0 + CASE % 3)
+    given = READINGS | {"sample_weight": weight} | ({"groups": CASE // 2} if clusters else {})
+    options = {"covariance": covariance, "n_resamples": 20, "random_state": 0}
+    found = mrmc_analysis(**given, **options)
+    wanted = mrmc_analysis(**{name: values[weight > 0] for name, values in given.items()}, **options)
+    np.testing.assert_array_equal(found.covariance_matrix, wanted.covariance_matrix)
+    assert found.to_dict() == wanted.to_dict()
+
+
+def test_a_case_whose_weights_differ_is_refused_where_one_is_0():
+    weight = np.where(np.arange(len(CASE)) == 5, 0.0, 1.0)
+    with pytest.raises(ValueError, match="sample_weight differs between readings of case 'P05'"):
+        mrmc_analysis(**READINGS, sample_weight=weight)
+
+
 @pytest.mark.parametrize("name", READINGS)
 def test_missing_values_are_refused_unless_they_are_to_be_dropped(name):
     given = {**READINGS, name: holed(READINGS[name], 3)}

@@ -23,7 +23,7 @@ from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Planning
 
 _MOST_CASES = 1 << 40
-_FAR = 1e3  # standard errors beyond which a test always or never rejects: the noncentral t is NaN there
+_FAR = 1e3  # a difference so many times the critical one is always found
 
 
 def mrmc_power(
@@ -68,7 +68,7 @@ def mrmc_power(
     Raises
     ------
     ValueError
-        If the pilot has one modality or no variance, or if a number is outside its range.
+        If the pilot has one modality, no covariances or no variance, or if a number is outside its range.
 
     References
     ----------
@@ -209,6 +209,11 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMC
         pilot = mrmc_analysis(pilot)
     if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
         raise ValueError("pilot must be a result of mrmc_analysis, or Readings, for two or more modalities")
+    if pilot.no_interval:
+        raise ValueError(
+            f"pilot has no covariances ({pilot.no_interval}): give mrmc_analysis covariance='jackknife', or use a pilot"
+            " with more cases"
+        )
     difference_in_range(difference, "difference")
     least, most = pilot.measure.bounds
     if not abs(difference) <= most - least:
@@ -237,8 +242,10 @@ def _power(
         centre = shift / error
         if law.df is None:
             return np.asarray(law.cdf(critical - centre))
-        near = special.nctdtr(df, np.clip(centre, -_FAR, _FAR), critical)
-        return np.where(np.abs(centre) < _FAR, near, centre < 0)
+        far = _FAR * (1 + np.abs(critical))
+        near = special.nctdtr(df, np.clip(centre, -far, far), critical)
+        # SciPy has NaN for some probabilities within 1e-14 of 0 and 1.
+        return np.where((np.abs(centre) < far) & ~np.isnan(near), near, centre < 0)
 
     distance = difference - hypothesis.null
     if hypothesis.margin is not None:

@@ -76,7 +76,7 @@ class Readings(Value):
         Clusters of cases that depend on each other, such as the patient of a lesion: variances come from sums over
         clusters.
     sample_weight : array-like of shape (n_readings,), default=None
-        Sampling weights, the same in all readings of a case.
+        Sampling weights, the same in all readings of a case; cases of weight 0 are ignored.
     pos_label, higher_is_better, missing : optional
         As in :func:`infer`, with one row per reading; the ratings of all readers have one direction. In a wide table
         "raise" and "drop" are for `y_true`, `case`, `groups` and `sample_weight`: an empty rating is a missing reading.
@@ -186,12 +186,20 @@ class Readings(Value):
             readers, of_reader = readers[order], np.argsort(order)[of_reader]
             modalities, of_modality = of_readers(modalities, of_modality, of_reader < len(readers) - 1)
         cases, of_case = names_of(case, n, "case", DROP)
-        require_both_classes(readers, of_reader, modalities, of_modality, data.positive, len(cases))
-        truth = truth_of_cases(data.positive, of_case, cases)
-        scores = arranged(data.score, (modalities, readers, cases), (of_modality, of_reader, of_case))
         weight = None if sample_weight is None else weights(sample_weight, n, remedy=DROP)
         explain(data._replace(weight=weight))
         group = None if groups is None else names_of(groups, n, "groups", DROP)[1]
+        positive, score = data.positive, data.score
+        if weight is not None:
+            of_cases(weight, of_case, cases, "sample_weight")  # which the readings that count agree on, too
+            rows = weight > 0
+            counted, of_case = np.unique(of_case[rows], return_inverse=True)
+            cases, of_reader, of_modality = cases[counted], of_reader[rows], of_modality[rows]
+            positive, score, weight = positive[rows], score[rows], weight[rows]
+            group = None if group is None else np.unique(group[rows], return_inverse=True)[1]
+        require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
+        truth = truth_of_cases(positive, of_case, cases)
+        scores = arranged(score, (modalities, readers, cases), (of_modality, of_reader, of_case))
         self._set(
             modalities=modalities,
             readers=readers,
