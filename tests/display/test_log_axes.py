@@ -63,6 +63,14 @@ def test_zoom_shows_the_range_from_the_least_rate():
     assert 0 < low < 0.01 and high == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("scores", [Y * 1.0, np.zeros(len(Y)), -1.0 * Y], ids=["perfect", "constant", "reversed"])
+@pytest.mark.parametrize("fpr_range", [None, (0.0, 0.05), (0.01, 0.05)])
+def test_curves_without_a_small_rate_have_an_axis(scores, fpr_range):
+    for zoom in (False, True):
+        low, high = ROCDisplay.from_predictions(Y, scores, xscale="log", fpr_range=fpr_range, zoom=zoom).ax_.get_xlim()
+        assert 0 < low <= high / 5, (low, high)
+
+
 def test_it_needs_rates():
     with pytest.raises(ValueError, match=r"xscale='log' is for .* needs axes='rates', got axes='sensitivity-spec"):
         ROCDisplay.from_predictions(Y, S, xscale="log", axes="sensitivity-specificity")

@@ -225,7 +225,8 @@ class ROCDisplay(CurveDisplay):
         axes : {"rates", "sensitivity-specificity"}, default="rates"
             True against false positive rate, or sensitivity against specificity, which falls from 1 to 0.
         xscale : {"linear", "log"}, default="linear"
-            Scale of the false positive rate. "log" shows small rates and starts at the smallest above 0 of all curves.
+            Scale of the false positive rate. "log" shows small rates: it starts at the smallest above 0 of all curves,
+            or at a tenth of the end of the range.
         zoom : bool, default=False
             Draw only the FPR range.
         """
@@ -234,8 +235,8 @@ class ROCDisplay(CurveDisplay):
         across = _ACROSS[axes]
         # The smallest rate above 0 of all curves; a smoothed curve goes on below all samples.
         rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
-        least = 0.0 if xscale == "linear" else min(float(each.min(initial=1.0)) for each in rates) / 1.05
         low, high = self.fpr_range or (0.0, 1.0)
+        least = 0.0 if xscale == "linear" else min(float(each.min(initial=high / 10)) for each in rates) / 1.05
         low = max(low, least)
         shade = f"_shade {low:g}-{high:g}"
         if self.fpr_range is not None and not zoom and shade not in [patch.get_label() for patch in ax.patches]:
