@@ -205,3 +205,20 @@ def test_rows_with_too_few_values_are_reported(run, tmp_path, rows, said, packed
     for how in (["evaluate", "--score", "a"], ["fit", "--C", 1, "--out", tmp_path / "m"]):
         code, _, err = run(how[0], path, *how[1:], "--label", "y", "--missing", "drop")
         assert code == 0 and said in err and ("values" in said or "has" not in err)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        ("id,s,y", "7,0.5", "column 'y' has no label in row 41 (1 in all)"),
+        ("y,s,id", "1", "column 's' is missing or NaN in row 41 (1 in all)"),
+        ("g,s,y", "the end", "column 'y' has no label in row 41 (1 in all)"),
+    ],
+)
+def test_an_error_about_a_value_that_a_short_row_lacks_says_that_it_is_short(run, tmp_path, header, row, said):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([header, *(f"{k % 2},{k % 7},{k % 2}" for k in range(40)), row]))
+    for how in (["evaluate", "--score", "s"], *([["fit", "--out", "m"]] if "'y'" in said else [])):
+        code, out, err = run(how[0], path, *how[1:], "--label", "y")
+        fact = f"{said}; line 42, {row!r}, has {row.count(',') + 1} of 3 values"
+        assert fact in err and err.count("\n") == 1 and (code, out) == (1, ""), err

@@ -120,4 +120,4 @@ def tell_of_short(source: BinaryIO, separator: str, skip: int, width: int, form:
     if n:
         fact += f", and {n - 1:,} more have too few" if n > 1 else ""
         how = "the others are read as missing; correct it if it is a remark, cut off or lacks a separator"
-        form.notes.add(Note("short", f"warning: {fact}: {how}", rows=n))
+        form.notes.add(Note("short", f"warning: {fact}: {how}", None, (fact,), n))

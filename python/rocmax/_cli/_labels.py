@@ -111,7 +111,7 @@ def clean(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form, befo
     if getattr(arguments, "missing", "drop") == "raise":
         code, _, how = _code(codes)
         row, which = before + int(gone.arg_max() or 0) + 1, f"{code!r}; " if code else ""
-        what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all)"
+        what = f"column {name!r} has no label in row {row} ({which}{gone.sum()} in all){form.notes.short_rows()}"
         raise Failure(f"{what}; --missing drop drops such rows" + (f", {how}" if code else ""))
     note_missing(name, codes, form)
     return frame.with_columns(series.set(gone, None).alias(name))
