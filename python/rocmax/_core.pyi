@@ -9,7 +9,7 @@ from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
     "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
-    "__version__", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "curve_points",
+    "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "curve_points",
     "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "newton_step", "pair_loss", "partial_boost",
     "permuted_distances", "pool_bins", "rank_boost", "split_tree",
 ]  # fmt: skip
@@ -233,6 +233,9 @@ def leave_pair_out(
     tau: float,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
+def adjoint(
+    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]], rows: NDArray[np.intp], coefs: F64, dim: int
+) -> F64: ...
 def newton_step(
     features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]],
     rows: NDArray[np.intp],

@@ -13,18 +13,16 @@ from rocmax.designs._base import Design, Pull
 from rocmax.designs._blocks import as_float, in_rows, row_blocks, slices, tiles
 from rocmax.designs._moments import add_moments, rough_mean, some_rows
 
-# An adjoint skips samples of coefficient zero if the others are at most this share of all: for dense features, and for
-# sparse ones, whose rows cost more to copy.
-_FEW, _FEW_SPARSE = 0.4, 0.15
+# An adjoint skips samples of coefficient zero if the others are at most this share of all: where it reads their rows in
+# place, and where it copies them.
+_FEW, _FEW_COPIED = 0.7, 0.4
 # Some rows are multiplied in single precision with so many times more samples than features.
 _NARROWER = 2.0
 # The least square of the longest row in single precision: products with coefficients of shorter ones are lost.
 _SHORTEST = 1e-25
-# Feature values of some rows up to which products by the core take less time than by BLAS, whose calls cost more.
-_IN_CACHE = 1 << 19
 _FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 # Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
-_ROWS, SOME = 16, 50
+_ROWS, SOME = 4, 50
 
 
 class _LinearDesign(Design):
@@ -49,6 +47,9 @@ class DenseDesign(_LinearDesign):
         # What products in double precision subtract from each row; None: products are those of X as it is.
         self._origin = origin
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
+        # Whether the core reads rows where they are.
+        in_rows = type(X) is np.ndarray and X.flags.c_contiguous and X.flags.aligned
+        self._in_place = in_rows and X.dtype in _FLOATS and origin is None
 
     def accurate(self, *, shifted: bool = True) -> "DenseDesign":
         origin = rough_mean(some_rows(self._X, SOME)) * shifted
@@ -72,13 +73,17 @@ class DenseDesign(_LinearDesign):
         return scores
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        vectors = np.zeros((len(coefs), self.dim))
         looked_at = self._X.size > settings().small_product
+        if looked_at and self._in_place:
+            used = _used(coefs)
+            if len(used) <= _FEW * self.n_samples:
+                return np.array([_core.adjoint(self._X, used, coef[used], self.dim) for coef in coefs])
+        vectors = np.zeros((len(coefs), self.dim))
         for rows, columns, X in self._tiles():
             block = coefs_of(coefs, rows, X.dtype)
             if looked_at:
                 used = np.flatnonzero(block.any(axis=0))
-                if len(used) <= _FEW * len(X):
+                if len(used) <= _FEW_COPIED * len(X):
                     block, X = block[:, used], X[used]
             vectors[:, columns] += block @ X
         return vectors
@@ -88,20 +93,20 @@ class DenseDesign(_LinearDesign):
 
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         X = self._X
-        if type(X) is not np.ndarray or self._origin is not None or len(rows) * self.dim > _IN_CACHE:
+        if type(X) is not np.ndarray or self._origin is not None:
             return None
-        if not (X.flags.c_contiguous and X.flags.aligned and X.dtype in _FLOATS):
+        if not self._in_place:
             X, rows = in_rows(as_float(X[rows])), np.arange(len(rows))
         return _core.newton_step(X, rows, pull.core, gradient, until)
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):
             return None
-        every = np.arange(self.n_samples) if rows is None else rows
-        X, mean, longest = np.empty((len(every), self.dim), dtype=np.float32), self._X.mean(axis=0), 0.0
+        n = self.n_samples if rows is None else len(rows)
+        X, mean, longest = np.empty((n, self.dim), dtype=np.float32), self._X.mean(axis=0), 0.0
         with np.errstate(over="ignore"):
-            for some in slices(len(every), _ROWS):
-                X[some] = self._X[every[some]] - mean
+            for some in slices(n, _ROWS):
+                np.subtract(self._X[some if rows is None else rows[some]], mean, out=X[some], casting="same_kind")
                 longest = np.maximum(longest, np.einsum("ij,ij->i", X[some], X[some]).max())  # may be NaN
         return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None
 
@@ -110,7 +115,7 @@ class DenseDesign(_LinearDesign):
 
 
 class SparseDesign(_LinearDesign):
-    """A scipy sparse matrix in CSR format; an adjoint of few samples reads their rows only."""
+    """A scipy sparse matrix in CSR format; an adjoint reads the rows of coefficients that are not 0."""
 
     def __init__(self, X: Any) -> None:
         # scipy's constructors check all indices: on wide tables that takes as long as two products.
@@ -121,6 +126,8 @@ class SparseDesign(_LinearDesign):
             X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
         super().__init__(X)
         self._Xt = self._X.T  # shares the arrays
+        # What the core reads, unless X has more values than it counts.
+        self._parts = (X.data, X.indices, X.indptr) if X.indices.dtype == np.int32 else None
 
     def accurate(self, *, shifted: bool = True) -> "SparseDesign":
         columns = shifted & (np.bincount(self._X.indices, minlength=self.dim) == self.n_samples)  # without zeros
@@ -146,26 +153,16 @@ class SparseDesign(_LinearDesign):
         return np.asarray(self._X @ vector, dtype=np.float64)
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        few = _FEW_SPARSE * self.n_samples
-        used = None if any(np.count_nonzero(coef) > few for coef in coefs) else _used(coefs)
-        # One product for each vector: scipy's product with several takes several times as long.
-        if used is None or len(used) > few:
+        if self._parts is None:
             return np.array([self._Xt @ coef for coef in coefs], dtype=np.float64)
-        vectors = np.zeros((len(coefs), self.dim))
-        for some in slices(len(used), settings().tile_rows):
-            Xt = self._X[used[some]].T
-            for vector, coef in zip(vectors, coefs, strict=True):
-                vector += Xt @ coef[used[some]]
-        return vectors
+        every = [(np.flatnonzero(coef), coef) for coef in coefs]
+        return np.array([_core.adjoint(self._parts, used, coef[used], self.dim) for used, coef in every])
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])
 
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
-        X = self._X
-        if X.indices.dtype != np.int32:  # more values than these count
-            return None
-        return _core.newton_step((X.data, X.indices, X.indptr), rows, pull.core, gradient, until)
+        return None if self._parts is None else _core.newton_step(self._parts, rows, pull.core, gradient, until)
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())

@@ -2,7 +2,7 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::solve::{self, Cross, Features, Number, Side};
+use rocmax_core::solve::{self, Cross, Curved, Features, Side};
 
 use crate::gate::{self, Need};
 use crate::risk::Curvature;
@@ -76,6 +76,55 @@ pub(crate) enum Matrix<'py> {
     Sparse((Column<'py>, Indices<'py>, Indices<'py>)),
 }
 
+/// The value of an expression for the features of a matrix, whatever their type.
+macro_rules! with_features {
+    ($matrix:expr, $features:ident => $value:expr) => {
+        match $matrix {
+            Matrix::Single(all) => {
+                let $features = Features::Dense(all.as_slice()?);
+                $value
+            }
+            Matrix::Double(all) => {
+                let $features = Features::Dense(all.as_slice()?);
+                $value
+            }
+            Matrix::Sparse((values, columns, starts)) => {
+                let $features = Features::<f64>::Sparse(values.as_slice()?, columns.as_slice()?, starts.as_slice()?);
+                $value
+            }
+        }
+    };
+}
+
+/// What a call needs that reads some rows of `dim` features.
+fn need<T>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Need {
+    let work = match features {
+        Features::Dense(_) => rows.len() * dim,
+        Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+    };
+    Need { work, bytes: work / 8 + 64 * (dim + rows.len()) }
+}
+
+fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
+    Ok(rows.as_slice()?.iter().map(|&row| row as usize).collect())
+}
+
+/// The sum of some rows, each times a coefficient; see `rocmax_core::solve::adjoint`.
+#[pyfunction]
+pub(crate) fn adjoint<'py>(
+    py: Python<'py>,
+    features: Matrix<'py>,
+    rows: PyReadonlyArray1<'py, isize>,
+    coefs: Column<'py>,
+    dim: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (rows, coefs) = (&indices(&rows)?[..], coefs.as_slice()?);
+    let sums = with_features!(&features, all => {
+        gate::enter(py, 1, need(all, rows, dim), |ctx| solve::adjoint(all, rows, coefs, dim, ctx))
+    });
+    Ok(sums?.into_pyarray(py))
+}
+
 /// Springs between samples and the means of their groups (starts, stiffness), or a curvature and its factor.
 #[derive(FromPyObject)]
 pub(crate) enum Pull<'py> {
@@ -93,49 +142,27 @@ pub(crate) fn newton_step<'py>(
     gradient: Column<'py>,
     until: (f64, usize),
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (rows, gradient) = (indices(&rows)?, gradient.as_slice()?);
-    match &features {
-        Matrix::Single(all) => solved(py, Features::Dense(all.as_slice()?), &rows, &pull, gradient, until),
-        Matrix::Double(all) => solved(py, Features::Dense(all.as_slice()?), &rows, &pull, gradient, until),
-        Matrix::Sparse((values, columns, starts)) => {
-            let all = Features::<f64>::Sparse(values.as_slice()?, columns.as_slice()?, starts.as_slice()?);
-            solved(py, all, &rows, &pull, gradient, until)
-        }
-    }
-}
-
-fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
-    Ok(rows.as_slice()?.iter().map(|&row| row as usize).collect())
-}
-
-fn solved<'py, T: Number>(
-    py: Python<'py>,
-    features: Features<'_, T>,
-    rows: &[usize],
-    pull: &Pull<'_>,
-    gradient: &[f64],
-    until: (f64, usize),
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let stored = match features {
-        Features::Dense(_) => rows.len() * gradient.len(),
-        Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+    let (rows, gradient) = (&indices(&rows)?[..], gradient.as_slice()?);
+    let starts = match &pull {
+        Pull::Springs((starts, _)) => indices(starts)?,
+        Pull::Smoothed(_) => vec![],
     };
-    let need = Need { work: stored, bytes: 64 * (gradient.len() + rows.len()) };
-    let step = match pull {
-        Pull::Springs((starts, stiffness)) => {
-            let (starts, stiffness) = (indices(starts)?, stiffness.as_slice()?);
-            let pull = |change: &[f64]| solve::spring_pull(&starts, stiffness, change);
-            gate::enter(py, 1, need, |ctx| solve::newton_step(features, rows, pull, gradient, until, ctx))?
-        }
+    let product;
+    let curved = match &pull {
+        Pull::Springs((_, stiffness)) => Curved::Springs(&starts, stiffness.as_slice()?),
         Pull::Smoothed((curvature, factor)) => {
             let curvature = &curvature.0;
-            let pull = |change: &[f64]| {
+            product = move |change: &[f64]| {
                 let mut pull = curvature.product(change)?;
                 pull.iter_mut().for_each(|pull| *pull *= factor);
                 Ok(pull)
             };
-            gate::enter(py, 1, need, |ctx| solve::newton_step(features, rows, pull, gradient, until, ctx))?
+            Curved::Product(&product)
         }
     };
-    Ok(step.into_pyarray(py))
+    let step = with_features!(&features, all => {
+        let need = need(all, rows, gradient.len());
+        gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
+    });
+    Ok(step?.into_pyarray(py))
 }

@@ -1,152 +1,139 @@
 //! Newton's equations whose curvature comes from the scores of a few samples: `(I + X'HX) step = -gradient`.
 
-use std::ops::{AddAssign, Mul};
+use std::ops::Range;
 
+use super::features::{Features, Number, ROWS, dots, numbers};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
-/// Sums that run side by side in a product of two rows.
-const LANES: usize = 32;
+/// Springs of whole groups that share a pass: their rows stay in the cache between the scores and the product.
+const BATCH: usize = 16;
 
-/// A floating-point type of features, and of the products with them.
-pub trait Number: Copy + Default + AddAssign + Mul<Output = Self> + Into<f64> + Send + Sync {
-    /// The nearest number of this type.
-    fn of(value: f64) -> Self;
+/// The curvature H of a risk, over the scores of some samples.
+#[derive(Clone, Copy)]
+pub enum Curved<'a> {
+    /// Springs between samples and the means of their groups: where each group starts, and the stiffness of each spring.
+    Springs(&'a [usize], &'a [f64]),
+    /// By its product with a change of the scores.
+    Product(&'a (dyn Fn(&[f64]) -> Result<Vec<f64>> + Sync)),
 }
 
-impl Number for f32 {
+/// Products X'HX v.
+struct Products<'a, T> {
+    features: Features<'a, T>,
+    rows: &'a [usize],
+    curved: Curved<'a>,
+    /// The mean row of each group of more than [`BATCH`] springs; the first product takes them.
+    means: Vec<Vec<T>>,
+}
+
+impl<T: Number> Products<'_, T> {
+    fn of(&mut self, vector: &[f64]) -> Result<Vec<f64>> {
+        let (vector, mut sums) = (numbers::<T>(vector), vec![T::default(); vector.len()]);
+        let (vector, found) = (&vector[..], &mut sums[..]);
+        match self.curved {
+            Curved::Springs(starts, stiffness) => {
+                let ends = starts.iter().skip(1).copied().chain([stiffness.len()]);
+                let groups: Vec<_> = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
+                fast!({ self.add_springs(&groups, stiffness, vector, found) });
+            }
+            Curved::Product(product) => {
+                let (features, rows, mut scores) = (self.features, self.rows, vec![0.0; self.rows.len()]);
+                let change = &mut scores[..];
+                fast!({ features.scores(rows, vector, change) });
+                let pull = numbers::<T>(&product(&scores)?);
+                fast!({ features.add(rows, &pull, found) });
+            }
+        }
+        Ok(sums.into_iter().map(Into::into).collect())
+    }
+
     #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as f32
+    fn add_springs(&mut self, groups: &[Range<usize>], stiffness: &[f64], vector: &[T], sums: &mut [T]) {
+        let (mut next, mut large) = (0, 0);
+        while let Some(group) = groups.get(next) {
+            let few = groups[next..].iter().take_while(|other| other.end - group.start <= BATCH).count();
+            if few == 0 {
+                self.add_large(group.clone(), large, stiffness, vector, sums);
+                (next, large) = (next + 1, large + 1);
+            } else {
+                let some = &groups[next..next + few];
+                self.add_small(some, group.start..some[few - 1].end, stiffness, vector, sums);
+                next += few;
+            }
+        }
     }
-}
 
-impl Number for f64 {
+    /// Adds the product by springs of a few groups.
     #[inline(always)]
-    fn of(value: f64) -> Self {
-        value
-    }
-}
-
-/// The features of samples.
-#[derive(Debug, Clone, Copy)]
-pub enum Features<'a, T> {
-    /// Every value, row after row.
-    Dense(&'a [T]),
-    /// The values that are stored, their columns, and where those of each row start and the last ones end.
-    Sparse(&'a [f64], &'a [i32], &'a [i32]),
-}
-
-impl<T: Number> Features<'_, T> {
-    /// The product of each row with a vector.
-    fn scores(self, rows: &[usize], vector: &[f64]) -> Vec<f64> {
-        match self {
-            Self::Dense(values) => {
-                let (vector, mut scores) = (numbers::<T>(vector), vec![0.0; rows.len()]);
-                let (vector, found) = (&vector[..], &mut scores[..]);
-                fast!({
-                    for (score, &row) in found.iter_mut().zip(rows) {
-                        *score = dot(row_of(values, row, vector.len()), vector);
-                    }
-                });
-                scores
-            }
-            Self::Sparse(values, columns, starts) => (rows.iter())
-                .map(|&row| stored(values, columns, starts, row).map(|(k, x)| x * vector[k]).sum())
-                .collect(),
+    fn add_small(&self, groups: &[Range<usize>], all: Range<usize>, stiffness: &[f64], vector: &[T], sums: &mut [T]) {
+        let (mut scores, mut pull) = ([0.0; BATCH], [T::default(); BATCH]);
+        self.features.scores(&self.rows[all.clone()], vector, &mut scores[..all.len()]);
+        for group in groups {
+            let (start, end) = (group.start - all.start, group.end - all.start);
+            let (stiffness, scores) = (&stiffness[group.clone()], &scores[start..end]);
+            let sum: f64 = stiffness.iter().zip(scores).map(|(s, c)| s * c).sum();
+            let mean = sum / stiffness.iter().sum::<f64>();
+            let of_springs = stiffness.iter().zip(scores).map(|(s, c)| T::of(s * (c - mean)));
+            pull[start..end].iter_mut().zip(of_springs).for_each(|(pull, own)| *pull = own);
         }
+        self.features.add(&self.rows[all.clone()], &pull[..all.len()], sums);
     }
 
-    /// The sum of the rows, each times a coefficient.
-    fn adjoint(self, rows: &[usize], coefs: &[f64], dim: usize) -> Vec<f64> {
-        match self {
-            Self::Dense(values) => {
-                let (coefs, mut sums) = (numbers::<T>(coefs), vec![T::default(); dim]);
-                let (coefs, found) = (&coefs[..], &mut sums[..]);
-                fast!({
-                    for (&row, &coef) in rows.iter().zip(coefs) {
-                        for (sum, &x) in found.iter_mut().zip(row_of(values, row, dim)) {
-                            *sum += coef * x;
-                        }
-                    }
-                });
-                sums.into_iter().map(Into::into).collect()
+    /// Adds the product by springs of a large group, whose rows are read once: what the mean of the scores takes from the
+    /// pulls is subtracted afterwards, as a multiple of the mean row.
+    #[inline(always)]
+    fn add_large(&mut self, group: Range<usize>, large: usize, stiffness: &[f64], vector: &[T], sums: &mut [T]) {
+        let (features, total) = (self.features, stiffness[group.clone()].iter().sum::<f64>());
+        let is_new = large == self.means.len();
+        if is_new {
+            self.means.push(vec![T::default(); sums.len()]);
+        }
+        let (mean, mut origin, mut moment) = (&mut self.means[large][..], None, 0.0);
+        for (rows, stiffness) in self.rows[group.clone()].chunks(ROWS).zip(stiffness[group].chunks(ROWS)) {
+            let (mut scores, mut coefs, n) = ([0.0; ROWS], [T::default(); ROWS], rows.len());
+            features.scores(rows, vector, &mut scores[..n]);
+            // Relative to the first score: little is lost if all have much in common.
+            let origin = *origin.get_or_insert(scores[0]);
+            for k in 0..n {
+                let pull = stiffness[k] * (scores[k] - origin);
+                moment += pull;
+                coefs[k] = T::of(pull);
             }
-            Self::Sparse(values, columns, starts) => {
-                let mut sums = vec![0.0; dim];
-                for (&row, &coef) in rows.iter().zip(coefs) {
-                    stored(values, columns, starts, row).for_each(|(k, x)| sums[k] += coef * x);
-                }
-                sums
+            features.add(rows, &coefs[..n], sums);
+            if is_new {
+                coefs[..n].iter_mut().zip(stiffness).for_each(|(share, stiffness)| *share = T::of(stiffness / total));
+                features.add(rows, &coefs[..n], mean);
             }
         }
+        let moment = T::of(-moment);
+        sums.iter_mut().zip(&*mean).for_each(|(sum, &mean)| *sum += moment * mean);
     }
 }
 
-fn numbers<T: Number>(values: &[f64]) -> Vec<T> {
-    values.iter().map(|&value| T::of(value)).collect()
-}
-
-#[inline(always)]
-fn row_of<T>(values: &[T], row: usize, dim: usize) -> &[T] {
-    &values[row * dim..][..dim]
-}
-
-/// The columns and the values of a sparse row.
-fn stored<'a>(
-    values: &'a [f64],
-    columns: &'a [i32],
-    starts: &[i32],
-    row: usize,
-) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let all = starts[row] as usize..starts[row + 1] as usize;
-    columns[all.clone()].iter().zip(&values[all]).map(|(&k, &x)| (k as usize, x))
-}
-
-#[inline(always)]
-fn dot<T: Number>(x: &[T], y: &[T]) -> f64 {
-    let mut sums = [T::default(); LANES];
-    let (x, y) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let rest: f64 = x.remainder().iter().zip(y.remainder()).map(|(&x, &y)| (x * y).into()).sum();
-    for (x, y) in x.zip(y) {
-        for k in 0..LANES {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    rest + sums.into_iter().map(Into::into).sum::<f64>()
-}
-
-/// The pull of springs between samples and the means of their groups, in order: `starts` of the groups, and the
-/// stiffness of each spring.
-///
-/// # Errors
-/// [`Error::Length`] unless there is a change of the score for each spring.
-pub fn spring_pull(starts: &[usize], stiffness: &[f64], change: &[f64]) -> Result<Vec<f64>> {
-    Error::check_len("change", stiffness.len(), change.len())?;
-    let mut pull = Vec::with_capacity(change.len());
-    for (k, &start) in starts.iter().enumerate() {
-        let end = starts.get(k + 1).copied().unwrap_or(change.len());
-        let (stiffness, change) = (&stiffness[start..end], &change[start..end]);
-        let sum: f64 = stiffness.iter().zip(change).map(|(s, c)| s * c).sum();
-        let mean = sum / stiffness.iter().sum::<f64>();
-        pull.extend(stiffness.iter().zip(change).map(|(s, c)| s * (c - mean)));
-    }
-    Ok(pull)
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let [found] = dots([x], y);
+    found
 }
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by
-/// conjugate gradients. `pull` is the product with H, over the given rows of the features. O(stored values) a product.
+/// conjugate gradients. H is over the given rows of the features. O(stored values) a product; in memory a vector of the
+/// features for each large group of springs, in all at most 1/16 of the rows.
 ///
 /// # Errors
-/// Those of `pull`; [`Error::Interrupted`].
+/// [`Error::Length`] unless there is a row for each spring; those of the product with H; [`Error::Interrupted`].
 pub fn newton_step<T: Number>(
     features: Features<'_, T>,
     rows: &[usize],
-    pull: impl Fn(&[f64]) -> Result<Vec<f64>>,
+    curved: Curved<'_>,
     gradient: &[f64],
     (residual, products): (f64, usize),
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
+    if let Curved::Springs(_, stiffness) = curved {
+        Error::check_len("stiffness", rows.len(), stiffness.len())?;
+    }
+    let mut curvature_of = Products { features, rows, curved, means: vec![] };
     let mut step = vec![0.0; gradient.len()];
     let mut left: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut direction = left.clone();
@@ -157,7 +144,7 @@ pub fn newton_step<T: Number>(
         if now <= residual * residual * first {
             break;
         }
-        let pulled = features.adjoint(rows, &pull(&features.scores(rows, &direction))?, gradient.len());
+        let pulled = curvature_of.of(&direction)?;
         let curvature = dot(&direction, &direction) + dot(&direction, &pulled);
         if !(0.0 < curvature && curvature < f64::INFINITY) {
             break;

@@ -1,7 +1,7 @@
-//! Newton steps over a few rows, against the residual of the dense equations.
+//! Newton steps and sums over a few rows, against dense equations sum by sum.
 
 use proptest::prelude::*;
-use rocmax_core::solve::{Features, newton_step, spring_pull};
+use rocmax_core::solve::{Curved, Features, adjoint, newton_step};
 use rocmax_core::{Ctx, Error};
 
 /// Dense and sparse features of some rows, their springs, and a gradient.
@@ -15,19 +15,20 @@ struct Case {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    (1_usize..80, 1_usize..12, prop::collection::vec((0_usize..12, 0.01..2.0, any::<bool>()), 1..30)).prop_flat_map(
-        |(dim, n, springs)| {
-            let value = prop_oneof![Just(0.0), -1.0..1.0];
-            let all = (prop::collection::vec(value, n * dim), prop::collection::vec(-1.0..1.0, dim));
-            all.prop_map(move |(values, gradient)| Case {
-                values,
-                gradient,
-                rows: springs.iter().map(|&(row, ..)| row % n).collect(),
-                stiffness: springs.iter().map(|&(_, stiffness, _)| stiffness).collect(),
-                starts: (0..springs.len()).filter(|&k| k == 0 || springs[k].2).collect(),
-            })
-        },
-    )
+    // Of 20 groups to one of 60 springs, so that some are large.
+    let groups = prop_oneof![Just(0.5), Just(0.03)]
+        .prop_flat_map(|new| prop::collection::vec((0_usize..12, 0.01..2.0, proptest::bool::weighted(new)), 1..60));
+    (1_usize..80, 1_usize..12, groups).prop_flat_map(|(dim, n, springs)| {
+        let value = prop_oneof![Just(0.0), -1.0..1.0];
+        let all = (prop::collection::vec(value, n * dim), prop::collection::vec(-1.0..1.0, dim));
+        all.prop_map(move |(values, gradient)| Case {
+            values,
+            gradient,
+            rows: springs.iter().map(|&(row, ..)| row % n).collect(),
+            stiffness: springs.iter().map(|&(_, stiffness, _)| stiffness).collect(),
+            starts: (0..springs.len()).filter(|&k| k == 0 || springs[k].2).collect(),
+        })
+    })
 }
 
 /// (I + X'HX) step, sum by sum.
@@ -66,7 +67,7 @@ proptest! {
 
     #[test]
     fn steps_solve_the_dense_equations(case in case(), until in prop_oneof![Just(0.3), Just(1e-6)]) {
-        let pull = |change: &[f64]| spring_pull(&case.starts, &case.stiffness, change);
+        let pull = Curved::Springs(&case.starts, &case.stiffness);
         let (rows, gradient, end) = (&case.rows, &case.gradient, (until, 1000));
         let (kept, columns, starts) = sparse(&case.values, gradient.len());
         let single: Vec<f32> = case.values.iter().map(|&x| x as f32).collect();
@@ -80,6 +81,19 @@ proptest! {
             let left: Vec<f64> = image(&case, step).iter().zip(gradient).map(|(i, g)| i + g).collect();
             prop_assert!(length(&left) <= (until + rounding) * length(gradient));
         }
+
+        let dim = gradient.len();
+        let sums = [
+            adjoint(Features::Dense(&case.values), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
+            adjoint(Features::<f64>::Sparse(&kept, &columns, &starts), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
+            adjoint(Features::Dense(&single), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
+        ];
+        for (sums, rounding) in sums.iter().zip([1e-12, 1e-12, 1e-4]) {
+            for (k, sum) in sums.iter().enumerate() {
+                let all: f64 = rows.iter().zip(&case.stiffness).map(|(row, coef)| coef * case.values[row * dim + k]).sum();
+                prop_assert!((sum - all).abs() <= rounding);
+            }
+        }
     }
 }
 
@@ -87,7 +101,7 @@ proptest! {
 fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     let (values, rows, gradient) = ([1.0, 2.0, 0.0, 1.0], [0, 1], [1.0, 1.0]);
     let steps = |pull: fn(&[f64]) -> rocmax_core::Result<Vec<f64>>, n| {
-        newton_step(Features::Dense(&values), &rows, pull, &gradient, (0.0, n), &Ctx::serial())
+        newton_step(Features::Dense(&values), &rows, Curved::Product(&pull), &gradient, (0.0, n), &Ctx::serial())
     };
     let strong = |change: &[f64]| Ok(change.to_vec());
     assert_eq!(steps(strong, 0).unwrap(), [0.0, 0.0]);
@@ -95,10 +109,33 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     assert_eq!(steps(strong, 1).unwrap(), [-2.0 / 12.0, -2.0 / 12.0]);
     assert_eq!(steps(|change| Ok(change.iter().map(|c| -10.0 * c).collect()), 9).unwrap(), [0.0, 0.0]);
     assert_eq!(steps(|change| Ok(vec![f64::INFINITY; change.len()]), 9).unwrap(), [0.0, 0.0]);
-    let failure = Error::Length { name: "change", expected: 3, got: 2 };
-    assert_eq!(steps(|change| spring_pull(&[0], &[1.0; 3], change), 1), Err(failure));
+    let failure = Error::Interrupted;
+    assert_eq!(steps(|_| Err(Error::Interrupted), 1), Err(failure));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let stopped =
-        newton_step(Features::Dense(&values), &rows, strong, &gradient, (0.1, 5), &Ctx::new(None, Some(&stop)));
-    assert_eq!(stopped, Err(Error::Interrupted));
+    let stopped = Ctx::new(None, Some(&stop));
+    let (features, springs) = (Features::Dense(&values), Curved::Springs(&[0], &[1.0; 3]));
+    let wrong = newton_step(features, &rows, springs, &gradient, (0.0, 1), &Ctx::serial());
+    assert_eq!(wrong, Err(Error::Length { name: "stiffness", expected: 2, got: 3 }));
+    let springs = Curved::Springs(&[0], &[1.0; 2]);
+    assert_eq!(newton_step(features, &rows, springs, &gradient, (0.1, 5), &stopped), Err(Error::Interrupted));
+    assert_eq!(adjoint(features, &rows, &[1.0; 2], 2, &stopped), Err(Error::Interrupted));
+    let wrong = adjoint(features, &rows, &[1.0], 2, &Ctx::serial());
+    assert_eq!(wrong, Err(Error::Length { name: "coefs", expected: 2, got: 1 }));
+}
+
+#[test]
+fn much_that_all_scores_have_in_common_costs_no_digits() {
+    // Rows far from 0 in single precision: the pulls are of the differences of their scores.
+    let (n, dim) = (40, 24);
+    let near: Vec<f32> = (0..n * dim).map(|k| ((k * 7919) % 97) as f32 / 97.0 - 0.5).collect();
+    let far: Vec<f32> = near.iter().map(|x| x + 64.0).collect();
+    let (rows, stiffness): (Vec<usize>, Vec<f64>) = ((0..n).collect(), vec![0.5; n]);
+    let gradient: Vec<f64> = (0..dim).map(|k| (k as f64).sin()).collect();
+    let step = |values: &[f32]| {
+        let springs = Curved::Springs(&[0], &stiffness);
+        newton_step(Features::Dense(values), &rows, springs, &gradient, (1e-4, 100), &Ctx::serial()).unwrap()
+    };
+    for (a, b) in step(&near).iter().zip(step(&far)) {
+        assert!((a - b).abs() < 2e-3);
+    }
 }

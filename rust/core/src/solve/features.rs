@@ -1,0 +1,170 @@
+//! Products with some rows of features.
+
+use std::ops::{Add, AddAssign, Mul};
+
+use crate::simd::fast;
+use crate::{Ctx, Error, Result};
+
+/// Rows between two looks at the stop flag.
+const LOOK: usize = 1 << 10;
+
+/// Rows that a product takes at once: their values are read once for every use of the vector.
+pub(super) const ROWS: usize = 4;
+/// Sums that run side by side in the product of a row.
+const LANES: usize = 16;
+
+/// A floating-point type of features, and of the products with them.
+pub trait Number:
+    Copy + Default + Add<Output = Self> + AddAssign + Mul<Output = Self> + Into<f64> + Send + Sync
+{
+    /// The nearest number of this type.
+    fn of(value: f64) -> Self;
+}
+
+impl Number for f32 {
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Number for f64 {
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+/// The features of samples.
+#[derive(Debug, Clone, Copy)]
+pub enum Features<'a, T> {
+    /// Every value, row after row.
+    Dense(&'a [T]),
+    /// The values that are stored, their columns, and where those of each row start and the last ones end.
+    Sparse(&'a [T], &'a [i32], &'a [i32]),
+}
+
+impl<T: Number> Features<'_, T> {
+    /// Writes the product of each row with a vector.
+    #[inline(always)]
+    pub(super) fn scores(self, rows: &[usize], vector: &[T], scores: &mut [f64]) {
+        for (rows, scores) in rows.chunks(ROWS).zip(scores.chunks_mut(ROWS)) {
+            match (self, rows) {
+                (Self::Dense(values), &[a, b, c, d]) => {
+                    scores.copy_from_slice(&dots([a, b, c, d].map(|row| of_row(values, row, vector.len())), vector));
+                }
+                (Self::Dense(values), _) => {
+                    for (score, &row) in scores.iter_mut().zip(rows) {
+                        [*score] = dots([of_row(values, row, vector.len())], vector);
+                    }
+                }
+                (Self::Sparse(values, columns, starts), _) => {
+                    for (score, &row) in scores.iter_mut().zip(rows) {
+                        let all = starts[row] as usize..starts[row + 1] as usize;
+                        *score = gathered(&values[all.clone()], &columns[all], vector);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the rows, each times a coefficient, to the sums.
+    #[inline(always)]
+    pub(super) fn add(self, rows: &[usize], coefs: &[T], sums: &mut [T]) {
+        for (rows, coefs) in rows.chunks(ROWS).zip(coefs.chunks(ROWS)) {
+            match (self, rows, coefs) {
+                (Self::Dense(values), &[a, b, c, d], &[p, q, r, s]) => {
+                    let [a, b, c, d] = [a, b, c, d].map(|row| of_row(values, row, sums.len()));
+                    for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                        *sum += p * a + q * b + (r * c + s * d);
+                    }
+                }
+                (Self::Dense(values), ..) => {
+                    for (&row, &coef) in rows.iter().zip(coefs) {
+                        let row = of_row(values, row, sums.len());
+                        sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += coef * x);
+                    }
+                }
+                (Self::Sparse(values, columns, starts), ..) => {
+                    for (&row, &coef) in rows.iter().zip(coefs) {
+                        let all = starts[row] as usize..starts[row + 1] as usize;
+                        let stored = columns[all.clone()].iter().zip(&values[all]);
+                        stored.for_each(|(&k, &x)| sums[k as usize] += coef * x);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sum of some rows of `dim` features, each times a coefficient. O(stored values of these rows).
+///
+/// # Errors
+/// [`Error::Length`] unless there is a coefficient for each row; [`Error::Interrupted`].
+pub fn adjoint<T: Number>(
+    features: Features<'_, T>,
+    rows: &[usize],
+    coefs: &[f64],
+    dim: usize,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<f64>> {
+    Error::check_len("coefs", rows.len(), coefs.len())?;
+    let (coefs, mut sums) = (numbers::<T>(coefs), vec![T::default(); dim]);
+    for (rows, coefs) in rows.chunks(LOOK).zip(coefs.chunks(LOOK)) {
+        ctx.check()?;
+        let sums = &mut sums[..];
+        fast!({ features.add(rows, coefs, sums) });
+    }
+    Ok(sums.into_iter().map(Into::into).collect())
+}
+
+pub(super) fn numbers<T: Number>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|&value| T::of(value)).collect()
+}
+
+#[inline(always)]
+fn of_row<T>(values: &[T], row: usize, dim: usize) -> &[T] {
+    &values[row * dim..][..dim]
+}
+
+/// The products of rows with a vector of their length.
+#[inline(always)]
+pub(super) fn dots<T: Number, const N: usize>(rows: [&[T]; N], y: &[T]) -> [f64; N] {
+    let (parts, rest_of_y) = y.as_chunks::<LANES>();
+    let parts_of = rows.map(|row| &row.as_chunks::<LANES>().0[..parts.len()]);
+    let mut sums = [[T::default(); LANES]; N];
+    for (at, y) in parts.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&parts_of) {
+            add_products(sums, &row[at], y);
+        }
+    }
+    let mut found = [0.0; N];
+    for ((found, sums), row) in found.iter_mut().zip(sums).zip(rows) {
+        let rest = row[y.len() - rest_of_y.len()..].iter().zip(rest_of_y);
+        let rest: f64 = rest.map(|(&x, &y)| (x * y).into()).sum();
+        *found = rest + sums.into_iter().map(Into::into).sum::<f64>();
+    }
+    found
+}
+
+#[inline(always)]
+fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
+    for k in 0..LANES {
+        sums[k] += x[k] * y[k];
+    }
+}
+
+/// The product of a sparse row with a vector, by four sums that do not wait for each other.
+#[inline(always)]
+fn gathered<T: Number>(values: &[T], columns: &[i32], vector: &[T]) -> f64 {
+    let mut sums = [T::default(); 4];
+    let (pairs, places) = (values.chunks_exact(4), columns.chunks_exact(4));
+    let rest = pairs.remainder().iter().zip(places.remainder());
+    rest.zip(0..).for_each(|((&x, &k), sum)| sums[sum] += x * vector[k as usize]);
+    for (x, k) in pairs.zip(places) {
+        for (sum, (&x, &k)) in sums.iter_mut().zip(x.iter().zip(k)) {
+            *sum += x * vector[k as usize];
+        }
+    }
+    sums.into_iter().map(Into::into).sum()
+}
