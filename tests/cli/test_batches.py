@@ -187,10 +187,12 @@ def test_faults_of_late_batches_name_their_row(
         ),
         (["--score", "text"], "column 'text' is String, not numeric"),
         (["--score", "s", "--weight", "zero"], "column 'zero' is 0 in every row"),
+        (["--score", "s", "--weight", "half"], "column 'half' leaves one class only"),
     ],
 )
 def test_columns_without_scores_or_weights(how: list[str], said: str, small: None, tmp_path: Path, run: Run) -> None:
     frame = table(np.random.default_rng(1)).with_columns(none=pl.lit(None), text=pl.lit("1"), zero=pl.lit(0))
+    frame = frame.with_columns(half=(pl.col("y") == "sick").cast(pl.Int8))
     frame.write_parquet(tmp_path / "d.parquet")
     code, out, err = run("evaluate", tmp_path / "d.parquet", "--label", "y", "--positive", "sick", *how)
     assert code == 1 and out == "" and one_line(err) and said in err

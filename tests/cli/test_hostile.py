@@ -83,6 +83,8 @@ FILES: list[tuple[str, bytes, str | None]] = [
     ("csv.parquet", GOOD, "cannot be read"),
     ("parquet.csv", PARQUET.getvalue(), None),
     ("text.txt", GOOD, "not .csv, .tsv or .parquet"),
+    ("book.xlsx", b"PK\x03\x04\0\0\0\0", "an .xlsx or .zip file: save the sheet as .csv"),
+    ("table.feather", b"ARROW1\0\0", "an arrow file: write it as .parquet"),
 ]
 
 

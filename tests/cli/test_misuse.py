@@ -1,7 +1,9 @@
 """What is wrong at the command line: one line that names it, an exit code, and nothing on standard output."""
 
+import os
 from collections.abc import Iterator
 from contextlib import chdir
+from pathlib import Path
 
 import pytest
 
@@ -189,3 +191,12 @@ def test_bad_usage_exits_with_2(arguments: list[str], said: str, run: Run) -> No
     assert code == 2 and out == "" and err.startswith("usage: "), err
     assert f"error: {said}" in err or said in err.splitlines()[-1]
     assert "\x1b" not in err
+
+
+def test_a_file_without_rights_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.touch(mode=0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user reads every file")
+    for command in (["evaluate", path, "--score", "s"], ["fit", path, "--out", tmp_path / "m"]):
+        assert run(*command, "--label", "y") == (1, "", f"rocmax: {path}: cannot be read: Permission denied\n")

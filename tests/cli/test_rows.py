@@ -157,6 +157,7 @@ def test_weights_and_groups_are_those_of_the_library(
         (["--weight", "patient"], 1, "holds 'p0' in row 1, which is not a number"),
         (["--weight", "c"], 1, "weights must be at least 0"),
         (["--weight", "zero"], 1, "column 'zero' is 0 in every row"),
+        (["--weight", "half"], 1, "data.csv: column 'half' leaves one class only: every row of the other has weight 0"),
         (["--groups", "nothing"], 1, "has no group in row 1"),
         (["--weight", "y"], 2, "--weight y: that column is already given as --label"),
         (["--groups", "a"], 2, "--groups a: that column is already given as --score"),
@@ -167,7 +168,8 @@ def test_weights_and_groups_are_those_of_the_library(
 def test_bad_weights_and_groups(
     how: list[str], code: int, said: str, frame: "pl.DataFrame", tmp_path: Path, run: Run
 ) -> None:
-    frame.with_columns(pl.lit(None).alias("nothing"), pl.lit(0).alias("zero")).write_csv(tmp_path / "data.csv")
+    more = {"nothing": pl.lit(None), "zero": pl.lit(0), "half": pl.col("y").cast(pl.Int8)}
+    frame.with_columns(**more).write_csv(tmp_path / "data.csv")
     for command in (["evaluate", tmp_path / "data.csv", "--score", "a"], ["compare", tmp_path / "data.csv"]):
         if command[0] == "compare":
             command += ["--score", "a", "b"]

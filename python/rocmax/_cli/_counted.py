@@ -17,8 +17,8 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
-from rocmax._cli._output import Failure, log
-from rocmax._cli._scored import Scored
+from rocmax._cli._output import Failure, log, reading
+from rocmax._cli._scored import ONE_CLASS, Scored
 from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._forms import CODES
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
@@ -50,7 +50,7 @@ def _n_rows(path: str) -> float:
         return 0
     if file.suffix.lower() == ".parquet":
         return source.n_rows(path)
-    with file.open("rb") as lines:
+    with reading(path), file.open("rb") as lines:
         begin = lines.read(_BEGIN)
     return file.stat().st_size / max(len(begin), 1) * begin.count(b"\n")
 
@@ -164,11 +164,14 @@ def read(arguments: Namespace) -> Counted:
     labels = _labels(arguments, form)
     found = Counted(arguments=arguments, columns=columns, labels=labels, notes=form.notes, wanted=wanted)
     counts: Counter[Any] = Counter()
+    n_weighted_positive = 0
     for part in found.parts():
         found.n_rows += len(part.positive)
         found.n_positive += int(np.count_nonzero(part.positive))
         found.n_dropped += part.n_dropped
-        found.n_weighted += len(part.positive) if part.weight is None else int(np.count_nonzero(part.weight))
+        counted = np.ones(len(part.positive), bool) if part.weight is None else part.weight > 0
+        found.n_weighted += int(np.count_nonzero(counted))
+        n_weighted_positive += int(np.count_nonzero(counted & part.positive))
         counts.update(part.labels)
         for name, scores in part.columns.items():
             columns[name].update(part.positive, scores, sample_weight=part.weight)
@@ -176,6 +179,8 @@ def read(arguments: Namespace) -> Counted:
         raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
     if not any(one.n_bins for one in columns.values()):
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
+    if not 0 < n_weighted_positive < found.n_weighted:
+        raise Failure(f"column {arguments.weight!r} {ONE_CLASS}")
     found.labels = labels.counted(counts)
     found.labels.tell(form)
     for name, ends in found.ends.items():

@@ -27,6 +27,7 @@ from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, in
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
 
+ONE_CLASS = "leaves one class only: every row of the other has weight 0"
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
 
 
@@ -225,6 +226,8 @@ def read(arguments: Namespace) -> Whole:
         groups=table.cluster_numbers(frame, groups) if groups else None,
         n_periods=1 if per is None else int(table.cluster_numbers(frame, [per], "value").max(initial=1)),
     )
+    if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
+        raise Failure(f"column {weight!r} {ONE_CLASS}")
     for name in named:
         numbers.tell_of_names(name, table.column(frame, name), form)
     for name, scores in found.columns.items():

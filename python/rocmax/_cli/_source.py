@@ -172,10 +172,9 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                 source.seek(0)
                 rows = pl.scan_parquet(source)
                 yield (rows if places is None else rows.select(pl.nth(places))), False
+            elif what := next((what for begin, what in _OTHERS.items() if magic.startswith(begin)), None):
+                raise Failure(f"{path}: {what}")
             elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
-                for begin, what in _OTHERS.items():
-                    if magic.startswith(begin):
-                        raise Failure(f"{path}: {what}")
                 text, lines, skip, own = written.dialect(source, magic, separator)
                 read.append(_Part(0, skip - (own is not None)))
                 separator = separator if form.separator else own or separator
