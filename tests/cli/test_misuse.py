@@ -62,7 +62,11 @@ WRONG = [
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 1, "cannot be written"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 2, "'': the name of a file is empty"),
+    (["evaluate", "", "--label", "y", "--score", "s"], 2, "'': the name of a file is empty; is a variable of the"),
+    (["fit", "good.csv", "--label", "y", "--out", ""], 2, "'': the name of a file is empty"),
+    (["evaluate", "good.csv", "--label", "0", "--score", "s"], 1, "column '0' not found; known are: 'y', 's', 't'"),
+    (["fit", "data.csv", "--label", "sick", "--out", "m"], 1, "column 'sick' not found; known are: 'diagnosis'"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "ss"], 1, "did you mean 's'?"),
     (
         ["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"],

@@ -65,6 +65,7 @@ def about(path: str) -> Iterator[None]:
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """Report as a Failure that a file cannot be opened or read."""
+    _require_name(path)
     if Path(path).is_dir():
         raise Failure(f"{path}: a folder, not a file")
     try:
@@ -100,12 +101,18 @@ def written(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def _failing(path: str) -> Iterator[None]:
     """Report as a Failure that a file cannot be written."""
+    _require_name(path)
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _require_name(path: str) -> None:
+    if not path:
+        raise Misuse("'': the name of a file is empty; is a variable of the shell not set?")
 
 
 def is_stdout(path: str | None) -> bool:

@@ -210,10 +210,11 @@ def _reason(error: str) -> str:
 
 
 def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names: Collection[str]) -> None:
-    """Fail if one of the first lines below the header has all names that it lacks."""
+    """Fail if one of the first lines below the header has all names that it lacks, and no number."""
     header = next((k for k, line in enumerate(lines) if k >= skip and line.strip()), 0)
     for k, line in enumerate(lines[header + 1 : skip + _TITLES], header + 2):
-        if {cell.strip(' "') for cell in line.split(separator)}.issuperset(names):
+        cells = {cell.strip(' "') for cell in line.split(separator)}
+        if cells.issuperset(names) and not any(map(is_number, cells)):
             what = f"line {k} has the names of columns, below {short(lines[header])!r}"
             raise Failure(f"{path}: {what}: take out the lines above it")
 
