@@ -1,12 +1,13 @@
 """``rocmax explain``: the weights or feature importances of a trained model."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rocmax._cli import _labels as classes
 from rocmax._cli import _model
@@ -112,17 +113,27 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
         X = features(source.Table(frame, is_text), model.schema, form)
 
-    def values(tables: Sequence[pl.DataFrame]) -> list[float]:
-        """Return the partial AUC of each of several tables, which are scored as one."""
-        scores = np.split(model.scored(pl.concat(tables)), len(tables))
-        return [float(partial_auc_score(positive, one, model.fpr_range)) for one in scores]
+    scores, columns = model.scored(X), list[dict[str, Any]]()
 
-    (whole,), columns = values([X]), list[dict[str, Any]]()
+    def value(of: NDArray[np.float64]) -> float:
+        return float(partial_auc_score(positive, of, model.fpr_range))
+
+    def values(name: str, seeds: Sequence[int]) -> Iterator[float]:
+        """Yield the partial AUC after each of several shuffles. Rows whose value stays keep their score."""
+        shuffled = [X[name].shuffle(seed=seed) for seed in seeds]
+        moved = [one.ne_missing(X[name]).arg_true() for one in shuffled]
+        table = pl.concat([X[rows].with_columns(one[rows]) for one, rows in zip(shuffled, moved, strict=True)])
+        again = model.scored(table) if len(table) else np.empty(0)
+        for rows, part in zip(moved, np.split(again, np.cumsum([len(rows) for rows in moved])[:-1]), strict=True):
+            of = scores.copy()
+            of[rows] = part
+            yield value(of)
+
+    whole, seeds = value(scores), range(_SHUFFLES)
     at_once = max(1, _ROWS // len(X))
     with report.progress("columns") as tell:
         for k, name in enumerate(used):
-            shuffled = [X.with_columns(X[name].shuffle(seed=seed)) for seed in range(_SHUFFLES)]
-            reached = [v for start in range(0, _SHUFFLES, at_once) for v in values(shuffled[start : start + at_once])]
+            reached = [v for start in seeds[::at_once] for v in values(name, seeds[start : start + at_once])]
             falls = whole - np.array(reached)
             columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
             tell(description=printable(name), completed=k + 1, total=len(used))
