@@ -1,6 +1,7 @@
 """Arguments of every subcommand; it imports little, so that ``--help`` and usage errors print at once."""
 
 import argparse
+from functools import cache
 from typing import Any, NoReturn
 
 from rocmax._cli import _measures as measures
@@ -53,6 +54,7 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
+@cache
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; the subcommand is in ``command``."""
     parser = _Parser(
