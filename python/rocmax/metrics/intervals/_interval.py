@@ -321,11 +321,11 @@ def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
     whole = fy >= 0
     share = np.full_like(inner, 0.5)  # of the way from x, the last point, to y, on the other side
     for _ in range(_MOST_STEPS):
-        with np.errstate(divide="ignore"):
-            least = np.minimum(_CLOSE / np.abs(y - x), 0.5)
-        if (whole | (least == 0.5)).all():
+        way = y - x
+        least = _CLOSE / np.maximum(np.abs(way), _CLOSE)
+        if (whole | (least >= 0.5)).all():
             break
-        at = x + np.clip(share, least, 1 - least) * (y - x)
+        at = x + np.minimum(np.maximum(share, least), 1 - least) * way
         f = gap(at)
         same = (f >= 0) == (fx >= 0)
         z, fz = np.where(same, x, y), np.where(same, fx, fy)

@@ -151,14 +151,17 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
         du = du * (_reached(high, n, u) - _reached(low, n, u)) / width
         wide = special.ndtri(u)
 
+    # The mean, and those of the highest of two and of three negatives.
+    means = np.stack([weight * p * ((high - x) / width) ** (p - 1) / width for p in (1, 2, 3)], axis=1)
+
     def at(a: F64) -> _Values:
         rates = special.ndtr(a[..., None] + b[:, None] * probits)
         inside, first, last = rates[..., :-2], rates[..., -2] * (low > 0), np.where(high < 1, rates[..., -1], 1.0)
-        theta = inside @ weight / width
-        square, cube = (inside @ (weight * p * ((high - x) / width) ** (p - 1)) / width for p in (2, 3))
-        moments = [(low * first**p + inside**p @ weight + (1 - high) * last**p) / width**p for p in (1, 2)]
+        theta, square, cube = np.moveaxis(inside @ means, -1, 0)
+        lowest = low / width * first + theta + (1 - high) / width * last
+        squares = (low * first**2 + inside**2 @ weight + (1 - high) * last**2) / width**2
         mean = special.ndtr(a[..., None] + b[:, None] * wide) @ du if exact else theta
-        v10, v01 = np.maximum(square - theta**2, 0.0), np.maximum(moments[1] - moments[0] ** 2, 0.0)
+        v10, v01 = np.maximum(square - theta**2, 0.0), np.maximum(squares - lowest**2, 0.0)
         return _Values(theta, mean, v10, v01, cube - 3 * theta * square + 2 * theta**3)
 
     return at
