@@ -44,7 +44,11 @@ def test_scikit_learns_own_tests_pass(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options, *files],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
+        env={
+            **os.environ,
+            "SCIPY_ARRAY_API": "1",
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+        },
         capture_output=True,
         text=True,
         timeout=200,
