@@ -246,17 +246,17 @@ mod tests {
     #[test]
     fn bounds_hold_at_once_and_after_merges_of_any_shape() -> Result<()> {
         let ctx = Ctx::serial();
-        for samples in streams(12000) {
+        for samples in streams(6000) {
             check(&pool(&samples, ERROR, &ctx)?, &samples);
             // One after the other, pooled each time.
             let mut held = Vec::new();
-            for part in samples.chunks(400) {
+            for part in samples.chunks(200) {
                 held.extend_from_slice(part);
                 held = pool(&held, ERROR, &ctx)?;
             }
             check(&held, &samples);
             // Pairs of pairs.
-            let mut level = samples.chunks(750).map(|part| pool(part, ERROR, &ctx)).collect::<Result<Vec<_>>>()?;
+            let mut level = samples.chunks(375).map(|part| pool(part, ERROR, &ctx)).collect::<Result<Vec<_>>>()?;
             while level.len() > 1 {
                 level = level.chunks(2).map(|pair| pool(&pair.concat(), ERROR, &ctx)).collect::<Result<_>>()?;
             }

@@ -160,7 +160,7 @@ fn steps_are_those_of_a_plain_sort_on_any_number_of_threads_in_any_order() {
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
     for (k, shape) in shapes(&mut next).into_iter().enumerate() {
-        for (n, share) in [(300, 0.5), (5_000, 0.3), (140_000, 0.3), (40_000, 0.001)] {
+        for (n, share) in [(300, 0.5), (5_000, 0.3), (70_000, 0.3), (40_000, 0.001)] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < share }).collect();
             let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
             let weights: Vec<f64> = (0..n).map(|i| if i < 2 { 1.0 } else { (4.0 * next()).floor() / 4.0 }).collect();

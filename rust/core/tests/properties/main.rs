@@ -278,7 +278,7 @@ proptest! {
 #[test]
 fn two_threads_give_the_same_bits() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let n = 300_000u64;
+    let n = 140_000u64;
     let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
     let labels: Vec<bool> = (0..n).map(|i| hash(i) % 7 == 0).collect();
     let weights: Vec<f64> = (0..n).map(|i| (hash(i * 17 + 3) % 1000) as f64 / 300.0).collect();

@@ -17,9 +17,9 @@ fn as_by_the_curve_on_any_number_of_threads() {
         (3000, 40.0, 1, 0.3),
         (20_000, 1e9, 2, 0.002),
         (20_000, 1e4, 2, 0.9),
-        (200_000, 1e9, 2, 0.3),
-        (200_000, 1e5, 2, 0.3),
-        (200_000, 300.0, 2, 0.3),
+        (80_000, 1e9, 2, 0.3),
+        (80_000, 1e5, 2, 0.3),
+        (80_000, 300.0, 2, 0.3),
     ] {
         let labels: Vec<bool> = (0..n).map(|i| if i < 4 { i < 2 } else { next() < share }).collect();
         // A few crowd so closely that they share their keys, and a few lie far out, some of these equal.
