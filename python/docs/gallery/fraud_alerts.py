@@ -28,12 +28,13 @@ y, day = labels[week], day[week]
 # -------------
 # ``("alerts", k)`` is the threshold at which as many payments as possible, but at most k, raise an alert: 500 for each
 # of the five days. The precision is the positive predictive value (PPV), the recall the true positive rate (TPR).
-# The threshold was chosen on the same payments. ``method="bootstrap"`` chooses it again in every resample, so that the
+# The threshold was chosen on the same payments. The bootstrap chooses it again in 500 resamples of them, so that the
 # intervals account for that.
-from rocmax.metrics import operating_point
+from rocmax.metrics import Bootstrap, operating_point
 
 days = len(np.unique(day))
-found = operating_point(y, scores, threshold=("alerts", 500 * days), method="bootstrap", random_state=0)
+draws = Bootstrap(500, stratified=False)
+found = operating_point(y, scores, threshold=("alerts", 500 * days), method=draws, random_state=0)
 print(f"threshold {found.threshold:.3f}: {found.tp + found.fp:,.0f} alerts in {days} days")
 for name, value, (low, high) in (
     ("precision", found.ppv, found.ppv_interval),

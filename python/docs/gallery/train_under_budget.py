@@ -90,8 +90,9 @@ print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 # values: the contribution of each column to the score of each row, here of the boosted trees above.
 from sklearn.inspection import permutation_importance
 
-importance = permutation_importance(ensemble, X_test, y_test, n_repeats=1, random_state=0).importances_mean
-shap = abs(trees.fit(X_train, y_train).booster_.predict(X_test, pred_contrib=True)[:, :-1]).mean(axis=0)
+some, labels = X_test[:800], y_test[:800]
+importance = permutation_importance(ensemble, some, labels, n_repeats=1, random_state=0).importances_mean
+shap = abs(trees.fit(X_train, y_train).booster_.predict(some, pred_contrib=True)[:, :-1]).mean(axis=0)
 for k in importance.argsort()[::-1][:5]:
     print(f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}   mean SHAP value {shap[k]:.2f}")
 
