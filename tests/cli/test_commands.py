@@ -259,7 +259,7 @@ def test_a_column_of_true_and_false_is_named_as_in_the_file(tmp_path: Path, run:
         assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == auc
 
 
-def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo(tmp_path: Path, run: Run, few_trees: None, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     code, out, _ = run("demo", "--json")

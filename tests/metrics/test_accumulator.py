@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC
 from rocmax.metrics.accumulator import _bins
@@ -22,7 +23,7 @@ def draw(n, seed=0, digits=1):
 
 
 @pytest.mark.filterwarnings("ignore:.* undercovers here")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(30, 60), deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 6), st.booleans(), st.booleans())
 def test_parts_in_any_order_give_the_whole(seed, n_parts, weighted, merged):
     y, s, w = draw(60, seed)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from profiles import cases
 from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import Bootstrap, operating_point
@@ -29,7 +30,7 @@ KEPT = {
 def test_limits_are_kept_as_often_as_stated(rule):
     rng = np.random.default_rng(4)
     found = []
-    for _ in range(500):
+    for _ in range(cases(250, 500)):
         y = rng.permutation(np.repeat([1, 0], 80)) if rule[0] != "alerts" else rng.integers(0, 2, 160)
         found.append(operating_point(y, rng.normal(size=160) + y, threshold=rule, guarantee=0.9))
     share = np.mean([KEPT[rule](one.threshold) for one in found])

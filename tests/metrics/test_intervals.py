@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, Bootstrap, PartialAUC
 from rocmax.metrics.intervals._hypothesis import adjusted
@@ -143,13 +144,13 @@ def test_sample_size_is_the_inverse_of_power():
         )
     # The power that it promises is about that of DeLong's test in simulated binormal data.
     size = metrics.auc_sample_size(0.7, power=0.8)
-    m, found = round(size.n_pos), 0
+    m, n, found = round(size.n_pos), cases(200, 400), 0
     rng = np.random.default_rng(0)
     y = np.arange(2 * m) < m
-    for _ in range(400):
+    for _ in range(n):
         s = rng.normal(size=2 * m) + np.sqrt(2) * stats.norm.ppf(0.7) * y
         found += metrics.infer(y, s).confidence_interval.low > 0.5
-    assert 0.7 < found / 400 < 0.9
+    assert 0.7 < found / n < 0.9
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_ends_of_score_intervals_solve_the_equation(n, share, fpr):
     y, s = drawn(n, share, seed=n + 1)
     b, q, m, n_neg = line(y, s, fpr)
     estimate = tpr_at(y, s, fpr)[0]
-    u, deviate = np.linspace(-8, 8, 100_001), np.linspace(-6, 6, 25)
+    u, deviate = np.linspace(-6, 6, 75_001), np.linspace(-6, 6, 25)
     share = stats.norm.pdf(deviate) / stats.norm.pdf(deviate).sum()
     spread = b * np.sqrt(q * (1 - q) / (n_neg + 2)) / stats.norm.pdf(stats.norm.ppf(q))
     r = stats.norm.cdf(u[:, None] + spread * deviate)

@@ -53,7 +53,7 @@ def test_equal_subgroups_are_seldom_found_to_differ(measure, clusters):
     rng, wrong = np.random.default_rng(0), 0
     y, site = np.tile(np.arange(110) < 10, 5), np.repeat(np.arange(5), 110)
     groups = {"groups": np.arange(550) // 2} if clusters else {}
-    for _ in range(cases(6, 20)):
+    for _ in range(cases(4, 20)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CoverageWarning)
             found = infer(y, rng.normal(size=550) + 0.95 * y, measure, by=site, **groups)

@@ -32,7 +32,7 @@ WEIGHTS = {
     "twos": lambda rng, n: np.full(n, 2.0),
     "decimal": lambda rng, n: rng.random(n) * (rng.random(n) < 0.8),
 }
-N_WALKS = cases(300, 10_000)
+N_WALKS = cases(150, 10_000)
 pytestmark = pytest.mark.timeout(cases(300, 7200))
 
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._runtime.settings import using
 from rocmax.designs import compact
@@ -223,13 +224,14 @@ def test_files(name, dtype, small_blocks, tmp_path):
     X, y, weight = samples(d=18)
     X = np.round(4 * X).astype(dtype)
     expected = None
-    for k, order in enumerate(("C", "F")):
-        for kind in (dtype, np.dtype(dtype).newbyteorder()):
-            stored = np.memmap(tmp_path / f"{k}{kind}", dtype=kind, mode="w+", shape=X.shape, order=order)
-            stored[:] = X
-            found = fitted(MODELS[name], stored, y, weight).decision_function(stored)
-            expected = found if expected is None else expected
-            np.testing.assert_array_equal(found, expected)
+    own, other = dtype, np.dtype(dtype).newbyteorder()
+    ways = [("C", own), ("F", other), ("C", other), ("F", own)]
+    for k, (order, kind) in enumerate(cases(ways[:2], ways)):
+        stored = np.memmap(tmp_path / f"{k}{kind}", dtype=kind, mode="w+", shape=X.shape, order=order)
+        stored[:] = X
+        found = fitted(MODELS[name], stored, y, weight).decision_function(stored)
+        expected = found if expected is None else expected
+        np.testing.assert_array_equal(found, expected)
     if MODELS[name].__class__ in (AUCRLS, RLS, AUCRLSCV, RLSCV):  # others choose their steps by what a product costs
         held = X if dtype == np.float32 else X.astype(np.float64)
         np.testing.assert_array_equal(fitted(MODELS[name], held, y, weight).decision_function(held), expected)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_risks as reference
+from profiles import cases
 from rocmax import PartialAUCSVC
 from rocmax._runtime.settings import using
 from rocmax.estimators import _training
@@ -24,7 +25,11 @@ from rocmax.metrics import tpr_at_fpr_score
 
 
 @parametrize_with_checks(
-    [PartialAUCSVC(), PartialAUCSVC((0.0, 0.3), surrogate="tight"), PartialAUCSVC((0.1, 0.5), surrogate="ramp")]
+    [
+        PartialAUCSVC(),
+        PartialAUCSVC((0.1, 0.5), surrogate="ramp"),
+        *cases([], [PartialAUCSVC((0.0, 0.3), surrogate="tight")]),
+    ]
 )
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
@@ -286,7 +291,7 @@ def test_features_too_large_to_square_are_refused(surrogate):
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
 @pytest.mark.filterwarnings("ignore")
 def test_extreme_scales_and_few_samples_end_with_a_model_or_an_error_that_says_what_to_do(fpr_range, surrogate):
-    for seed in range(16):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 25))
         y = np.arange(n) < max(1, n // 4)

@@ -10,21 +10,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_rls as reference
+from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC
 from rocmax.exceptions import PositiveClassWarning
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "auc_rls.json").read_text())["cases"]
 
 
+# One of each class; with and without a kernel, both kinds of folds.
 @parametrize_with_checks(
     [
         AUCRLS(),
-        AUCRLS(kernel="rbf"),
-        RLS(),
         RLS(kernel="poly", coef0=1.0),
-        AUCRLSCV(5),
         AUCRLSCV(5, cv="leave-one-out", kernel="rbf"),
         RLSCV(5, cv=3),
+        *cases([], [AUCRLS(kernel="rbf"), RLS(), AUCRLSCV(5)]),
     ]
 )
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")

@@ -71,7 +71,7 @@ def test_problems_that_stalled(problem, surrogate):
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
 def test_tiny_problems_converge(surrogate):
     rng = np.random.default_rng(0)
-    for _ in range(cases(150, 10_000)):
+    for _ in range(cases(80, 10_000)):
         n, d = int(rng.integers(3, 16)), int(rng.integers(1, 4))
         y = rng.random(n) < 0.4
         y[:2] = True, False

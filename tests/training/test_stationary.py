@@ -33,7 +33,7 @@ def test_a_kink_above_the_range_does_not_hold_a_fit(x, fpr_range, surrogate, C, 
 def test_separable_fits_have_no_lower_model_nearby():
     from stationary import failures
 
-    assert not failures(cases(100, 2000), 150)[0]
+    assert not failures(cases(50, 2000), 150)[0]
 
 
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
