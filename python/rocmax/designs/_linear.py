@@ -21,8 +21,8 @@ _NARROWER = 2.0
 # The least square of the longest row in single precision: products with coefficients of shorter ones are lost.
 _SHORTEST = 1e-25
 _FLOATS = np.dtype(np.float32), np.dtype(np.float64)
-# Rows that are centred at a time: they stay in the cache. Rows for a rough mean.
-_ROWS, SOME = 4, 50
+# Values that are centred at a time: they stay in the cache. Rows for a rough mean.
+_VALUES, SOME = 1 << 15, 50
 
 
 class _LinearDesign(Design):
@@ -105,7 +105,7 @@ class DenseDesign(_LinearDesign):
         n = self.n_samples if rows is None else len(rows)
         X, mean, longest = np.empty((n, self.dim), dtype=np.float32), self._X.mean(axis=0), 0.0
         with np.errstate(over="ignore"):
-            for some in slices(n, _ROWS):
+            for some in slices(n, _VALUES // self.dim):
                 np.subtract(self._X[some if rows is None else rows[some]], mean, out=X[some], casting="same_kind")
                 longest = np.maximum(longest, np.einsum("ij,ij->i", X[some], X[some]).max())  # may be NaN
         return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None

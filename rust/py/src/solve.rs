@@ -96,13 +96,13 @@ macro_rules! with_features {
     };
 }
 
-/// What a call needs that reads some rows of `dim` features.
+/// What a call needs that reads some rows of `dim` features. A vector instruction multiplies eight.
 fn need<T>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Need {
     let work = match features {
         Features::Dense(_) => rows.len() * dim,
         Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
     };
-    Need { work, bytes: work / 8 + 64 * (dim + rows.len()) }
+    Need { work: work / 8, bytes: work / 8 + 64 * (dim + rows.len()) }
 }
 
 fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
