@@ -1,9 +1,10 @@
 """Every mechanism of the linear solvers switched off in turn: what its loss costs, on every kind of data.
 
 Each line is one fit with one mechanism off, beside the same fit with all of them on: steps, passes over the features
-(products with X or with its transpose, as shares of all rows), oracle calls, processor time, the objective that was
-reached and the partial AUC of the training samples. Passes and calls are counted, so that they are the same on a busy
-machine. A mechanism whose loss costs less than 10 % everywhere, in time and in objective, is not worth its lines.
+(products with X or with its transpose, as shares of all rows; the core does not count those of Newton steps), oracle
+calls, processor time, the objective that was reached and the partial AUC of the training samples. Passes and calls are
+counted, so that they are the same on a busy machine. A mechanism whose loss costs less than 10 % everywhere, in time
+and in objective, is not worth its lines.
 
 Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE] [--page FILE]
 With --csv, fits that the file holds are not run again. --data adds sets of the folder (letter, Reuters earn, hiva).
@@ -38,6 +39,7 @@ from rocmax.risks import Oracle
 TRAINING = "rocmax.estimators._training"
 CONVEX = "rocmax.solvers._convex"
 CONCAVE = "rocmax.solvers._convex_concave"
+LINEAR = "rocmax.designs._linear"
 
 
 def nothing(*_: Any, **__: Any) -> None:
@@ -80,8 +82,12 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "rough master": [(f"{CONVEX}._MASTER_TOL", 1e-6)],
     "penalty grows": [("rocmax.solvers._augmented._GROWTH", 1.0)],
     "penalty falls": [("rocmax.solvers._augmented._RELIEF", 1.0)],
+    "rows read in place": [
+        (f"{LINEAR}.DenseDesign.newton_step", nothing),
+        (f"{LINEAR}.SparseDesign.newton_step", nothing),
+    ],
     "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 0.0)],
-    "exact springs": [("rocmax.solvers._steps.is_small", no)],
+    "exact springs": [("rocmax.solvers._steps._ENTRIES", 0)],
 }
 
 
