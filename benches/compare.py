@@ -36,6 +36,7 @@ CASES = [
     "replicates-normal-f64-300-100000",
     *(f"{work}-normal-f64-300-{n}" for work, n in product(CURVES, (100_000, 1_000_000))),
     *(f"{work}-normal-f64-300-{n}" for work, n in product(RISKS, (1000, 100_000))),
+    *(f"newton-normal-{kind}-300-100000" for kind in ("f64", "f32")),
 ]
 
 

@@ -13,11 +13,12 @@ use rocmax_core::count::Limits;
 use rocmax_core::curve::{self, Measure, Normalize, Points, Scratch};
 use rocmax_core::resample::{self, Resampling, Scheme};
 use rocmax_core::risk::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::solve::{Curved, Features, Number, newton_step};
 use rocmax_core::variance::{Placements, WeightKind};
 use rocmax_core::{Column, Ctx, Labels, Problem, RateRange};
 
 /// What is done with labels and scores.
-const WORKS: [&str; 20] = [
+const WORKS: [&str; 21] = [
     "auc",
     "auc2",
     "moments",
@@ -33,6 +34,7 @@ const WORKS: [&str; 20] = [
     "hinge",
     "smooth",
     "proximal",
+    "newton",
     "weighted_tight",
     "weighted_between",
     "weighted_hinge",
@@ -168,6 +170,18 @@ fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, 
     })
 }
 
+/// A Newton step of ten products. The numbers are features, 250 a row; springs are in two groups.
+fn newton<T: Number>(features: &[T], repeats: usize) -> (f64, Duration) {
+    let (dim, n_rows) = (250, features.len() / 250);
+    let (rows, stiffness): (Vec<usize>, Vec<f64>) = ((0..n_rows).collect(), vec![0.01; n_rows]);
+    let (starts, gradient) = ([0, n_rows / 3], vec![1.0; dim]);
+    let springs = Curved::Springs(&starts, &stiffness);
+    run(repeats, &mut || {
+        let found = newton_step(Features::Dense(features), &rows, springs, &gradient, (0.0, 10), &Ctx::serial());
+        found.expect("a step").iter().sum()
+    })
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(name) = arguments.first() else { return names().for_each(|name| println!("{name}")) };
@@ -183,6 +197,8 @@ fn main() {
     let (value, least) = match (work, float) {
         ("tight" | "between" | "hinge" | "smooth" | "proximal", _) => risk(work, labels, &scores, repeats),
         (work, _) if work.starts_with("weighted_") => risk(work, labels, &scores, repeats),
+        ("newton", "f32") => newton(&narrow, repeats),
+        ("newton", _) => newton(&scores, repeats),
         ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
         ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),
         (_, "f32") => measures(work, &labels, narrow.as_slice().into(), (repeats, limits)),

@@ -42,7 +42,8 @@ class Augmented:
     are the next multipliers, and cuts of R, which give the `bound`. About ten inner problems reach any accuracy, also
     on wide and separable data, where many samples matter (Rockafellar, 1976; Li, Sun and Toh, 2018).
 
-    Holds up to ten vectors over the samples for each hinge, and the features of at most half of the samples.
+    Holds up to ten vectors over the samples for each hinge and, of designs whose rows the core does not read in place,
+    the features of at most half of the samples.
     """
 
     def __init__(self, objective: Objective, bundle: Bundle, model: Model, left: float) -> None:
