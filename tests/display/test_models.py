@@ -191,6 +191,8 @@ def test_weights_have_names_and_an_order() -> None:
         (lambda: ScoreDisplay.from_predictions(Y, np.where(Y, 1e308, -1e308)), "y_score spans -1e"),
         (lambda: ScoreDisplay.from_predictions(Y, X), "y_score must be of one model, got 5"),
         (lambda: ReliabilityDisplay.from_predictions(Y, S), r"y_prob must lie in \[0, 1\]"),
+        (lambda: ReliabilityDisplay.from_predictions(Y, {}), "y_prob is empty: there is no model"),
+        (lambda: ReliabilityDisplay.from_predictions(Y, {"a": ["x"] * len(Y)}), r"y_prob\['a'\] must be numeric"),
         (lambda: ReliabilityDisplay.from_predictions(Y, P, n_bins=1.5), "n_bins must be a whole number"),
         (lambda: ReliabilityDisplay.from_predictions(Y, np.where(X[:, 0] > 2, np.nan, P)), "y_prob must be finite"),
         (lambda: ScoreDisplay.from_predictions(Y, S, sample_weight=1.0 - Y), "sample_weight leaves one class only"),

@@ -211,6 +211,8 @@ def test_messages():
         infer(y, np.linspace(0, 1, len(y)), NetBenefit(0.2), higher_is_better=False)
     with pytest.raises(ValueError, match="threshold must be"):
         NetBenefit(1.0)
+    with pytest.raises(ValueError, match=r"threshold must be a number in \(0, 1\), got None"):
+        NetBenefit(None)
     with pytest.raises(ValueError, match=r"low must be below high by more than 1e-9 of high, got low=0\.1 and"):
         LogAUC(0.1, 0.1)
     with pytest.raises(ValueError, match="low must be"):

@@ -53,6 +53,13 @@ def test_power_is_a_number_where_it_is_nearly_0_or_1():
                 assert ((power >= 0) & (power <= 1)).all(), (difference, how)
 
 
+@pytest.mark.parametrize("plan", [mrmc_power, mrmc_sample_size])
+def test_a_difference_of_small_integers_does_not_overflow(plan):
+    y, s, names = simulated(r=2)
+    with pytest.raises(ValueError, match="difference must be at most 1, between values of AUC"):
+        plan(mrmc_analysis(y, s, **names), difference=np.int8(-128))
+
+
 @pytest.mark.filterwarnings("ignore:LogAUC")
 def test_nothing_is_planned_from_a_pilot_without_covariances():
     truth, rng = np.arange(20) < 3, np.random.default_rng(0)

@@ -123,3 +123,5 @@ def test_a_part_of_the_names_is_not_enough():
         mrmc_analysis(**given)
     with pytest.raises(ValueError, match=r"case must have shape \(30,\), one row per case"):
         mrmc_analysis(TRUTH, wide(), case=[1, 2])
+    with pytest.raises(ValueError, match=r"groups is not an array: .* inhomogeneous"):
+        mrmc_analysis(TRUTH, wide(), groups=[[1], *([[1, 2]] * 29)])

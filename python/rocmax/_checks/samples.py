@@ -189,20 +189,20 @@ def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) ->
     return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
 
 
-def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] | None]:
+def named_columns(y_score: Any, remedy: str = "", of: str = "y_score") -> tuple[Any, tuple[str, ...] | None]:
     """Return the scores of several models as an array, and their names from a mapping or the columns of a frame."""
     if not isinstance(y_score, Mapping):
         names = frame_names(y_score)
         numbered = names == list(range(len(names)))  # a frame without names
         return y_score, None if numbered else _distinct(names)
     if not y_score:
-        raise ValueError("y_score is empty: there is no model to measure")
-    held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}
+        raise ValueError(f"{of} is empty: there is no model to measure")
+    held = {f"{of}[{_name(name)!r}]": column for name, column in y_score.items()}
     columns = [scores(column, name, remedy) for name, column in held.items()]
     for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise ValueError(
-                f"{name} must have shape (n_samples,), as all of y_score, got {column.shape} and {columns[0].shape}"
+                f"{name} must have shape (n_samples,), as all of {of}, got {column.shape} and {columns[0].shape}"
             )
         require_finite(column, name, remedy)
     return np.column_stack(columns), _distinct(y_score)

@@ -58,9 +58,8 @@ class NetBenefit(RankedMeasure):
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "prevalence"):
-            if getattr(self, name) is not None:
-                self._read_number(name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        for name in ("threshold",) if self.prevalence is None else ("threshold", "prevalence"):
+            self._read_number(name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -214,9 +214,8 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMC
             f"pilot has no covariances ({pilot.no_interval}): give mrmc_analysis covariance='jackknife', or use a pilot"
             " with more cases"
         )
-    difference_in_range(difference, "difference")
     least, most = pilot.measure.bounds
-    if not abs(difference) <= most - least:
+    if not abs(difference_in_range(difference, "difference")) <= most - least:
         raise ValueError(
             f"difference must be at most {most - least:g}, between values of {pilot.measure}, got {difference!r}"
         )

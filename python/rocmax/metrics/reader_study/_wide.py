@@ -55,7 +55,10 @@ def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
 
 
 def _check_rows(values: Any, name: str, n_rows: int) -> None:
-    shape = np.shape(in_numpy(values))
+    try:
+        shape = np.shape(in_numpy(values))
+    except ValueError as error:  # of rows of different lengths
+        raise ValueError(f"{name} is not an array: {shown(error)}") from error
     if shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
 

@@ -64,7 +64,7 @@ class Arguments(NamedTuple):
         """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""
         name, of_scores = self.names
         advice = {"remedy": self.remedy} if self.remedy else {}
-        columns, models = named_columns(self.y_score, self.remedy)
+        columns, models = named_columns(self.y_score, self.remedy, of_scores)
         y, positive = labels(self.y_true, self.pos_label, name, **advice)
         s = scores(columns, of_scores, **advice)
         if len(s) != len(y):

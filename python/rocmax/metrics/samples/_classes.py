@@ -93,7 +93,7 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
     y_score = given.y_score if model is None else given.y_score[model]
     advice = given.remedy
     y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
-    s = scores(named_columns(y_score, advice)[0] if isinstance(y_score, Mapping) else y_score, name, advice)
+    s = scores(named_columns(y_score, advice, name)[0] if isinstance(y_score, Mapping) else y_score, name, advice)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
