@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax.metrics import Samples
+from rocmax.metrics import BEDROC, RIE, Samples, compare, infer
 
 N = 90
 Y = np.arange(N) % 2
@@ -69,3 +69,10 @@ def test_rows_that_are_no_positions_are_refused(rows):
     for samples in (Samples(Y, MODELS), Samples(np.arange(len(Y)) % 3, MODELS)):
         with pytest.raises(IndexError, match=f"rows must be positions below {len(Y)}, or a mask of that length, got"):
             samples.take(rows)
+
+
+@pytest.mark.parametrize("measures", [(BEDROC(), RIE()), ("bedroc", RIE()), (BEDROC(), "rie"), ("bedroc", "rie")])
+def test_two_measures_are_refused(measures):
+    for function, scores in ((infer, S), (compare, MODELS)):
+        with pytest.raises(TypeError, match=rf"{function.__name__}\(\) takes no y_score beside Samples"):
+            function(Samples(Y, scores), *measures)

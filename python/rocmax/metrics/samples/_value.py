@@ -41,7 +41,7 @@ def value_of(kind: type[V], function: Callable[..., Any], y_true: Any, y_score: 
 
 def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
     """Return scores and measure of a call with a value first, where the measure may be the second argument."""
-    is_measure = callable(second) or (isinstance(second, str) and measure == "auc")
+    is_measure = (callable(second) or isinstance(second, str)) and isinstance(measure, str) and measure == "auc"
     return (None, second) if is_measure else (second, measure)
 
 
