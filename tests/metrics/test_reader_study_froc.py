@@ -203,3 +203,13 @@ def test_numbers_of_lesions_may_be_whole_floats():
     for wrong in (np.nan, 1.5, np.inf, -1.0, True):
         with pytest.raises(ValueError, match=r"n_lesions\['case 0'\] must be a whole number of at least 0, got"):
             froc_readings(**given, n_lesions=LESIONS | {"case 0": wrong})
+
+
+def test_ratings_may_be_as_low_as_floats_go():
+    given = marks()
+    expected = mrmc_analysis(**froc_readings(**given, n_lesions=LESIONS)).estimates
+    low = given | {"rating": -1.7e308 / given["rating"]}
+    np.testing.assert_array_equal(mrmc_analysis(**froc_readings(**low, n_lesions=LESIONS)).estimates, expected)
+    lowest = given | {"rating": np.where(given["rating"] == 1, -np.finfo(float).max, given["rating"])}
+    with pytest.raises(ValueError, match=r"rating must be above -1\.797\d*e\+308, below which cases without a mark"):
+        froc_readings(**lowest, n_lesions=LESIONS)

@@ -124,7 +124,10 @@ def froc_readings(
         table = np.hstack([of_lesions, of_cases[:, kept]])
         kept = np.concatenate([whose, kept])
         weight = np.where(truth, 1 / np.maximum(n_held[kept], 1), 1.0) if figure_of_merit.startswith("w") else None
-    unmarked = score.min() - max(1.0, abs(score.min()))
+    lowest = float(score.min())
+    unmarked = max(lowest - max(1.0, abs(lowest)), -np.finfo(float).max)
+    if not unmarked < lowest:
+        raise ValueError(f"rating must be above {lowest!r}, below which cases without a mark have no place; scale it")
     i, k = np.indices(table.shape).reshape(2, -1)
     found = {
         "y_true": truth[k],
