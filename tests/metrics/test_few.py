@@ -18,7 +18,7 @@ def height(x, a, b):
     return stats.norm.cdf(a + b * stats.norm.ppf(x))
 
 
-def simulated(a, b, sizes, span, n_simulated=20_000):
+def simulated(a, b, sizes, span, n_simulated=40_000):
     """Estimates on the curve, by ranks that are drawn: positives by how many of the negatives they are above."""
     m, n = sizes
     rng = np.random.default_rng(0)
@@ -127,8 +127,6 @@ def test_a_value_is_rejected_where_the_interval_leaves_it_out(measure):
                     continue
                 tested = {"null_value": null}
                 assert (metrics.infer(y, s, **options, **tested).pvalue <= alpha) == (not low <= null <= high)
-                if cases(alpha < 0.1, False):  # the one-sided p-values are those of the level 0.2
-                    continue
                 less = metrics.infer(y, s, alternative="less", **options, **tested).pvalue
                 greater = metrics.infer(y, s, alternative="greater", **options, **tested).pvalue
                 assert ((less <= alpha / 2), (greater <= alpha / 2)) == (null > high, null < low)

@@ -16,7 +16,7 @@ def drawn(rng, m, n, areas, correlation):
 
 
 def rate(test):
-    return np.mean([test() for _ in range(cases(50, 400))])
+    return np.mean([test() for _ in range(cases(60, 400))])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def models(m, n, seed=0, digits=None, shift=(1.5, 1.0)):
 
 def naive_distance(y, s, measure, null, correlation):
     """The least distance of a pair of values whose difference is `null`, by one-sided tests of either model."""
-    values = np.linspace(*measure.bounds, 401)[1:-1]
+    values = np.linspace(*measure.bounds, 4001)[1:-1]
     values = values[(values - null > measure.bounds[0]) & (values - null < measure.bounds[1])]
 
     def quantile(score, value):
@@ -45,9 +45,9 @@ def naive_distance(y, s, measure, null, correlation):
         u, v = quantile(s[:, 0], value), quantile(s[:, 1], value - null)
         return (u**2 - 2 * correlation * u * v + v**2) / (1 - correlation**2)
 
-    few = values[::8]
+    few = values[::40]
     near = few[np.argmin([at(value) for value in few])]
-    return np.sqrt(min(at(value) for value in values[np.abs(values - near) < 0.021]))
+    return np.sqrt(min(at(value) for value in values[np.abs(values - near) < 0.011]))
 
 
 @pytest.mark.parametrize(("m", "n", "digits"), [(5, 45, None), (30, 40, 1)])

@@ -1,5 +1,6 @@
 """Steps of the core solve Newton's equations of some samples, as dense matrices do, whatever the storage."""
 
+import textwrap
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+import fresh
 from rocmax import PartialAUCSVC, _core
 from rocmax._runtime.settings import using
 from rocmax.designs import KernelDesign, SubsetDesign, as_design
@@ -132,6 +134,37 @@ def test_rows_of_a_design_and_the_layout_do_not_change_a_bit():
         assert np.array_equal(design.newton_step(pull.rows, pull, gradient, (0.1, 50)), expected)
     whole = SubsetDesign(as_design(X), places)
     assert np.array_equal(whole.newton_step(back, pull, gradient, (0.1, 50)), expected)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6, 1.0])
+def test_the_layout_does_not_change_a_bit_of_an_adjoint(share):
+    rng = np.random.default_rng(7)
+    for dtype in (np.float64, np.float32):
+        X = features(300).astype(dtype)
+        coefs = rng.standard_normal((2, N)) * (np.arange(N) < share * N)
+        with using(small_product=0):
+            expected = as_design(X).adjoint(coefs)
+            np.testing.assert_allclose(expected, coefs @ X, atol=1e-12 if dtype == np.float64 else 1e-4)
+            for other in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X.astype(X.dtype.newbyteorder())):
+                assert np.array_equal(DenseDesign(other).adjoint(coefs), expected)
+
+
+def test_steps_of_sparse_rows_in_many_groups_hold_no_dense_rows():
+    script = """
+        import resource
+        import numpy as np, scipy.sparse as sp
+        from rocmax.designs import as_design
+        from rocmax.solvers._steps import Springs
+        n, dim = 2040, 1 << 20
+        X = as_design(sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, dim)))
+        springs = Springs(np.arange(n), np.arange(0, n, 17), np.ones(n))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        step = X.newton_step(springs.rows, springs, np.ones(dim), (0.0, 2))
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert np.isfinite(step).all() and after - before < 200_000, (before, after)  # 120 rows would be 1 GB
+    """
+    found = fresh.run(textwrap.dedent(script))
+    assert found.returncode == 0, found.stderr
 
 
 def test_other_designs_take_the_same_step_by_their_own_products(tmp_path):

@@ -89,14 +89,13 @@ def test_only_wide_features_are_reduced_whatever_memory_is_free():
         assert RowSpace.of(X, 1).rank == 149
 
 
-CHOICES = [((0.0, 0.2), "auto", [0.01, 1.0, 100.0]), ((0.0, 1.0), "tight", [0.01, 1.0]), ((0.1, 0.3), "ramp", [1.0])]
-
-
-# Every choice of dense features; of the others, which only the factor knows of, one each.
 @pytest.mark.parametrize(
-    ("kind", "weighted", "fpr_range", "surrogate", "Cs"),
-    [("dense", weighted, *choice) for choice in CHOICES for weighted in (False, True)]
-    + [("float32", False, *CHOICES[1]), ("sparse", True, *CHOICES[2]), ("off centre", False, *CHOICES[0])],
+    ("kind", "weighted"),
+    [("dense", False), ("dense", True), ("float32", False), ("sparse", True), ("off centre", False)],
+)
+@pytest.mark.parametrize(
+    ("fpr_range", "surrogate", "Cs"),
+    [((0.0, 0.2), "auto", [0.01, 1.0, 100.0]), ((0.0, 1.0), "tight", [0.01, 1.0]), ((0.1, 0.3), "ramp", [1.0])],
 )
 def test_the_choice_is_that_of_the_features(unreduced, kind, weighted, fpr_range, surrogate, Cs):
     X, y = wide()

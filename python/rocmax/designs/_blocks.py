@@ -31,6 +31,11 @@ def _is_in_rows(X: AnyArray) -> bool:
     return type(X) is np.ndarray and flags.c_contiguous and flags.aligned and X.dtype.isnative and 1 not in X.shape
 
 
+def is_plain(X: Any) -> bool:
+    """Whether products read X as it is: an array of floats in C order, in memory."""
+    return _is_in_rows(X) and X.dtype in _FLOATS
+
+
 def slices(size: int, step: int) -> Iterator[slice]:
     """Yield the slices of at least 1 and at most `step` that cover range(size)."""
     step = max(1, step)
@@ -46,7 +51,7 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     n_samples, dim = X.shape
     width = max(1, -(-dim // max(1, -(-dim // settings().tile_columns))))
     height = min(settings().tile_rows, _BLOCK // (8 * width))
-    if n_samples <= height and width == dim and X.dtype in _FLOATS and _is_in_rows(X):
+    if n_samples <= height and width == dim and is_plain(X):
         yield slice(0, n_samples), slice(0, dim), X  # to cut small features takes longer than to multiply them
         return
     as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative

@@ -10,7 +10,7 @@ from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design, Pull
-from rocmax.designs._blocks import as_float, in_rows, row_blocks, slices, tiles
+from rocmax.designs._blocks import as_float, in_rows, is_plain, row_blocks, slices, tiles
 from rocmax.designs._moments import add_moments, rough_mean, some_rows
 
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: where it reads their rows in
@@ -20,7 +20,8 @@ _FEW, _FEW_COPIED = 0.7, 0.4
 _NARROWER = 2.0
 # The least square of the longest row in single precision: products with coefficients of shorter ones are lost.
 _SHORTEST = 1e-25
-_FLOATS = np.dtype(np.float32), np.dtype(np.float64)
+# Values that an adjoint reads at a time: copied, if X is not plain.
+_COPIED = 1 << 23
 # Values that are centred at a time: they stay in the cache. Rows for a rough mean.
 _VALUES, SOME = 1 << 15, 50
 
@@ -47,9 +48,8 @@ class DenseDesign(_LinearDesign):
         # What products in double precision subtract from each row; None: products are those of X as it is.
         self._origin = origin
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
-        # Whether the core reads rows where they are.
-        in_rows = type(X) is np.ndarray and X.flags.c_contiguous and X.flags.aligned
-        self._in_place = in_rows and X.dtype in _FLOATS and origin is None
+        # Whether the core reads rows of X.
+        self._in_memory = origin is None and type(X) is np.ndarray
 
     def accurate(self, *, shifted: bool = True) -> "DenseDesign":
         origin = rough_mean(some_rows(self._X, SOME)) * shifted
@@ -73,15 +73,17 @@ class DenseDesign(_LinearDesign):
         return scores
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        looked_at = self._X.size > settings().small_product
-        if looked_at and self._in_place:
+        large, vectors = self._X.size > settings().small_product, np.zeros((len(coefs), self.dim))
+        if large and self._in_memory:
             used = _used(coefs)
             if len(used) <= _FEW * self.n_samples:
-                return np.array([_core.adjoint(self._X, used, coef[used], self.dim) for coef in coefs])
-        vectors = np.zeros((len(coefs), self.dim))
+                for some in slices(len(used), _COPIED // self.dim):
+                    features, places = self._read(used[some])
+                    vectors += [_core.adjoint(features, places, coef[used[some]], self.dim) for coef in coefs]
+                return vectors
         for rows, columns, X in self._tiles():
             block = coefs_of(coefs, rows, X.dtype)
-            if looked_at:
+            if large and not self._in_memory:
                 used = np.flatnonzero(block.any(axis=0))
                 if len(used) <= _FEW_COPIED * len(X):
                     block, X = block[:, used], X[used]
@@ -92,12 +94,14 @@ class DenseDesign(_LinearDesign):
         return DenseDesign(in_rows(self._X[index]), self._origin)
 
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
-        X = self._X
-        if type(X) is not np.ndarray or self._origin is not None:
+        if not self._in_memory:
             return None
-        if not self._in_place:
-            X, rows = in_rows(as_float(X[rows])), np.arange(len(rows))
+        X, rows = self._read(rows)
         return _core.newton_step(X, rows, pull.core, gradient, until)
+
+    def _read(self, rows: Rows) -> tuple[AnyArray, Rows]:
+        """Return features for the core and where it finds some rows: X, or a copy of these rows if it is not plain."""
+        return (self._X, rows) if is_plain(self._X) else (in_rows(as_float(self._X[rows])), np.arange(len(rows)))
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):

@@ -96,13 +96,14 @@ macro_rules! with_features {
     };
 }
 
-/// What a call needs that reads some rows of `dim` features. A vector instruction multiplies eight.
-fn need<T>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Need {
-    let work = match features {
-        Features::Dense(_) => rows.len() * dim,
-        Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+/// What a call needs that reads some rows of `dim` features and keeps `kept` of the values that it reads. A vector
+/// instruction multiplies eight.
+fn need<T>(features: Features<'_, T>, rows: &[usize], dim: usize, kept: f64) -> Need {
+    let (read, kept) = match features {
+        Features::Dense(_) => (rows.len() * dim, kept),
+        Features::Sparse(_, _, starts) => (rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(), 0.0),
     };
-    Need { work: work / 8, bytes: work / 8 + 64 * (dim + rows.len()) }
+    Need { work: read / 8, bytes: (kept * 8.0 * read as f64) as usize + 64 * (dim + rows.len()) }
 }
 
 fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
@@ -120,7 +121,7 @@ pub(crate) fn adjoint<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (rows, coefs) = (&indices(&rows)?[..], coefs.as_slice()?);
     let sums = with_features!(&features, all => {
-        gate::enter(py, 1, need(all, rows, dim), |ctx| solve::adjoint(all, rows, coefs, dim, ctx))
+        gate::enter(py, 1, need(all, rows, dim, 0.0), |ctx| solve::adjoint(all, rows, coefs, dim, ctx))
     });
     Ok(sums?.into_pyarray(py))
 }
@@ -161,7 +162,7 @@ pub(crate) fn newton_step<'py>(
         }
     };
     let step = with_features!(&features, all => {
-        let need = need(all, rows, gradient.len());
+        let need = need(all, rows, gradient.len(), 1.0 / 16.0);
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });
     Ok(step?.into_pyarray(py))

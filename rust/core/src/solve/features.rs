@@ -48,21 +48,22 @@ impl<T: Number> Features<'_, T> {
     /// Writes the product of each row with a vector.
     #[inline(always)]
     pub(super) fn scores(self, rows: &[usize], vector: &[T], scores: &mut [f64]) {
-        for (rows, scores) in rows.chunks(ROWS).zip(scores.chunks_mut(ROWS)) {
-            match (self, rows) {
-                (Self::Dense(values), &[a, b, c, d]) => {
-                    scores.copy_from_slice(&dots([a, b, c, d].map(|row| of_row(values, row, vector.len())), vector));
-                }
-                (Self::Dense(values), _) => {
-                    for (score, &row) in scores.iter_mut().zip(rows) {
-                        [*score] = dots([of_row(values, row, vector.len())], vector);
+        match self {
+            Self::Dense(values) => {
+                for (rows, scores) in rows.chunks(ROWS).zip(scores.chunks_mut(ROWS)) {
+                    if let &[a, b, c, d] = rows {
+                        let rows = [a, b, c, d].map(|row| of_row(values, row, vector.len()));
+                        scores.copy_from_slice(&dots(rows, vector));
+                    } else {
+                        for (score, &row) in scores.iter_mut().zip(rows) {
+                            [*score] = dots([of_row(values, row, vector.len())], vector);
+                        }
                     }
                 }
-                (Self::Sparse(values, columns, starts), _) => {
-                    for (score, &row) in scores.iter_mut().zip(rows) {
-                        let all = starts[row] as usize..starts[row + 1] as usize;
-                        *score = gathered(&values[all.clone()], &columns[all], vector);
-                    }
+            }
+            Self::Sparse(values, columns, starts) => {
+                for (score, &row) in scores.iter_mut().zip(rows) {
+                    *score = stored(values, columns, starts, row).map(|(k, x)| (x * vector[k]).into()).sum();
                 }
             }
         }
@@ -71,26 +72,25 @@ impl<T: Number> Features<'_, T> {
     /// Adds the rows, each times a coefficient, to the sums.
     #[inline(always)]
     pub(super) fn add(self, rows: &[usize], coefs: &[T], sums: &mut [T]) {
-        for (rows, coefs) in rows.chunks(ROWS).zip(coefs.chunks(ROWS)) {
-            match (self, rows, coefs) {
-                (Self::Dense(values), &[a, b, c, d], &[p, q, r, s]) => {
-                    let [a, b, c, d] = [a, b, c, d].map(|row| of_row(values, row, sums.len()));
-                    for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                        *sum += p * a + q * b + (r * c + s * d);
+        match self {
+            Self::Dense(values) => {
+                for (rows, coefs) in rows.chunks(ROWS).zip(coefs.chunks(ROWS)) {
+                    if let (&[a, b, c, d], &[p, q, r, s]) = (rows, coefs) {
+                        let [a, b, c, d] = [a, b, c, d].map(|row| of_row(values, row, sums.len()));
+                        for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                            *sum += p * a + q * b + (r * c + s * d);
+                        }
+                    } else {
+                        for (&row, &coef) in rows.iter().zip(coefs) {
+                            let row = of_row(values, row, sums.len());
+                            sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += coef * x);
+                        }
                     }
                 }
-                (Self::Dense(values), ..) => {
-                    for (&row, &coef) in rows.iter().zip(coefs) {
-                        let row = of_row(values, row, sums.len());
-                        sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += coef * x);
-                    }
-                }
-                (Self::Sparse(values, columns, starts), ..) => {
-                    for (&row, &coef) in rows.iter().zip(coefs) {
-                        let all = starts[row] as usize..starts[row + 1] as usize;
-                        let stored = columns[all.clone()].iter().zip(&values[all]);
-                        stored.for_each(|(&k, &x)| sums[k as usize] += coef * x);
-                    }
+            }
+            Self::Sparse(values, columns, starts) => {
+                for (&row, &coef) in rows.iter().zip(coefs) {
+                    stored(values, columns, starts, row).for_each(|(k, x)| sums[k] += coef * x);
                 }
             }
         }
@@ -127,6 +127,18 @@ fn of_row<T>(values: &[T], row: usize, dim: usize) -> &[T] {
     &values[row * dim..][..dim]
 }
 
+/// The columns and the values of a sparse row.
+#[inline(always)]
+fn stored<'a, T: Number>(
+    values: &'a [T],
+    columns: &'a [i32],
+    starts: &[i32],
+    row: usize,
+) -> impl Iterator<Item = (usize, T)> + 'a {
+    let all = starts[row] as usize..starts[row + 1] as usize;
+    columns[all.clone()].iter().zip(&values[all]).map(|(&k, &x)| (k as usize, x))
+}
+
 /// The products of rows with a vector of their length.
 #[inline(always)]
 pub(super) fn dots<T: Number, const N: usize>(rows: [&[T]; N], y: &[T]) -> [f64; N] {
@@ -152,19 +164,4 @@ fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]
     for k in 0..LANES {
         sums[k] += x[k] * y[k];
     }
-}
-
-/// The product of a sparse row with a vector, by four sums that do not wait for each other.
-#[inline(always)]
-fn gathered<T: Number>(values: &[T], columns: &[i32], vector: &[T]) -> f64 {
-    let mut sums = [T::default(); 4];
-    let (pairs, places) = (values.chunks_exact(4), columns.chunks_exact(4));
-    let rest = pairs.remainder().iter().zip(places.remainder());
-    rest.zip(0..).for_each(|((&x, &k), sum)| sums[sum] += x * vector[k as usize]);
-    for (x, k) in pairs.zip(places) {
-        for (sum, (&x, &k)) in sums.iter_mut().zip(x.iter().zip(k)) {
-            *sum += x * vector[k as usize];
-        }
-    }
-    sums.into_iter().map(Into::into).sum()
 }

@@ -6,7 +6,7 @@ use super::features::{Features, Number, ROWS, dots, numbers};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
-/// Springs of whole groups that share a pass: their rows stay in the cache between the scores and the product.
+/// Springs of whole groups that share a pass over dense rows, which stay in the cache between scores and product.
 const BATCH: usize = 16;
 
 /// The curvature H of a risk, over the scores of some samples.
@@ -23,23 +23,23 @@ struct Products<'a, T> {
     features: Features<'a, T>,
     rows: &'a [usize],
     curved: Curved<'a>,
-    /// The mean row of each group of more than [`BATCH`] springs; the first product takes them.
+    /// The mean row of each group of more than [`BATCH`] springs over dense rows; the first product takes them.
     means: Vec<Vec<T>>,
 }
 
 impl<T: Number> Products<'_, T> {
-    fn of(&mut self, vector: &[f64]) -> Result<Vec<f64>> {
+    fn of(&mut self, vector: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
         let (vector, mut sums) = (numbers::<T>(vector), vec![T::default(); vector.len()]);
         let (vector, found) = (&vector[..], &mut sums[..]);
+        let (features, rows, mut scores) = (self.features, self.rows, vec![0.0; self.rows.len()]);
+        let change = &mut scores[..];
         match self.curved {
             Curved::Springs(starts, stiffness) => {
                 let ends = starts.iter().skip(1).copied().chain([stiffness.len()]);
                 let groups: Vec<_> = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
-                fast!({ self.add_springs(&groups, stiffness, vector, found) });
+                fast!({ self.add_springs(&groups, stiffness, vector, change, found, ctx) })?;
             }
             Curved::Product(product) => {
-                let (features, rows, mut scores) = (self.features, self.rows, vec![0.0; self.rows.len()]);
-                let change = &mut scores[..];
                 fast!({ features.scores(rows, vector, change) });
                 let pull = numbers::<T>(&product(&scores)?);
                 fast!({ features.add(rows, &pull, found) });
@@ -48,42 +48,65 @@ impl<T: Number> Products<'_, T> {
         Ok(sums.into_iter().map(Into::into).collect())
     }
 
+    /// Adds the product by springs, given room for the scores of all.
     #[inline(always)]
-    fn add_springs(&mut self, groups: &[Range<usize>], stiffness: &[f64], vector: &[T], sums: &mut [T]) {
+    fn add_springs(
+        &mut self,
+        groups: &[Range<usize>],
+        stiffness: &[f64],
+        vector: &[T],
+        scores: &mut [f64],
+        sums: &mut [T],
+        ctx: &Ctx<'_>,
+    ) -> Result<()> {
+        // Sparse rows are short, and a mean row would not be.
+        let most = if let Features::Dense(_) = self.features { BATCH } else { usize::MAX };
         let (mut next, mut large) = (0, 0);
         while let Some(group) = groups.get(next) {
-            let few = groups[next..].iter().take_while(|other| other.end - group.start <= BATCH).count();
+            ctx.check()?;
+            let few = groups[next..].iter().take_while(|other| other.end - group.start <= most).count();
             if few == 0 {
-                self.add_large(group.clone(), large, stiffness, vector, sums);
+                self.add_large(group.clone(), large, stiffness, vector, sums, ctx)?;
                 (next, large) = (next + 1, large + 1);
             } else {
-                let some = &groups[next..next + few];
-                self.add_small(some, group.start..some[few - 1].end, stiffness, vector, sums);
+                self.add_small(&groups[next..next + few], stiffness, vector, scores, sums);
                 next += few;
             }
         }
+        Ok(())
     }
 
-    /// Adds the product by springs of a few groups.
+    /// Adds the product by springs of some groups: first all scores, then the sum of the rows.
     #[inline(always)]
-    fn add_small(&self, groups: &[Range<usize>], all: Range<usize>, stiffness: &[f64], vector: &[T], sums: &mut [T]) {
-        let (mut scores, mut pull) = ([0.0; BATCH], [T::default(); BATCH]);
-        self.features.scores(&self.rows[all.clone()], vector, &mut scores[..all.len()]);
+    fn add_small(&self, groups: &[Range<usize>], stiffness: &[f64], vector: &[T], scores: &mut [f64], sums: &mut [T]) {
+        let all = groups[0].start..groups[groups.len() - 1].end;
+        let rows = &self.rows[all.clone()];
+        self.features.scores(rows, vector, &mut scores[all.clone()]);
         for group in groups {
-            let (start, end) = (group.start - all.start, group.end - all.start);
-            let (stiffness, scores) = (&stiffness[group.clone()], &scores[start..end]);
-            let sum: f64 = stiffness.iter().zip(scores).map(|(s, c)| s * c).sum();
+            let (stiffness, scores) = (&stiffness[group.clone()], &mut scores[group.clone()]);
+            let sum: f64 = stiffness.iter().zip(&*scores).map(|(s, c)| s * c).sum();
             let mean = sum / stiffness.iter().sum::<f64>();
-            let of_springs = stiffness.iter().zip(scores).map(|(s, c)| T::of(s * (c - mean)));
-            pull[start..end].iter_mut().zip(of_springs).for_each(|(pull, own)| *pull = own);
+            scores.iter_mut().zip(stiffness).for_each(|(score, s)| *score = s * (*score - mean));
         }
-        self.features.add(&self.rows[all.clone()], &pull[..all.len()], sums);
+        for (rows, pull) in rows.chunks(BATCH).zip(scores[all].chunks(BATCH)) {
+            let mut coefs = [T::default(); BATCH];
+            coefs.iter_mut().zip(pull).for_each(|(coef, &pull)| *coef = T::of(pull));
+            self.features.add(rows, &coefs[..rows.len()], sums);
+        }
     }
 
     /// Adds the product by springs of a large group, whose rows are read once: what the mean of the scores takes from the
     /// pulls is subtracted afterwards, as a multiple of the mean row.
     #[inline(always)]
-    fn add_large(&mut self, group: Range<usize>, large: usize, stiffness: &[f64], vector: &[T], sums: &mut [T]) {
+    fn add_large(
+        &mut self,
+        group: Range<usize>,
+        large: usize,
+        stiffness: &[f64],
+        vector: &[T],
+        sums: &mut [T],
+        ctx: &Ctx<'_>,
+    ) -> Result<()> {
         let (features, total) = (self.features, stiffness[group.clone()].iter().sum::<f64>());
         let is_new = large == self.means.len();
         if is_new {
@@ -91,6 +114,7 @@ impl<T: Number> Products<'_, T> {
         }
         let (mean, mut origin, mut moment) = (&mut self.means[large][..], None, 0.0);
         for (rows, stiffness) in self.rows[group.clone()].chunks(ROWS).zip(stiffness[group].chunks(ROWS)) {
+            ctx.check()?;
             let (mut scores, mut coefs, n) = ([0.0; ROWS], [T::default(); ROWS], rows.len());
             features.scores(rows, vector, &mut scores[..n]);
             // Relative to the first score: little is lost if all have much in common.
@@ -108,6 +132,7 @@ impl<T: Number> Products<'_, T> {
         }
         let moment = T::of(-moment);
         sums.iter_mut().zip(&*mean).for_each(|(sum, &mean)| *sum += moment * mean);
+        Ok(())
     }
 }
 
@@ -117,8 +142,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by
-/// conjugate gradients. H is over the given rows of the features. O(stored values) a product; in memory a vector of the
-/// features for each large group of springs, in all at most 1/16 of the rows.
+/// conjugate gradients. H is over the given rows of the features. O(stored values) a product; of dense features, in memory
+/// the mean row of each large group of springs: at most 1/16 of the rows.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is a row for each spring; those of the product with H; [`Error::Interrupted`].
@@ -144,7 +169,7 @@ pub fn newton_step<T: Number>(
         if now <= residual * residual * first {
             break;
         }
-        let pulled = curvature_of.of(&direction)?;
+        let pulled = curvature_of.of(&direction, ctx)?;
         let curvature = dot(&direction, &direction) + dot(&direction, &pulled);
         if !(0.0 < curvature && curvature < f64::INFINITY) {
             break;
