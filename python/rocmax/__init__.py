@@ -1,5 +1,10 @@
 """Exact, fast measures of ROC curves, and models trained to maximise them."""
 
-from rocmax._lazy import from_stub
+from typing import TYPE_CHECKING
 
-__all__, __getattr__, __dir__ = from_stub(__name__, __file__)
+from rocmax._lazy import public_names
+
+if TYPE_CHECKING:
+    from rocmax._public import *
+
+__all__, __getattr__, __dir__ = public_names(__name__)

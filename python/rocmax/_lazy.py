@@ -1,11 +1,11 @@
 """Public names of a package that are imported when they are first used: SciPy and scikit-learn take seconds."""
 
-import ast
+import dis
 import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
 # One thread imports at a time: modules that import each other's package, first used by several threads at once, would
@@ -13,14 +13,20 @@ from typing import Any
 _IMPORTS, _SECONDS = threading.RLock(), 10.0
 
 
-def from_stub(package: str, file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of a package whose public names its `__init__.pyi` imports.
+def public_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of a package whose module `_public` imports its public names.
 
-    So a public name is one line, which type checkers read too.
+    That module is read as code, and never run: so a public name is one line, which type checkers and programs that
+    collect imports read too, and which needs no source file.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    places = {alias.name: str(node.module) for node in imports for alias in node.names}
+    spec: Any = find_spec(f"{package}._public")
+    places: dict[str, str] = {}
+    module = ""
+    for step in dis.get_instructions(spec.loader.get_code(spec.name)):
+        if step.opname == "IMPORT_NAME":
+            module = step.argval
+        elif step.opname == "IMPORT_FROM":
+            places[step.argval] = module
     names = sorted(places)
 
     def find(name: str) -> Any:

@@ -9,6 +9,11 @@ Functions keep no state: any number of threads may call them on the same arrays,
 Threads may share a :class:`ROCAccumulator`, too.
 """
 
-from rocmax._lazy import from_stub
+from typing import TYPE_CHECKING
 
-__all__, __getattr__, __dir__ = from_stub(__name__, __file__)
+from rocmax._lazy import public_names
+
+if TYPE_CHECKING:
+    from rocmax.metrics._public import *
+
+__all__, __getattr__, __dir__ = public_names(__name__)

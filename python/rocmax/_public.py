@@ -1,4 +1,4 @@
-"""Public names, one a line; `__init__.py` imports each when it is first used."""
+"""Public names of the package, one a line; each is imported when it is first used."""
 
 from rocmax import boosting as boosting
 from rocmax import datasets as datasets

@@ -1,4 +1,4 @@
-"""Public names, one a line; `__init__.py` imports each when it is first used."""
+"""Public names of the package, one a line; each is imported when it is first used."""
 
 from rocmax.metrics._band import ROCBand as ROCBand
 from rocmax.metrics._band import roc_band as roc_band
