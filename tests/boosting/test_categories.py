@@ -238,3 +238,21 @@ def test_a_column_without_a_name_and_validation_rows_in_another_order(library: s
     np.testing.assert_array_equal(model.decision_function(nameless), fitted(library, X, y).decision_function(X))
     with pytest.warns(UserWarning, match="y_val has the index labels of X_val in another order"):
         model.fit(X, y, X_val=X.sort_values("x"), y_val=pd.Series(y))
+
+
+@pytest.mark.parametrize("categories", [[1, 2, 3, 4], [1.0, 2.5, 3.0, 4.0], ["a", "b", "c", "d"], [False, True]])
+def test_the_booster_reads_the_frame_of_training(categories: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, len(categories), 600)
+    X = pd.DataFrame({"k": pd.Categorical.from_codes(k, categories), "x": rng.normal(size=600)})
+    y = (rng.random(600) < np.array([0.1, 0.6, 0.2, 0.7])[k]).astype(int)
+    model = fitted("lightgbm", X, y)
+    raw = model.booster_.predict(X, raw_score=True)
+    np.testing.assert_allclose(model.decision_function(X) - model.intercept_[0], raw, rtol=1e-12)
+
+
+def test_a_frame_without_rows_is_refused_as_an_array_is(table: Any) -> None:
+    X, y = table
+    model = fitted("lightgbm", X, y)
+    with pytest.raises(ValueError, match=r"0 sample\(s\) .*minimum of 1 is required by PartialAUCBoostingClassifier"):
+        model.predict(X[:0])

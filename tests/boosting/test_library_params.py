@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rocmax import PartialAUCBoostingClassifier
+from rocmax.boosting import PartialAUCObjective
 from rocmax.metrics import partial_auc_score
 
 DART = {"lightgbm": {"boosting": "dart"}, "xgboost": {"booster": "dart", "rate_drop": 0.3}}
@@ -103,3 +104,33 @@ def test_the_rounds_are_those_of_the_booster_where_no_split_is_left(data: Any) -
     X = (X[:, :1] > 0).astype(float)  # one split at most
     fitted = model("lightgbm", {"min_gain_to_split": 1.0}, learning_rate=1.0).fit(X, y)
     assert fitted.n_estimators_ == fitted.booster_.num_trees() < fitted.candidates_[0].n_estimators
+
+
+@pytest.mark.parametrize(
+    ("library", "params", "message"),
+    [
+        ("lightgbm", {"subsample": 0.5}, "'subsample' has no effect without bagging_freq"),
+        ("lightgbm", {"bagging_freq": 1}, "'bagging_freq' has no effect without bagging_fraction or"),
+        ("lightgbm", {"top_rate": 0.3}, "'top_rate' has no effect without data_sample_strategy or boosting"),
+        ("lightgbm", {"max_drop": 3}, "'max_drop' has no effect without boosting"),
+        ("lightgbm", {"tweedie_variance_power": 1.2}, "no use here, as it belongs to another loss"),
+        ("lightgbm", {"cat_feature": [0]}, "'cat_feature' has no use here, as categories are the categorical columns"),
+        ("lightgbm", {"fs": "nowhere.json"}, "fs='nowhere.json' is not a file"),
+    ],
+)
+def test_what_has_no_effect_is_refused(library: str, params: dict[str, Any], message: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        model(library, params).fit(*data)
+
+
+@pytest.mark.parametrize("library", DART)
+def test_weights_of_classes_are_refused_where_pairs_are_the_loss(library: str, data: Any) -> None:
+    options = {"objective": PartialAUCObjective((0.0, 0.2))}
+    with pytest.raises(ValueError, match="'scale_pos_weight' has no effect on this objective"):
+        model(library, {"scale_pos_weight": 20}, **options).fit(*data)
+
+
+def test_a_device_that_is_not_there_is_refused(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    with pytest.raises(ValueError, match="device='cuda': xgboost finds none and would use 'cpu'"):
+        model("xgboost", {"device": "cuda"}).fit(*data)

@@ -227,3 +227,26 @@ def test_early_stopping_goes_by_the_metric() -> None:
         partial_auc_metric(library="catboost")
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
         partial_auc_metric((0.3, 0.1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_metric_is_taken_by_train(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.arange(300) % 2
+    X[:, 0] += y
+    weight = rng.integers(1, 4, 300).astype(float) if weighted else None
+    found: dict[str, Any] = {}
+    rows = lightgbm.Dataset(X, y, weight=weight)
+    params = {"verbosity": -1, "objective": "binary", "metric": "None", "num_threads": 1}
+    watch = lightgbm.record_evaluation(found)
+    metric = partial_auc_metric((0.0, 0.2))
+    booster = lightgbm.train(params, rows, 3, valid_sets=[rows], feval=metric, callbacks=[watch])
+    expected = partial_auc_score(y, booster.predict(X), (0.0, 0.2), sample_weight=weight)
+    assert found["training"]["auc_fpr_0_0.2"][-1] == pytest.approx(expected)
+    rows = xgboost.DMatrix(X, y, weight=weight, nthread=1)
+    metric = partial_auc_metric((0.0, 0.2), library="xgboost")
+    params = {"objective": "binary:logistic", "nthread": 1, "disable_default_eval_metric": True}
+    options = {"evals": [(rows, "rows")], "evals_result": found, "verbose_eval": False}
+    booster = xgboost.train(params, rows, 3, custom_metric=metric, **options)
+    expected = partial_auc_score(y, booster.predict(rows), (0.0, 0.2), sample_weight=weight)
+    assert found["rows"]["auc_fpr_0_0.2"][-1] == pytest.approx(expected)

@@ -1,7 +1,10 @@
 """What ``import rocmax`` offers, and what it costs."""
 
+import py_compile
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,21 @@ def test_every_public_name_is_there() -> None:
     assert dir(rocmax) == sorted(rocmax.__all__)
     with pytest.raises(AttributeError, match="no attribute 'PartialAUCSVM'"):
         rocmax.PartialAUCSVM  # noqa: B018
+
+
+def test_names_need_no_source_files(tmp_path: Path) -> None:
+    """As in programs that PyInstaller freezes, and in images without stubs."""
+    shutil.copytree(
+        Path(rocmax.__file__).parent, tmp_path / "rocmax", ignore=shutil.ignore_patterns("*.pyi", "_public.py")
+    )
+    for name in ("", "metrics"):
+        source = Path(rocmax.__file__).parent / name / "_public.py"
+        py_compile.compile(str(source), str(tmp_path / "rocmax" / name / "_public.pyc"))
+    code = "import rocmax, rocmax.metrics; print(rocmax.PartialAUCSVC.__name__, rocmax.metrics.AUC(), rocmax.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)}
+    )
+    assert done.stdout.startswith("PartialAUCSVC AUC()") and str(tmp_path) in done.stdout, done.stderr
 
 
 def test_the_estimators_are_all_offered() -> None:

@@ -152,6 +152,9 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         made = X
+        if not n_rows(X):  # in scikit-learn's words for arrays
+            name = type(estimator).__name__
+            raise ValueError(f"Found X with 0 sample(s) while a minimum of 1 is required by {name}.")
     else:
         with _checks("X"):
             made = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
 
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
     """Return the ensemble of the families that rank best."""
-    if not trees.available():
+    if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
         log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
     model._schema = data.schema  # type: ignore[misc]
@@ -136,12 +137,13 @@ def _line(
 
 def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
-    if not trees.available():
-        raise Failure("--model boosting needs lightgbm: pip install 'rocmax[boosting]'")
+    trees.lightgbm("--model boosting")
     coder, X = data.coded("one-hot trees")
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
+    if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
+        log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
     with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))

@@ -13,7 +13,7 @@ from sklearn.tree import ExtraTreeClassifier
 from rocmax import PartialAUCBoostingClassifier
 from rocmax._cli._archive import require
 from rocmax._cli._output import Failure
-from rocmax.boosting._libraries import is_available
+from rocmax.boosting._libraries import imported
 
 _LEAVES = 31  # in a tree, at most: LightGBM's default
 # Bits of a decision: it is on categories (1), missing values go left (2), the kind of missing values (4, 8).
@@ -31,9 +31,14 @@ _NAMES = {"n_words": np.int64, "words": np.int64}
 _ARRAYS = {"n_leaves": np.int64, "leaf_value": np.float64, "importances": np.float64, **_SPLITS, **_NAMES}
 
 
-def available() -> bool:
-    """Whether LightGBM is installed."""
-    return is_available("lightgbm")
+def lightgbm(use: str) -> Any:
+    """Return LightGBM, or raise Failure with the use that needs it."""
+    try:
+        return imported("lightgbm")
+    except ImportError as error:
+        missing = isinstance(error.__cause__, ModuleNotFoundError)
+        why = "needs lightgbm: pip install 'rocmax[boosting]'" if missing else f"needs lightgbm: {error}"
+        raise Failure(f"{use} {why}") from error
 
 
 def stored_forest(forest: ExtraTreesClassifier) -> dict[str, Any]:
@@ -135,12 +140,8 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], *_: Any) -
     numbers = [content["intercept"], *content["calibration"]]
     finite = len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)
     require(finite, "the threshold of the trees is not finite")
-    if not available():
-        raise Failure("a model of boosted trees needs lightgbm: pip install 'rocmax[boosting]'")
-    import lightgbm
-
     model = PartialAUCBoostingClassifier(fpr_range)
-    model.booster_ = lightgbm.Booster(model_str=_text(content))
+    model.booster_ = lightgbm("a model of boosted trees").Booster(model_str=_text(content))
     model.n_features_in_ = len(content["importances"])
     model.feature_importances_ = content["importances"]
     model.intercept_ = np.array([content["intercept"]])

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 from rocmax._cli import _report as report
-from rocmax._cli import _trees as trees
 from rocmax._cli._output import check_plot, say
+from rocmax.boosting._libraries import is_available
 from rocmax.datasets import load_estrogen
 from rocmax.datasets._estrogen import path_of_table
 from rocmax.metrics import PartialAUC, Samples, compare, infer, operating_point, roc_auc_score, tpr_at_fpr_score
@@ -104,7 +104,7 @@ def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
         LINEAR: make_pipeline(StandardScaler(), PartialAUCSVCCV(fpr_range, cv=folds)),
         OTHER_TREES: HistGradientBoostingClassifier(random_state=seed),
     }
-    if trees.available():
+    if is_available("lightgbm"):
         found[TREES] = PartialAUCBoostingClassifier(fpr_range, random_state=seed, n_jobs=1)
     found[ENSEMBLE] = PartialAUCEnsembleClassifier(fpr_range, random_state=seed)
     return found
@@ -162,6 +162,6 @@ def _show(result: dict[str, Any]) -> None:
         f"with a certified\noptimality gap of {result['dual_gap']:.1e}. "
         f"The ensemble kept {', '.join(result['families'])}.\n"
     )
-    if not trees.available():
+    if all(row["model"] != TREES for row in rows):
         say(f"Left out: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
     say(f"ROC plot: {report.where(result['plot'])}\nThe data: {result['data']}")

@@ -127,9 +127,13 @@ class Changes:
         return f"lies {where} in {n:,} of {self.n_rows:,} rows, such as {first:g}", n
 
 
-def messages(found: Sequence[Change]) -> list[str]:
-    """Return the texts of the first changes, and how many others there are."""
-    return first([one.text for one in found], _SHOWN, "changed since training")
+def messages(found: Sequence[Change], *, constant: bool = True) -> list[str]:
+    """Return the texts of the first changes, and how many others there are.
+
+    Without `constant`, those of columns with one value are left out: curves of partial dependence have them on purpose.
+    """
+    texts = [one.text for one in found if constant or one.change != "constant"]
+    return first(texts, _SHOWN, "changed since training")
 
 
 def _percent(share: float) -> str:

@@ -15,11 +15,12 @@ from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.
 _RARE = 10
-# A coding with a smaller share of entries that are not 0 is sparse, if it may be.
-_DENSE = 0.3
+# A coding with a smaller share of entries that are not 0 is sparse, if it may be; one for linear models, if categories
+# have more columns: up to here Newton's method and landmarks need arrays.
+_DENSE, _WIDE = 0.3, 500
 _SQUARES = 1e150  # the squares of larger numbers overflow in linear models
-#: Kinds of coding: for trees, with ordinal codes of categories or a column for each; for linear models, as an array or
-#: sparse where that is smaller, with flags as they are.
+#: Kinds of coding: for trees, with ordinal codes of categories or a column for each; for linear models, as an array
+#: unless categories have many columns, or sparse where that is smaller, with flags as they are.
 KINDS = ("trees", "one-hot trees", "linear", "sparse linear")
 
 
@@ -87,7 +88,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = self.schema_.used or range(table.shape[1])
             changes = Changes(names, self.trained_, len(names) - len(self.categorical_), self.schema_.flags())
             changes.add(table)
-            if texts := messages(changes.found()):
+            if texts := messages(changes.found(), constant=False):
                 warn("; ".join(texts), UserWarning)
         return self._coded(table)
 
@@ -169,7 +170,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = [np.flatnonzero(of >= 0) for of in places]
         columns = [of[row] + start for of, row, start in zip(places, rows, starts[:-1], strict=True)]
         entries = np.concatenate(rows), np.concatenate(columns)
-        if self.kind != "linear" and values.shape[1] + len(codes) < _DENSE * (values.shape[1] + starts[-1]):
+        few = values.shape[1] + len(codes) < _DENSE * (values.shape[1] + starts[-1])
+        if few and (self.kind != "linear" or starts[-1] > _WIDE):
             found = sparse.csr_array((np.ones(len(entries[0])), entries), shape=(n, starts[-1]))
             return sparse.csr_matrix(sparse.hstack([sparse.csr_array(values), found], format="csr"))
         dense = np.zeros((n, starts[-1]))

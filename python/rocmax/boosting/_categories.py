@@ -7,15 +7,17 @@ from scipy import sparse
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._changes import Changes, messages
+from rocmax._tables._forms import is_number
 from rocmax._tables._frame import columns_of, is_frame, numbers
 from rocmax._tables._schema import Schema, Unseen
 from rocmax._typing import F64
 
 
-def as_features(X: Any, schema: Schema, unseen: Unseen | None = None) -> tuple[Any, Any]:
+def as_features(X: Any, schema: Schema, texts: dict[Any, bool], unseen: Unseen | None = None) -> tuple[Any, Any]:
     """Return X as the libraries take it, and its numbers, those of categories last; None of a sparse matrix.
 
-    A frame becomes one of pandas with categories; or, without categories, numbers, if it is not one of pandas.
+    A frame becomes one of pandas with the categories of training, which are numbers if they are no `texts`, so that the
+    booster also reads the frame that was given; or, without categories, numbers, if it is not one of pandas.
     """
     if not is_frame(X):
         if schema.categories:
@@ -36,8 +38,16 @@ def as_features(X: Any, schema: Schema, unseen: Unseen | None = None) -> tuple[A
     made = dict(zip(schema.used, table.T, strict=True))
     for column in schema.categories:
         codes = np.nan_to_num(made[column.name], nan=-1.0).astype(np.intp)
-        made[column.name] = Categorical.from_codes(codes, column.categories)
+        values = column.categories if texts.get(column.name, True) else list(map(_plain, column.categories))
+        made[column.name] = Categorical.from_codes(codes, values)
     return DataFrame({column.name: made[column.name] for column in schema.columns}), table
+
+
+def _plain(text: str) -> Any:
+    """Return the number or flag that a category was before its text, or the text of anything else."""
+    if text in ("True", "False"):
+        return text == "True"
+    return text if not is_number(text) else int(float(text)) if float(text).is_integer() else float(text)
 
 
 def _is_taken(dtype: Any) -> bool:
@@ -58,7 +68,7 @@ def later_features(X: Any, schema: Schema, texts: dict[Any, bool], trained: F64 
     `texts` are those of training, as is `trained`, the summary of the columns; `names` are those of an array.
     """
     given, unseen = X, Unseen()
-    X, table = as_features(given, schema, unseen)
+    X, table = as_features(given, schema, texts, unseen)
     other = [name for name, held in are_texts(given, schema).items() if texts.get(name, held) != held]
     notes = [f"column {name!r}: text where training had numbers, or the reverse; compared by value" for name in other]
     notes += [f"{text}: treated as missing" for *_, text in unseen.found()]
@@ -66,7 +76,7 @@ def later_features(X: Any, schema: Schema, texts: dict[Any, bool], trained: F64 
         names = schema.used or (range(table.shape[1]) if names is None else names)
         changes = Changes(names, trained, len(names) - len(schema.categories), schema.flags() if schema else None)
         changes.add(table)
-        notes += messages(changes.found())
+        notes += messages(changes.found(), constant=False)
     if notes:
         warn("; ".join(notes), UserWarning)
     return X

@@ -308,8 +308,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)
         self._schema = decided(given, BOOSTING) if is_frame(given) else Schema(())
-        X, found = as_features(given, self._schema)
         self._texts = are_texts(given, self._schema)
+        X, found = as_features(given, self._schema, self._texts)
         self._trained = None if found is None else trained_columns(found)
         return X, labels
 
@@ -339,8 +339,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             objectives = ["log_loss", PartialAUCObjective(fpr_range, blend=_BLEND, widen=_WIDEN)]
         kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        library, log_loss = imported(self.library), isinstance(objectives[0], str)
         with in_one_line(self.library):
-            params = checked_params(self.library_params, imported(self.library))
+            params = checked_params(self.library_params, library, log_loss=log_loss)
         return kind(params, float(self.learning_rate), seed, n_threads(self.n_jobs)), objectives, fpr_range
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from rocmax._checks.training import n_rows, rows_of
 from rocmax._runtime.threads import openmp_threads
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.boosting._objective import PartialAUCObjective
 
@@ -199,18 +200,23 @@ def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
 
 
 def imported(name: str) -> Any:
-    """Import a library; if it is missing, the error names the command that installs it."""
+    """Import a library; if it cannot be imported, the error says why and names the command that installs it."""
     try:
         return import_module(name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ImportError(f"library={name!r} needs {name}: pip install 'rocmax[boosting]'") from error
+    except Exception as error:  # a damaged installation raises anything
+        what = f"{type(error).__name__}: {error}"
+        raise ImportError(f"{name} is installed and cannot be imported ({what}): install it again") from error
 
 
 def is_available(name: str) -> bool:
-    """Whether a library can be imported; an installed one may lack a library of its own."""
+    """Whether a library can be imported; a warning says why an installed one cannot."""
     try:
-        import_module(name)
-    except (ImportError, OSError):
+        imported(name)
+    except ImportError as error:
+        if not isinstance(error.__cause__, ModuleNotFoundError):
+            warn(str(error), UserWarning)
         return False
     return True
 

@@ -28,6 +28,10 @@ class _Metric:
         return f"auc_{rate}_{float(low):g}_{float(high):g}"
 
     def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> Any:
+        rows = y_score if hasattr(y_score, "get_label") else None
+        if rows is not None:  # of `train`, which passes the scores first
+            y_true, y_score, sample_weight = rows.get_label(), y_true, rows.get_weight()
+            sample_weight = None if sample_weight is None or not len(sample_weight) else sample_weight
         processes = collective() if self.library == "xgboost" else None
         if processes is not None:  # the rows of all workers
             weight = np.ones(len(y_score)) if sample_weight is None else sample_weight
@@ -35,7 +39,9 @@ class _Metric:
         value = partial_auc_score(
             y_true, y_score, fpr_range=self.fpr_range, tpr_range=self.tpr_range, sample_weight=sample_weight
         )
-        return value if self.library == "xgboost" else (self.__name__, value, True)
+        if self.library == "lightgbm":
+            return self.__name__, value, True
+        return value if rows is None else (self.__name__, value)
 
 
 def partial_auc_metric(
@@ -44,8 +50,9 @@ def partial_auc_metric(
     tpr_range: tuple[float, float] | None = None,
     library: str = "lightgbm",
 ) -> Any:
-    """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes.
+    """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes, or of their `train`.
 
+    ``lightgbm.train`` takes it as `feval`, ``xgboost.train`` as `custom_metric`.
     With XGBoost on several workers, the value is exact for the rows of all workers. Early stopping knows that higher is
     better: LightGBM receives the direction, XGBoost infers it from the name, which starts with "auc".
     ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; pass `metric="None"` for early
@@ -63,7 +70,8 @@ def partial_auc_metric(
     Returns
     -------
     callable
-        ``metric(y_true, y_score, sample_weight=None)``, the area divided by its width; it can be pickled.
+        ``metric(y_true, y_score, sample_weight=None)`` or ``metric(y_score, rows)``, with the `Dataset` or `DMatrix` of
+        `train`: the area divided by its width. It can be pickled.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from rocmax._parameters import shown
@@ -42,17 +43,33 @@ output_model output_result parser_config_file pre_partition pred_early_stop pred
 predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score save_binary snapshot_freq
 start_iteration_predict task two_round valid weight_column
 """
+# What other losses, and ranking, of LightGBM read.
+_LOSSES = """
+alpha fair_c poisson_max_delta_step tweedie_variance_power reg_sqrt lambdarank_truncation_level lambdarank_norm
+lambdarank_position_bias_regularization label_gain objective_seed multi_error_top_k auc_mu_weights
+"""
 _NO_USE = {
     "metric": "the partial AUC on fpr_range chooses the rounds",
     "first_metric_only": "the partial AUC on fpr_range chooses the rounds",
     "boost_from_average": "training begins at the log-odds of the share of positives",
     "num_class": "there are two classes",
+    "categorical_feature": "categories are the categorical columns of a frame, such as of pandas",
     **dict.fromkeys(_ELSEWHERE.split(), "it is about files, several machines or prediction"),
+}
+# Parameters of log loss, which the loss of pairs does not read.
+_OF_LOG_LOSS = ("scale_pos_weight", "is_unbalance", "sigmoid")
+# Parameters of LightGBM that have an effect only beside one of others.
+_BESIDE = {
+    **dict.fromkeys(("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction"), "bagging_freq"),
+    "bagging_freq": "bagging_fraction pos_bagging_fraction neg_bagging_fraction",
+    **dict.fromkeys(("top_rate", "other_rate"), "data_sample_strategy boosting"),
+    **dict.fromkeys(("drop_rate", "max_drop", "skip_drop", "xgboost_dart_mode", "uniform_drop"), "boosting"),
+    "extra_seed": "extra_trees",
 }
 
 
-def checked_params(given: Any, library: Any) -> dict[str, Any]:
-    """Return `library_params` for the ``train`` of a library, or raise ValueError."""
+def checked_params(given: Any, library: Any, *, log_loss: bool = True) -> dict[str, Any]:
+    """Return `library_params` for the ``train`` of a library, which may use `log_loss`, or raise ValueError."""
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"library_params must be a dict or None, got {shown(given)}")
     params: dict[Any, Any] = dict(given or {})
@@ -63,12 +80,20 @@ def checked_params(given: Any, library: Any) -> dict[str, Any]:
         one = aliases.get(name, name)
         if one in _OWN:
             raise ValueError(f"library_params: {name!r} is the parameter {_OWN[one]} of the class; set it there")
+        if kind == "lightgbm" and one in _LOSSES.split():
+            raise ValueError(f"library_params: {name!r} has no use here, as it belongs to another loss; leave it out")
         if one in _NO_USE:
             raise ValueError(f"library_params: {name!r} has no use here, as {_NO_USE[one]}; leave it out")
         if one in seen:
             raise ValueError(f"library_params: {seen[one]!r} and {name!r} are one parameter of {kind}; give one")
         seen[one] = name
-        _check_booster(one, name, value)
+        if one in _OF_LOG_LOSS and not log_loss:
+            raise ValueError(f"library_params: {name!r} has no effect on this objective; pass weights to fit")
+        _check_value(one, name, value)
+    for one, name in seen.items():
+        others = _BESIDE.get(one, "").split() if kind == "lightgbm" else []
+        if others and seen.keys().isdisjoint(others):
+            raise ValueError(f"library_params: {name!r} has no effect without {' or '.join(others)}")
     known = aliases if kind == "lightgbm" else _xgboost_names(params, library)
     for name in params:
         if known and name not in known:
@@ -83,8 +108,10 @@ def forgets_rounds(params: Mapping[str, Any]) -> bool:
     return any(params.get(name) == "dart" for name in ("booster", "boosting", "boosting_type", "boost"))
 
 
-def _check_booster(one: str, name: str, value: Any) -> None:
-    """Refuse what is not boosted trees."""
+def _check_value(one: str, name: str, value: Any) -> None:
+    """Refuse what is not boosted trees, and files that are not there, which LightGBM would ignore."""
+    if one in ("forcedsplits_filename", "forcedbins_filename") and value and not Path(str(value)).is_file():
+        raise ValueError(f"library_params: {name}={value!r} is not a file")
     if one == "boosting" and value in ("rf", "random_forest"):
         instead = "for a forest use the family 'extra_trees' of PartialAUCEnsembleClassifier"
     elif one == "booster" and value == "gblinear":
@@ -113,6 +140,9 @@ def _xgboost_names(params: Mapping[Any, Any], library: Any) -> set[str]:
     booster = library.Booster({"num_feature": 1, "verbosity": 0, "objective": "binary:logistic", **kinds})
     found: set[str] = set()
     parts = [json.loads(booster.save_config())]
+    used = parts[0]["learner"]["generic_param"]["device"]
+    if (wanted := str(params.get("device", used))).split(":")[0] != used.split(":")[0]:
+        raise ValueError(f"library_params: device={wanted!r}: xgboost finds none and would use {used!r}; leave it out")
     while parts:
         for name, part in parts.pop().items():
             parts += [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, dict)]

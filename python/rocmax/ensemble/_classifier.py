@@ -18,11 +18,20 @@ from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.ensemble._combination import board_text, combination, composed, held_out, leaderboard, refitted
+from rocmax.ensemble._combination import (
+    board_text,
+    combination,
+    composed,
+    held_out,
+    leaderboard,
+    limit_of,
+    refitted,
+    require_one,
+)
 from rocmax.ensemble._data import Data, Found, HopelessError, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._models import raw_scores
-from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
+from rocmax.ensemble._run import LIMITS, EnsembleStep, Run, quietly
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker
@@ -234,8 +243,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
                 found[family.name] = family, one
             except HopelessError as behind:
                 note, one = "stopped after the first folds, far worse than the best", Found(behind.scores)
-            except OutOfTimeError:
-                board[family.name] = {"seconds": run.seconds - began, "note": "not finished: time_limit"}
+            except LIMITS as error:
+                board[family.name] = {"seconds": run.seconds - began, "note": f"not finished: {limit_of(error)}"}
                 continue
             there = np.flatnonzero(np.isfinite(one.scores))
             value = data.partial_auc(there, one.scores[there])
@@ -246,6 +255,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
                 best, data.best = value, one.scores
             if self.verbose:
                 print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
+        require_one(found)
         return found, board
 
     def _keep(
@@ -261,13 +271,12 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
         chosen = combination(data, scores, here, run.n_threads)
         chosen, estimators = refitted(data, found, board, run, chosen)
-        late = [name for name, row in board.items() if "time_limit" in row["note"]]
-        if late:
-            warn(
-                f"time_limit={shown(self.time_limit)}: {', '.join(late)} did not finish and are dropped; "
-                "raise time_limit or pass fewer families",
-                UserWarning,
-            )
+        for limit, text, fix in (
+            ("time_limit", f"time_limit={shown(self.time_limit)}", "raise time_limit or pass fewer families"),
+            ("memory", "not enough memory", "pass fewer columns or categories"),
+        ):
+            if late := [name for name, row in board.items() if row["note"].endswith(limit)]:
+                warn(f"{text}: {', '.join(late)} did not finish and are dropped; {fix}", UserWarning)
         scores = {name: of for name, of in scores.items() if not board[name]["note"]}
         combined = chosen.of([scores[name][here] for name in chosen.kept])
         samples = data.samples(None, here)

@@ -9,7 +9,7 @@ from rocmax._selection import Standing
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._data import Data, Found, parts_of
 from rocmax.ensemble._families import Family
-from rocmax.ensemble._run import OutOfTimeError, Run
+from rocmax.ensemble._run import LIMITS, Run
 from rocmax.estimators._calibrated import sigmoid
 
 Curve = tuple[float, float]
@@ -55,12 +55,24 @@ def refitted(
         try:
             run.check()
             fitted[name] = family.refit(data, run, one)
-        except OutOfTimeError:
-            board[name]["note"] = "not fitted to all rows: time_limit"
+        except LIMITS as error:
+            board[name]["note"] = f"not fitted to all rows: {limit_of(error)}"
         board[name]["seconds"] += run.seconds - began
         run.progress(k + 1, len(chosen.kept))
+    require_one(fitted)
     chosen = chosen.only(fitted)
     return chosen, [fitted[name] for name in chosen.kept]
+
+
+def require_one(families: Container[str]) -> None:
+    """Raise unless a family has finished; the time limit leaves the first, memory may leave none."""
+    if not families:
+        raise MemoryError("no family fits in memory; pass fewer rows or columns, or other families")
+
+
+def limit_of(error: Exception) -> str:
+    """Return the limit that a family reached, as the leaderboard notes it."""
+    return "memory" if isinstance(error, MemoryError) else "time_limit"
 
 
 def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from rocmax._parameters import shown
-from rocmax.boosting._libraries import is_available
+from rocmax.boosting._libraries import imported, is_available
 from rocmax.ensemble._boosted import Boosted
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._models import ExtraTrees, LandmarkMachine, Logistic, Own, fits_memory
@@ -59,8 +59,8 @@ def families_of(families: Any) -> list[Family] | None:
         if isinstance(one, str):
             if one not in FAMILIES:
                 raise ValueError(f"families must be of {', '.join(map(repr, FAMILIES))}, got {shown(one)}")
-            if one.startswith("lightgbm") and not is_available("lightgbm"):
-                raise ImportError(f"the family {one!r} needs lightgbm: pip install 'rocmax[boosting]'")
+            if one.startswith("lightgbm"):
+                imported("lightgbm")
             found.append(FAMILIES[one])
             continue
         if not (isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str)):
@@ -83,14 +83,9 @@ def families_of(families: Any) -> list[Family] | None:
 def suitable(data: Data) -> list[Family]:
     """Return the families that "auto" tries."""
     _, X = data.coded("linear")
-    names = []
+    names = ["logistic_regression"]
     if is_available("lightgbm"):
-        names.append("lightgbm")
-    names.append("logistic_regression")
-    if is_available("lightgbm"):
-        names += ["lightgbm_extra_trees"]
-        if data.n >= _PAIRS:
-            names.append("lightgbm_pairs")
+        names = ["lightgbm", *names, "lightgbm_extra_trees"] + (["lightgbm_pairs"] if data.n >= _PAIRS else [])
     if fits_memory(data.n) and not (sparse.issparse(data.X) and X.shape[1] > _FEATURES):
         names.append("extra_trees")
     if data.n <= _LANDMARKS and X.shape[1] <= _FEATURES:

@@ -229,7 +229,12 @@ class Own:
     def _fitted(self, data: Data, rows: AnyArray) -> Any:
         part, _, weight = data.samples(data.X, rows)
         params = {} if weight is None else {self._weights_as: weight} if self._weights_as else {}
-        return clone(self.estimator).fit(part, data.labels[rows], **params)
+        try:
+            return clone(self.estimator).fit(part, data.labels[rows], **params)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ValueError(f"families: {self.name!r} cannot be fitted: {error}") from error
 
     @property
     def _weights_as(self) -> str | None:

@@ -42,6 +42,10 @@ class OutOfTimeError(Exception):
     """The time limit has passed."""
 
 
+# What ends a family, and not the fit.
+LIMITS = (OutOfTimeError, MemoryError)
+
+
 class Run:
     """One fit; `report` is called with each step, in the thread that fits."""
 
@@ -97,9 +101,10 @@ class Run:
             futures: list[Future[T]] = [pool.submit(work, item) for item in items]
             found = [future.result() for future in futures]
         except BaseException as failure:
-            if not isinstance(failure, OutOfTimeError):
+            over = isinstance(failure, LIMITS)
+            if not over:
                 self._stop.set()
-            pool.shutdown(wait=isinstance(failure, OutOfTimeError), cancel_futures=True)
+            pool.shutdown(wait=over, cancel_futures=True)
             raise
         pool.shutdown()
         return found
