@@ -88,12 +88,6 @@ def is_better(difference: float, standard_error: float, errors: float) -> bool:
     return bool(difference > max(errors * standard_error, SAME))
 
 
-def better_than_first(values: Sequence[float], differences: Sequence[tuple[float, float]], errors: float) -> int:
-    """Return the best of the candidates that are better than the first, or 0, the first, if none is."""
-    better = [k for k in range(1, len(values)) if is_better(*differences[k], errors)]
-    return better[int(first_best(np.array([values[k] for k in better])))] if better else 0
-
-
 def smoothed(means: F64) -> F64:
     """Return the means of each value and its two neighbours, with weights 1/2, 1/4 and 1/4."""
     padded = np.pad(means, 1, mode="edge")

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCBoostingClassifier
 from rocmax._runtime.settings import using
-from rocmax._selection import better_than_first, paired_difference
+from rocmax._selection import paired_difference
 from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.boosting._classifier import BoostingRound
@@ -119,11 +119,6 @@ def test_the_number_of_threads_changes_nothing(data: Any) -> None:
 
 
 def test_the_choice_is_beyond_noise() -> None:
-    none = (np.nan, np.nan)
-    assert better_than_first([0.5], [none], 1.0) == 0
-    assert better_than_first([0.5, 0.52, 0.51], [none, (0.02, 0.03), (0.01, 0.005)], 1.0) == 2
-    assert better_than_first([0.5, 0.6, 0.7], [none, (0.1, 0.03), (0.2, 0.1)], 1.0) == 2
-    assert better_than_first([0.5, 0.6], [none, none], 1.0) == 0
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
     a, b = rng.normal(size=400) + y, rng.normal(size=400) + 0.8 * y
@@ -132,6 +127,33 @@ def test_the_choice_is_beyond_noise() -> None:
         assert paired_difference(y, a, b, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
     values = rng.normal(size=40)
     assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_small_trees_are_tried_where_positives_are_few(library: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 6))
+    y = (X[:, 0] + X[:, 1] + 1.5 * rng.logistic(size=2000) > 6.0).astype(int)
+    assert 40 < y.sum() < 100
+    chosen = set()
+    for seed in (1, 5):
+        fitted = model(library, random_state=seed, refit=False, library_params=None).fit(X, y)
+        large, small = fitted.candidates_
+        assert (large.small, small.small) == (False, True) and np.isnan(large.difference)
+        assert small.score - large.score == pytest.approx(small.difference)
+        best = small if small.difference > small.standard_error else large
+        assert fitted.n_estimators_ == best.n_estimators
+        chosen.add(best.small)
+        params = {"num_leaves": 7} if library == "lightgbm" else {"max_depth": 3}
+        alone = model(library, random_state=seed, refit=False, library_params=params).fit(X, y)
+        assert [one.score for one in alone.candidates_] == [small.score]
+        if best.small:
+            np.testing.assert_array_equal(alone.decision_function(X), fitted.decision_function(X))
+    assert chosen == {False, True}
+    many = model(library, library_params=None).fit(
+        np.tile(X, (7, 1)) + 0.01 * rng.normal(size=(14_000, 6)), np.tile(y, 7)
+    )
+    assert len(many.candidates_) == 1
 
 
 def test_pairs_are_tried_where_rows_and_negatives_are_many(data: Any) -> None:

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier
 from rocmax._tables._coder import TableCoder
+from rocmax.ensemble import _boosted
 from rocmax.ensemble._families import FAMILIES
 from rocmax.ensemble._models import Logistic
 
@@ -85,3 +86,16 @@ def test_many_categories_are_sparse_for_linear_models() -> None:
     place = X[:, 1:].toarray().argmax(axis=1).reshape(600, 12)
     assert (place == place[:, :1]).all() and len(np.unique(place)) == 600
     assert not sparse.issparse(TableCoder("linear").fit_transform(pd.DataFrame({"k": [f"s{v % 400}" for v in k]})))
+
+
+def test_small_trees_are_a_candidate_where_positives_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    y = X[:, 0] + X[:, 1] + rng.logistic(size=600) > 2.5
+    for errors, leaves in ((-np.inf, 7), (np.inf, 31)):
+        monkeypatch.setattr(_boosted, "ERRORS_OF_SIZE", errors)
+        fitted = model("lightgbm").fit(X, y)
+        (row,) = fitted.leaderboard_
+        assert row["chosen"].get("num_leaves", 31) == leaves
+        trees = fitted.estimators_[0][-1]
+        assert trees.booster_.params["num_leaves"] == leaves and trees.n_estimators_ == row["chosen"]["n_estimators"]

@@ -8,7 +8,6 @@ import pytest
 from rocmax import _selection
 from rocmax._selection import (
     Standing,
-    better_than_first,
     correction_of_folds,
     error_over_folds,
     is_better,
@@ -133,15 +132,6 @@ def test_better_means_by_more_than_errors_and_rounding() -> None:
     assert is_better(0.021, 0.01, 2.0) and not is_better(0.02, 0.01, 2.0) and not is_better(-0.1, 0.01, 2.0)
     assert not is_better(1e-13, 0.0, 2.0) and is_better(1e-6, 0.0, 2.0)
     assert not is_better(0.5, float("nan"), 2.0)
-
-
-def test_the_best_of_those_better_than_the_first_is_chosen() -> None:
-    values = [0.5, 0.9, 0.7, 0.8, 0.8]
-    differences = [(0.0, 0.0), (0.4, 0.3), (0.2, 0.01), (0.3, 0.02), (0.3, 0.01)]
-    assert better_than_first(values, differences, 2.0) == 3
-    assert better_than_first(values, differences, 1.0) == 1
-    assert better_than_first(values, differences, 100.0) == 0
-    assert better_than_first([0.9, 0.5], [(9.0, 0.0), (-0.4, 0.0)], 2.0) == 0
 
 
 def test_smoothing_weighs_neighbours_by_a_quarter() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax._selection import better_than_first, first_best
+from rocmax._selection import first_best, is_better
 from rocmax.boosting._choice import Rounds, smoothed
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._rls_cv import _best
@@ -29,10 +29,9 @@ def test_means_of_rounds_do_not_depend_on_the_rounds_before(seed):
 
 
 def test_of_equal_objectives_the_first_is_chosen():
-    leads = [(np.nan, np.nan), (0.1, 0.01)]
-    assert better_than_first([0.8, 0.9, 0.9 + 1e-15], [*leads, (0.1, 0.01)], 2.0) == 1
     # A lead that is rounding is none, be its standard error 0.
-    assert better_than_first([0.8, 0.8 + 1e-16], [leads[0], (1e-16, 0.0)], 2.0) == 0
+    for errors in (0.0, 2.0):
+        assert not is_better(1e-16, 0.0, errors) and not is_better(0.0, 0.01, errors)
 
 
 def test_of_equal_values_of_c_and_alpha_the_named_one_is_chosen():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from rocmax._parameters import (
 )
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
-from rocmax._selection import better_than_first, paired_difference
+from rocmax._selection import is_better, paired_difference
 from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._frame import is_frame
@@ -30,11 +31,11 @@ from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._categories import are_texts, as_features, later_features
-from rocmax.boosting._choice import Candidate, Rounds
+from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
 from rocmax.boosting._objective import PartialAUCObjective
-from rocmax.boosting._params import checked_params, forgets_rounds
+from rocmax.boosting._params import checked_params, forgets_rounds, sets_size
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, relative
@@ -46,6 +47,8 @@ from rocmax.estimators._thresholds import Threshold, check_threshold
 _BLEND, _WIDEN, _ERRORS = 0.95, 4.0, 2.0
 # With fewer held-out negatives in the range, no objective is chosen by them.
 _FEWEST_NEGATIVES = 10
+# With fewer held-out positives small trees are tried too: with more, they did not gain on any tuning set.
+_FEW_POSITIVES = 100
 _NO_SPLIT = (
     "no tree found a split: no feature tells the classes apart, or with few rows library_params need a lower "
     "min_child_samples (xgboost: min_child_weight)"
@@ -91,7 +94,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     learning_rate : float, default=0.05
         Learning rate of each round.
     library_params : dict, default=None
-        Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``. Names that the library does not
+        Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``. Without a size of trees, and with
+        fewer than 100 held-out positives, trees of at most eight leaves are tried too, and taken if their held-out
+        partial AUC is better by more than a standard error of the difference. Names that the library does not
         know, and its names for parameters of this class (``eta`` for `learning_rate`), are refused. With dart boosting,
         whose later rounds change earlier trees, the chosen number of rounds is trained anew.
     validation_fraction : float, default=0.25
@@ -123,8 +128,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     n_estimators_ : int
         The number of rounds of ``booster_``; fewer than chosen where no further split gains anything.
     candidates_ : list
-        The objectives tried, each with ``objective``, ``n_estimators``, the held-out ``score``, and its ``difference``
-        from log loss with the ``standard_error``.
+        What was tried, each with ``objective``, ``n_estimators``, the held-out ``score``, its ``difference`` from the
+        best before it with the ``standard_error``, and whether its trees are ``small``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the total gain of all splits.
     calibration_ : tuple of float
@@ -224,7 +229,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         if len(data.positive) < settings().boosting_pair_rows:
             objectives = objectives[:1]
         with in_one_line(self.library):
-            self._choose(library, objectives, fpr_range, data, kept, held, callback)
+            self._keep(self._choose(library, objectives, fpr_range, kept, held, callback), data, kept, held)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Data | None:
@@ -251,20 +256,25 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         library: Library,
         objectives: list[Any],
         fpr_range: tuple[float, float],
-        all_rows: Data,
         kept: Data,
         held: Data,
         callback: Callable[[BoostingRound], None] | None,
-    ) -> None:
-        """Choose objective and rounds, train, and set the fitted attributes."""
+    ) -> Any:
+        """Train the candidates; return the best: itself, its library, its booster and its held-out scores."""
         base = log_odds(kept)
         rows, rows_held = _made(library, kept), None
         rows_held = _made(library, held, rows)
         in_range = np.count_nonzero(~held.positive) * (fpr_range[1] - fpr_range[0])
         if in_range < _FEWEST_NEGATIVES:
             objectives = objectives[:1]
-        boosters, candidates, scores = [], [], []
-        for objective in objectives:
+        sizes = [library]
+        if np.count_nonzero(held.positive) < _FEW_POSITIVES and not sets_size(library.params, library.library):
+            sizes.append(library.smaller())
+        tries = [*product(objectives[:1], sizes), *((objective, None) for objective in objectives[1:])]
+        candidates: list[Candidate] = []
+        best: Any = None  # candidate, library, booster, held-out scores
+        for objective, sized in tries:
+            library = sized or best[1]  # other objectives have trees of the better size
             own = None if isinstance(objective, str) else objective
             rounds = Rounds(held.positive, held.weight, fpr_range, self.early_stopping_rounds, library.n_threads)
 
@@ -275,28 +285,32 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
                 return done
 
             booster = library.train(rows, own, self.n_estimators, base, rows_held, watch)
-            best = rounds.best
-            anew = forgets_rounds(library.params)
-            boosters.append(library.train(rows, own, best, base) if anew else library.first(booster, best))
-            scores.append(raw_scores(boosters[-1], held.X, library.n_threads))
-            found = Candidate(objective, best, rounds.values[best - 1])
-            if len(scores) > 1:
-                difference = paired_difference(held.positive, scores[-1], scores[0], fpr_range, weight=held.weight)
-                found = Candidate(objective, best, found.score, *difference)
+            n, anew = rounds.best, forgets_rounds(library.params)
+            booster = library.train(rows, own, n, base) if anew else library.first(booster, n)
+            raw, small = raw_scores(booster, held.X, library.n_threads), library is not sizes[0]
+            found = Candidate(objective, n, rounds.values[n - 1], small=small)
+            better = best is None
+            if best is not None:
+                difference = paired_difference(held.positive, raw, best[3], fpr_range, weight=held.weight)
+                found = Candidate(objective, n, found.score, *difference, small)
+                better = is_better(*difference, ERRORS_OF_SIZE if sized else _ERRORS)
             candidates.append(found)
+            best = (found, library, booster, raw) if better else best
             if self.verbose:
                 print(f"{type(self).__name__}: {found}")
-        differences = [(one.difference, one.standard_error) for one in candidates]
-        k = better_than_first([one.score for one in candidates], differences, _ERRORS)
-        self.candidates_, self.objective_ = candidates, candidates[k].objective
-        self.booster_ = boosters[k]
-        raw = scores[k]
+        self.candidates_ = candidates
+        return best
+
+    def _keep(self, best: Any, all_rows: Data, kept: Data, held: Data) -> None:
+        """Set the fitted attributes, after `refit`."""
+        found, library, self.booster_, raw = best
+        self.objective_ = found.objective
         if self.refit and kept is not all_rows:
             own = None if isinstance(self.objective_, str) else self.objective_
             share = 1.0 - float(self.validation_fraction)
             if self.validation is not None:
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
-            n_rounds = round(candidates[k].n_estimators / share)
+            n_rounds = round(found.n_estimators / share)
             self.booster_ = library.train(_made(library, all_rows), own, n_rounds, log_odds(all_rows))
         self.n_estimators_ = library.n_rounds(self.booster_)
         self._calibrate(raw, held, all_rows)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -33,17 +33,24 @@ class _Library:
     """A library with the parameters of its `train`; `params` are added to those that are set here."""
 
     name: str
+    small: ClassVar[dict[str, Any]]
 
     def __init__(self, params: dict[str, Any], learning_rate: float, seed: int, n_threads: int) -> None:
         self.library = imported(self.name)
         self.learning_rate, self.seed, self.n_threads = learning_rate, seed, openmp_threads(n_threads)
         self.params = params
 
+    def smaller(self) -> Any:
+        """Return the library with trees of at most eight leaves."""
+        params = self.params | self.small
+        return type(self)(params, self.learning_rate, self.seed, self.n_threads)
+
 
 class LightGBM(_Library):
     """LightGBM's ``train``."""
 
     name = "lightgbm"
+    small: ClassVar[dict[str, Any]] = {"num_leaves": 7}
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
         """Return training rows, or rows held out of training rows `like`."""
@@ -114,6 +121,7 @@ class XGBoost(_Library):
     """XGBoost's ``train``."""
 
     name = "xgboost"
+    small: ClassVar[dict[str, Any]] = {"max_depth": 3}
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
         return self.library.DMatrix(_numbered(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)

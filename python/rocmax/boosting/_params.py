@@ -103,6 +103,12 @@ def checked_params(given: Any, library: Any, *, log_loss: bool = True) -> dict[s
     return params
 
 
+def sets_size(params: Mapping[str, Any], library: Any) -> bool:
+    """Whether parameters set the size of trees."""
+    aliases = _lightgbm_aliases(library) if library.__name__ == "lightgbm" else {}
+    return any(aliases.get(name, name) in ("num_leaves", "max_leaves", "max_depth") for name in params)
+
+
 def forgets_rounds(params: Mapping[str, Any]) -> bool:
     """Whether later rounds change earlier trees (dart), so that the first rounds are not an earlier model."""
     return any(params.get(name) == "dart" for name in ("booster", "boosting", "boosting_type", "boost"))

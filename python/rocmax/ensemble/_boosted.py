@@ -1,17 +1,18 @@
 """Families of boosted trees, whose rounds are chosen by the mean partial AUC over the folds."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from rocmax._selection import is_better, paired_difference
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
-from rocmax.boosting._choice import Candidate, best_round
+from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, best_round
 from rocmax.boosting._held_out import log_odds
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Data, Found, growth
+from rocmax.ensemble._data import Data, Found, HopelessError, growth
 from rocmax.ensemble._run import Run
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
@@ -19,6 +20,8 @@ from rocmax.ensemble._run import Run
 # log loss and 0.002 (0.003) with random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most
 # 4,000 training rows, [0, 0.05].
 _MOST, _RATE, _PATIENCE, _STEP = 1000, 0.1, 40, 10
+# With fewer positives small trees are tried too, as by PartialAUCBoostingClassifier on a quarter of the rows.
+_FEW_POSITIVES = 400
 
 
 @dataclass(eq=False)
@@ -42,7 +45,22 @@ class Boosted:
 
     @in_one_line("lightgbm")
     def cross_fit(self, data: Data, run: Run) -> Found:
-        """Choose the rounds and return the out-of-fold scores."""
+        """Choose the rounds, with few positives also the size of trees; return the out-of-fold scores."""
+        found = self._cross_fitted(data, run)
+        if self.params or np.count_nonzero(data.positive) >= _FEW_POSITIVES or run.left <= 0:
+            return found
+        try:
+            smaller = replace(self, params=LightGBM.small)._cross_fitted(data, run)
+        except HopelessError:
+            return found
+        smaller.chosen |= LightGBM.small
+        rows = np.flatnonzero(np.isfinite(found.scores))
+        _, positive, weight = data.samples(None, rows)
+        gain = paired_difference(positive, smaller.scores[rows], found.scores[rows], data.fpr_range, weight=weight)
+        return smaller if is_better(*gain, ERRORS_OF_SIZE) else found
+
+    def _cross_fitted(self, data: Data, run: Run) -> Found:
+        """Choose the rounds and return the out-of-fold scores, with the mean partial AUC as state."""
         _, X = data.coded("trees")
         small = data.is_small(X)
         library, objective = self._library(data, 1 if small else run.n_threads), self._objective(data)
@@ -120,14 +138,16 @@ class Boosted:
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
-        library, objective = self._library(data, 1 if data.is_small(X) else run.n_threads), self._objective(data)
+        params = self.params | {name: found.chosen[name] for name in LightGBM.small if name in found.chosen}
+        n_threads = 1 if data.is_small(X) else run.n_threads
+        library, objective = replace(self, params=params)._library(data, n_threads), self._objective(data)
         n = found.chosen["n_estimators"]
         whole = self._whole(library, data)
         whole.set_init_score(np.full(data.n, log_odds(data.samples(None))))
-        params = library._params() | {"objective": "binary" if objective is None else "none"}
+        full = library._params() | {"objective": "binary" if objective is None else "none"}
 
         def made(n: int) -> Any:
-            booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
+            booster = library.library.Booster(full, whole)  # in this thread, which it makes silent
             for _ in range(n):
                 run.check()
                 booster.update(fobj=None if objective is None else objective.lightgbm)
@@ -136,7 +156,7 @@ class Boosted:
         (booster,) = run.map(made, [n])
         model = PartialAUCBoostingClassifier(
             data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
-            library_params=self.params or None, random_state=data.seed,
+            library_params=params or None, random_state=data.seed,
         )  # fmt: skip
         model.booster_, model.objective_ = booster, objective or "log_loss"
         model.n_estimators_ = library.n_rounds(booster)
