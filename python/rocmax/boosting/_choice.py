@@ -13,7 +13,7 @@ from rocmax.metrics.scores._partial import partial_auc_score
 # the best of them is best by luck. No fewer rounds are chosen: their mean would include better rounds that follow.
 _AROUND = 5
 #: Small trees are taken if their held-out partial AUC is better by more standard errors of the difference than this:
-#: with 0 they lost .01 to .03 on tables with 0.4 to 2 % of positives, with 2 they were rarely taken where they gain.
+#: with 0 they lose .01 to .03 on some tables, with 2 they are rarely taken where they gain.
 ERRORS_OF_SIZE = 1.0
 
 
