@@ -74,13 +74,16 @@ def paired_difference(
 ) -> tuple[float, float]:
     """Return the difference of the partial AUCs of two models on the same rows, and its standard error (DeLong).
 
-    Both are NaN if a class has only one row.
+    `others` of shape (k, n_samples) are k models: the difference is from their mean. Both are NaN if a class has only
+    one row.
     """
-    value, covariance = _covariance(positive, [scores, others], fpr_range, weight, None, 1)
-    variance = covariance[0, 0] + covariance[1, 1] - covariance[0, 1] - covariance[1, 0]
+    others = np.atleast_2d(others)
+    value, covariance = _covariance(positive, [scores, *others], fpr_range, weight, None, 1)
+    contrast = np.append(1.0, np.full(len(others), -1.0 / len(others)))
+    variance = contrast @ covariance @ contrast
     if np.isnan(variance):
         return float("nan"), float("nan")
-    return float(value[0] - value[1]), float(np.sqrt(max(variance, 0.0)))
+    return float(contrast @ value), float(np.sqrt(max(variance, 0.0)))
 
 
 def is_better(difference: float, standard_error: float, errors: float) -> bool:

@@ -101,12 +101,13 @@ def test_what_members_go_by(made: Path, tmp_path: Path, run: Run) -> None:
 
 
 def test_what_shuffled_columns_cost(fitted: Any, made: Path, tmp_path: Path, run: Run) -> None:
+    from rocmax._selection import paired_difference
     from rocmax.metrics import partial_auc_score
 
     holes = table(400).with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise(pl.col("y")).alias("y"))
     holes.write_csv(tmp_path / "holes.csv")
     code, out, err = run("explain", made / "model", tmp_path / "holes.csv", "--json", "--plot", tmp_path / "x.svg")
-    assert code == 0 and err == ""
+    assert code == 0 and "all of these 397 rows trained the model" in err
     found = json.loads(out)["permutation"]
     rows = table(400)[3:]
     y, frame = rows["y"].to_numpy() == 1, features(rows)
@@ -117,10 +118,26 @@ def test_what_shuffled_columns_cost(fitted: Any, made: Path, tmp_path: Path, run
     shuffled = [features(rows.with_columns(rows["a"].shuffle(seed=seed))) for seed in range(5)]
     values = [partial_auc_score(y, fitted.classifier.decision_function(one), (0.0, 0.2)) for one in shuffled]
     assert falls["a"] == pytest.approx(whole - np.mean(values))
+    several = np.array([fitted.classifier.decision_function(one) for one in shuffled])
+    errors = {row["column"]: row["std_dev"] for row in found["columns"]}
+    difference = paired_difference(y, fitted.classifier.decision_function(frame), several, (0.0, 0.2))
+    assert (falls["a"], errors["a"]) == pytest.approx(difference)
     code, out, err = run("explain", made / "model", made / "data.csv", "--top", 2)
     assert code == 0 and "importance" in out and "partial AUC of 400 rows" in out
     code, out, err = run("explain", made / "model", tmp_path / "none.csv")
     assert code == 1 and "none.csv" in err
+
+
+def test_explain_tells_what_score_tells(made: Path, tmp_path: Path, run: Run) -> None:
+    table(400).with_columns(pl.col("a") * 1000, pl.col("a").alias("b")).write_csv(tmp_path / "d.csv")
+    err = run("explain", made / "model", tmp_path / "d.csv")[2]
+    _, _, scored = run("score", made / "model", tmp_path / "d.csv", "--out", tmp_path / "s.csv")
+    told = [line for line in scored.splitlines() if line.startswith("warning: column")]
+    assert told and set(told) <= set(err.splitlines())
+    assert "columns 'a' and 'b' nearly repeat each other" in err
+    table(400).with_columns((1 - pl.col("y")).alias("y")).write_csv(tmp_path / "d.csv")
+    err = run("explain", made / "model", tmp_path / "d.csv")[2]
+    assert "worse than random: is y = 1 the positive class?" in err
 
 
 def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dict[str, Any]:

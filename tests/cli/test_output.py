@@ -215,11 +215,24 @@ def test_inputs_are_not_overwritten(
     assert (Path("data.csv").read_bytes(), Path("model").read_bytes()) == before
 
 
-@pytest.mark.parametrize("name", ["s.xlsx", "s.JSON", "s.arrow"])
+@pytest.mark.parametrize("name", ["s.xlsx", "s.JSON", "s.arrow", "s.csv.bz2", "s.csv.xz", "s.csv.zst", "s.zip"])
 def test_a_name_of_another_kind_of_table_is_refused(name: str, made: Path, run: Run) -> None:
     code, out, err = run("score", made / "model", made / "data.csv", "--out", made / name)
-    assert code == 1 and out == "" and one_line(err) and "end the name with .csv, .tsv or .parquet" in err
+    assert code == 1 and out == "" and one_line(err) and "end the name with .csv, .csv.gz, .tsv or .parquet" in err
     assert not (made / name).exists()
+
+
+@pytest.mark.parametrize("label", ["score", "predicted"])
+def test_a_label_with_the_name_of_an_output_column_is_left_out(label: str, tmp_path: Path, run: Run) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=100).round(3)
+    pl.DataFrame({"a": a, label: (a > 0.5).astype(int)}).write_csv(tmp_path / "d.csv")
+    assert run("fit", tmp_path / "d.csv", "--label", label, "--C", 1, "--out", tmp_path / "m")[0] == 0
+    code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--predicted", "--out", tmp_path / "s.csv")
+    assert code == 0, err
+    assert pl.read_csv(tmp_path / "s.csv").columns == ["score", "predicted"]
+    code, _, err = run("score", tmp_path / "m", tmp_path / "d.csv", "--predicted", "--keep", label)
+    assert code == 1 and f"column '{label}' has the name of an output column" in err
 
 
 STREAMS = [

@@ -86,6 +86,10 @@ def test_standings_and_differences_follow_their_definitions(weighted: bool, clus
         variance = covariance[3, 3] + covariance[4, 4] - 2 * covariance[3, 4]
         assert difference == pytest.approx(values[3] - values[4], abs=1e-12)
         assert error == pytest.approx(np.sqrt(variance), rel=1e-3)
+        difference, error = paired_difference(y, scores[0], np.array(scores[2:]), RANGE, weight=given["weight"])
+        one = np.array([1.0, 0.0, -1 / 3, -1 / 3, -1 / 3])
+        assert difference == pytest.approx(one @ values, abs=1e-12)
+        assert error == pytest.approx(np.sqrt(one @ covariance @ one), rel=1e-3)
 
 
 def test_equal_models_differ_by_exactly_nothing() -> None:

@@ -16,12 +16,15 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._columns import features
 from rocmax._cli._output import Failure, about, check_plot, printable, say
+from rocmax._selection import paired_difference
+from rocmax._tables._notes import Note
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
 _BARS = 30  # in a plot, at most
 _SHUFFLES = 5  # of a column
 _ROWS = 2**16  # scored at once
+_ALIKE, _PAIRS = 0.99, 3  # the correlation of columns that repeat each other, and how many pairs are named
 _KINDS = {  # in words, and what is plotted
     "linear": ("linear model", "weight for {}"),
     "boosting": ("boosted trees", "share of the total gain of all splits"),
@@ -100,7 +103,8 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
 def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     """Return the permutation importance: by how much the partial AUC of labelled rows falls if a column is shuffled.
 
-    The columns, each with the mean and the standard deviation of its falls, are in descending order.
+    The columns, each with the mean of its falls and the standard error of this mean over samples of rows (DeLong), are
+    in descending order.
     """
     used = model.schema.used
     wanted = source.wanted(arguments, [model.label, *used], model.schema)
@@ -113,13 +117,12 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
         X = features(source.Table(frame, is_text), model.schema, form)
 
-    scores, columns = model.scored(X), list[dict[str, Any]]()
+    scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
+    later.add(X, scores)
+    form.notes.add(*later.notes(), *_repeats(model.schema.table(X), used))
 
-    def value(of: NDArray[np.float64]) -> float:
-        return float(partial_auc_score(positive, of, model.fpr_range))
-
-    def values(name: str, seeds: Sequence[int]) -> Iterator[float]:
-        """Yield the partial AUC after each of several shuffles. Rows whose value stays keep their score."""
+    def shuffles(name: str, seeds: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores after each of several shuffles. Rows whose value stays keep their score."""
         shuffled = [X[name].shuffle(seed=seed) for seed in seeds]
         moved = [one.ne_missing(X[name]).arg_true() for one in shuffled]
         table = pl.concat([X[rows].with_columns(one[rows]) for one, rows in zip(shuffled, moved, strict=True)])
@@ -127,19 +130,33 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
         for rows, part in zip(moved, np.split(again, np.cumsum([len(rows) for rows in moved])[:-1]), strict=True):
             of = scores.copy()
             of[rows] = part
-            yield value(of)
+            yield of
 
-    whole, seeds = value(scores), range(_SHUFFLES)
+    whole, seeds = float(partial_auc_score(positive, scores, model.fpr_range)), range(_SHUFFLES)
+    if whole < sum(model.fpr_range) / 2:
+        question = f"is {model.label} = {model.positive} the positive class?"
+        form.notes.add(Note("below chance", f"warning: partial AUC {whole:.4f}, worse than random: {question}"))
     at_once = max(1, _ROWS // len(X))
     with report.progress("columns") as tell:
         for k, name in enumerate(used):
-            reached = [v for start in seeds[::at_once] for v in values(name, seeds[start : start + at_once])]
-            falls = whole - np.array(reached)
-            columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
+            others = [of for start in seeds[::at_once] for of in shuffles(name, seeds[start : start + at_once])]
+            fall, error = paired_difference(positive, scores, np.array(others), model.fpr_range)
+            columns.append({"column": name, "fall": fall, "std_dev": error})
             tell(description=printable(name), completed=k + 1, total=len(used))
     columns.sort(key=lambda column: -column["fall"])
     form.tell()
     return {"n_samples": len(X), "partial_auc": whole, "columns": columns, **form.notes.plain()}
+
+
+def _repeats(read: NDArray[np.float64], names: list[str]) -> list[Note]:
+    """Return a note of the first columns that nearly repeat another one."""
+    some = read[:_ROWS]
+    filled = np.where(np.isnan(some), np.nanmean(some, axis=0), some)
+    with np.errstate(all="ignore"):
+        alike = np.abs(np.atleast_2d(np.corrcoef(filled, rowvar=False))) > _ALIKE
+    pairs = np.argwhere(np.triu(alike, 1))[:_PAIRS].tolist()
+    text = "columns {!r} and {!r} nearly repeat each other: each hides the importance of the other"
+    return [Note("repeats", text.format(names[a], names[b]), names[a], (names[b],)) for a, b in pairs]
 
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
@@ -161,7 +178,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
     if permuted is not None:
         say(
             f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "
-            "importance: its decrease when a column is shuffled"
+            "importance: its decrease when a column is shuffled\n(std. dev.: over samples of such rows)"
         )
         lines = [[row["column"], f"{row['fall']:+.4f}", f"{row['std_dev']:.4f}"] for row in permuted["columns"]]
         _show_top(arguments, ["column", "importance", "std. dev."], lines)

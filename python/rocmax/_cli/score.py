@@ -23,6 +23,7 @@ from rocmax._tables._notes import Note
 SCORE, PREDICTED = "score", "predicted"
 # Endings of other kinds of tables: csv under such a name would not open.
 _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
+_OTHERS |= {".bz2", ".xz", ".zst", ".zip"}
 
 
 def run(arguments: Namespace) -> None:
@@ -30,7 +31,7 @@ def run(arguments: Namespace) -> None:
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
     if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
-        raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .tsv or .parquet")
+        raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .csv.gz, .tsv or .parquet")
     with report.warned():
         model = _model.load(arguments.model)
     parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
@@ -84,7 +85,7 @@ class _Scored:
     def _of(self, rows: source.Table) -> pl.DataFrame:
         model, frame = self._model, rows.frame
         kept = list(dict.fromkeys(self._arguments.keep))
-        if model.label in frame.columns and model.label not in kept:
+        if model.label in frame.columns and model.label not in (*kept, *self.made):
             kept.insert(0, model.label)
         columns = [frame[name] for name in kept]
         for name in self.made:
