@@ -257,3 +257,20 @@ def test_tiny_ranges_of_many_negatives_reach_their_limits():
     s[y] = 6 + 0.2 * s[y]
     found = metrics.infer(y, s, PartialAUC((0.0, 1e-4)), method="score")
     assert found.confidence_interval == pytest.approx((0.85, 1.0), abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "span"), [((10, 10), (0.0, 0.2)), ((50, 6), (0.0, 0.5)), ((3, 8), (0.1, 0.1)), ((2, 2), (0.0, 0.9))]
+)
+def test_heights_by_secants_are_those_of_a_search(sizes, span):
+    share = np.broadcast_to([0.0, 1.0, 0.03, 0.4, 0.9], (2, 5))
+    b = np.array([1.0, 1.0, 0.4, 1.5, 2.0]) * [[0.7], [1.4]]
+    edges, less, value = np.full((2, 2, 5), [[[-40.0]], [[40.0]]]), few.at_most(sizes, span), few._value(*span)
+    z = np.array([0.0, 1e-3, 0.5, 1.96, 4.8])[:, None, None, None] * np.ones(5)
+
+    def gap(a):
+        low, high = np.moveaxis(less(a, b, share), -3, 0)
+        return stats.norm.ppf(np.clip(np.stack([1 - low, high], axis=-3), 1e-300, 1 - 1e-16)) + z
+
+    wanted = few.last_held(edges[::-1], edges, gap)
+    np.testing.assert_allclose(value(few._heights(less, b, share, edges, z), b), value(wanted, b), atol=1e-10)

@@ -34,6 +34,8 @@ _POINTS = 32  # for one step; twice as many for several
 _MODELS = 64  # at a time: O(models points steps) memory
 _LEAST, _LAST = 1e-300, 1 - 1e-16  # probabilities with finite quantiles
 _ROUNDING = 1e-12
+_HEIGHTS, _SECANTS = 32, 6  # of the table; from its heights on
+_SETTLED, _SURE = 1e-8, 6.0  # the last step of secants, whose error is of a higher order; quantiles above rounding
 _MOST = 1e6  # trials per positive
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
@@ -111,6 +113,46 @@ def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[
     return probability
 
 
+def _heights(less: Callable[[F64, F64, F64], F64], b: F64, share: F64, edges: F64, z: F64) -> F64:
+    """Return the heights, of shape (..., 2, 2, n_models), at which ``less(a, b, share)`` is Phi(z) and Phi(-z).
+
+    Secants start from two heights of a table; where they do not settle, or rounding decides, it is :func:`last_held`.
+    """
+    height = edges[0] + np.linspace(0.0, 1.0, _HEIGHTS)[:, None, None] * (edges[1] - edges[0])
+    level = special.ndtri(np.clip(less(height, b, share), _LEAST, _LAST))
+    wanted = np.array([1.0, -1.0])[:, None, None] * z + np.zeros_like(edges)
+    count = np.sum([row >= wanted for row in level], axis=0)
+    found = np.where(count == 0, edges[0], edges[1])
+    inside = np.nonzero((count > 0) & (count < _HEIGHTS) | (wanted > _SURE))
+    column, want, k = inside[-2:], wanted[inside], np.clip(count[inside], 1, _HEIGHTS - 1)
+    slope, held = b[column], share[column]
+    x, y = height[k - 1, *column], height[k, *column]
+    near, far = level[k - 1, *column] - want, level[k, *column] - want
+    part = np.divide(near, near - far, out=np.zeros_like(x), where=near != far)
+    last, apart, at = x.copy(), near, x + part * (y - x)
+    todo = np.flatnonzero(np.abs(want) <= _SURE)
+    for _ in range(_SECANTS):
+        here, before, f = at[todo], last[todo], apart[todo]
+        now = special.ndtri(np.clip(less(here, slope[todo], held[todo]), _LEAST, _LAST)) - want[todo]
+        move = np.divide(now * (here - before), now - f, out=np.zeros_like(now), where=now != f)
+        last[todo], apart[todo], at[todo] = here, now, np.clip(here - move, x[todo], y[todo])
+        todo = todo[np.abs(at - last)[todo] > _SETTLED]
+    rest = np.abs(want) > _SURE
+    rest[todo] = True
+    if rest.any():
+        low, slope, held, size = want[rest] > 0, slope[rest], held[rest], np.abs(want[rest])
+        ends = np.where(size > _SURE, np.stack([edge[column][rest] for edge in edges]), np.stack([x[rest], y[rest]]))
+
+        def gap(a: F64) -> F64:
+            below = less(a, slope, held)
+            tail = np.where(low, 1 - below, below)
+            return np.asarray(special.ndtri(np.clip(tail, _LEAST, _LAST)) + size)
+
+        at[rest] = last_held(np.where(low, ends[1], ends[0]), np.where(low, ends[0], ends[1]), gap)
+    found[inside] = at
+    return found
+
+
 def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[float, float]) -> Limits:
     """Return the limits of mean heights over `span`, or of heights at its ends if these are equal.
 
@@ -142,13 +184,7 @@ def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[f
 
         def of_block(block: slice) -> F64:
             b, share, edges = curves(block)
-
-            def gap(a: F64) -> F64:
-                low, high = np.moveaxis(less(a, b, share), -3, 0)
-                tails = np.clip(np.stack([1 - low, high], axis=-3), _LEAST, _LAST)
-                return np.asarray(special.ndtri(tails) + z[..., block])
-
-            low, high = np.moveaxis(value(last_held(edges[::-1], edges, gap), b), -3, 0)
+            low, high = np.moveaxis(value(_heights(less, b, share, edges, z[..., block]), b), -3, 0)
             return np.stack([low.min(axis=-2), high.max(axis=-2)])
 
         low, high = np.clip(np.concatenate([of_block(block) for block in blocks], axis=-1), 0.0, 1.0)
