@@ -214,7 +214,7 @@ def test_several_models():
         assert strictest.pvalue_adjusted == pytest.approx(min(6 * pair.pvalue, 1))
         assert pair.pvalue <= pair.pvalue_adjusted <= strictest.pvalue_adjusted + EXACT
     same = metrics.compare(y, s[:, [0, 0]])
-    assert same.joint == (0.0, 0, 1.0)
+    assert same.joint == (0.0, 0, np.inf, 1.0, None)
 
 
 def test_groups_of_one_are_delong():

@@ -40,7 +40,7 @@ from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
-from rocmax.metrics.variances._components import variance_parts
+from rocmax.metrics.variances._components import Shared, covariance_of, variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _WHOLE_CURVES = (
@@ -66,9 +66,11 @@ def compare(  # with samples first, the measure is second
     """Test whether models have the same AUC, partial AUC, TPR at a fixed FPR, or any other measure.
 
     The interval and the p-value of a pair come from the intervals that :func:`infer` gives for both models and from the
-    correlation of their components: see :class:`Profile`. All models together are tested by
-    ``(L A)' (L S L')^+ (L A)``, chi-square with rank(L S L') degrees of freedom: A the estimates, S their covariance by
-    :func:`infer`'s components and L the differences of neighbours. Paired models scored the same samples; models of
+    correlation of their components: see :class:`Profile`. All models together are tested by Hotelling's
+    ``T = (L A)' (L S L')^+ (L A)``: A the estimates, S their covariance by :func:`infer`'s components and L the
+    differences of neighbours. ``T (v - q + 1) / (v q)`` is F with q and v - q + 1 degrees of freedom, q the rank of
+    L S L' and v, by Satterthwaite's rule, the degrees of freedom of S, which each class has less one (or the clusters
+    or resamples). Paired models scored the same samples; models of
     independent samples have no covariance.
 
     Parameters
@@ -233,6 +235,10 @@ def _of_paired(query: Query, models: list[Any]) -> Found:
         explain(models[0])
         return _of_curves(query, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, query.measure, query.seed)
+    if not found.parts:  # a bootstrap's, or of a fitted curve
+        known = binary and Trait.COMPONENTS in query.measure.traits
+        parts = covariance_of(models[0], query.measure)[2] if known else [Shared(found.matrix, min(sizes) - 1.0)]
+        found = found.of_parts(parts)
     check_variance(found.matrix)
     if (none := refused_of(query, models, found.own)) is None and binary:
         warn_of(query, method, found, models, sizes)
@@ -292,13 +298,17 @@ def _of_independent(query: Query, samples: list[Sample]) -> Found:
         pairs = zip(each, samples, strict=True)
         certain = [without_variance(one.estimate, data, measure) for one, data in pairs]
         own = joined([one for one in certain if one is not None]) if all(certain) else None
-        found = Covariance(np.concatenate([one.estimate for one in each]), np.diag(variance), replicates, own)
+        estimate = np.concatenate([one.estimate for one in each])
+        found = Covariance(estimate, np.diag(variance), replicates=replicates, own=own)
     else:
         parts = [variance_parts(data, measure) for data in samples]
         variance = np.array([np.sum(part[1], axis=0)[0] for part in parts])
         found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
     check_variance(found.matrix)
+    variances = np.diagonal(found.matrix) * np.eye(len(samples))
+    of_models = [Shared(np.diag(row), min(one.effective) - 1.0) for row, one in zip(variances, samples, strict=True)]
+    found = found.of_parts(of_models)
     if (none := refused_of(query, samples)) is None:
         warn_of(query, method, found, samples, sizes)
     return Found(method, none or found, freedom)
@@ -336,7 +346,8 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
     assert hypothesis is not None
-    names, joint = _names(samples), None
+    names, joint, made = _names(samples), None, of_samples(samples[0])
+    most = (made["n_groups"] or np.inf) - 1.0
     refused = found.covariance.refused or unknown_width(found.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]
     if found.curves is not None:  # which have no standard error and no interval
@@ -351,11 +362,11 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     else:
         how = hypothesis, level, query.measure.bounds, query.adjust
         pairs = pair_tests(found.covariance, found.freedom, names, *how)
-        joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
+        joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), *found.covariance[:3], most)
         unbounded = not np.isfinite(query.measure.bounds).all()
         if np.isinf(joint.statistic) and not (unbounded and any(p.difference and not p.standard_error for p in pairs)):
             warn_of_no_variance()
-    first, made = samples[0], of_samples(samples[0])
+    first = samples[0]
     several = isinstance(first, Classes)
     paired = several or len(samples) == 1
     sizes = [one.sizes if several else one.totals for one in samples]
@@ -367,6 +378,7 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
         covariance=None if joint is None else matrix,
+        parts=() if joint is None else tuple(found.covariance.parts),
         pairs=pairs,
         joint=joint,
         method=found.method.name,

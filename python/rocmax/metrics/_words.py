@@ -183,6 +183,12 @@ def p_value(pvalue: Any) -> str:
     return f"p = {text}" if text[0].isdigit() else f"p {text}"
 
 
+def f_test(test: Any) -> str:
+    """Return the statistic, the degrees of freedom and the p-value of a test."""
+    df = f"{test.df:g} and {test.df_denominator:.1f} degrees of freedom"
+    return f"F {digits(test.statistic, 2)} with {df}, {p_value(test.pvalue)}"
+
+
 def p_digits(pvalue: Any) -> str:
     """Return a p-value for the cell of a table."""
     if pvalue is None or math.isnan(pvalue):

@@ -150,7 +150,7 @@ def _heights(less: Callable[[F64, F64, F64], F64], b: F64, share: F64, edges: F6
 
         at[rest] = last_held(np.where(low, ends[1], ends[0]), np.where(low, ends[0], ends[1]), gap)
     found[inside] = at
-    return found
+    return np.asarray(found)
 
 
 def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[float, float]) -> Limits:

@@ -1,6 +1,7 @@
 """The joint test that several linear combinations of estimates are 0."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ Mask = NDArray[np.bool_]
 
 _SAME = 1e-10  # of the greatest eigenvalue: smaller ones count as 0
 _EPSILON = float(np.finfo(float).eps)
+_LEAST = 1e-3  # degrees of freedom
 _ROUNDING = 16  # error of sums of a few terms, in units in the last place
 
 
@@ -23,24 +25,35 @@ class JointTest(NamedTuple):
     Attributes
     ----------
     statistic : float
-        Chi-square; infinite where a difference does not vary and is not 0.
-    df : int
-        Degrees of freedom: the rank of the covariance of the differences.
+        F; infinite where a difference does not vary and is not 0.
+    df, df_denominator : float
+        Degrees of freedom: the rank of the covariance of the differences, and those that this covariance has left.
     pvalue : float
-        The probability of a greater statistic if all models are equal.
+        The probability of a greater statistic if all models are equal; NaN without a test.
+    no_test : str or None
+        Why there is no test, if there is none.
     """
 
     statistic: float
     df: int
+    df_denominator: float
     pvalue: float
+    no_test: str | None = None
 
 
-def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
-    """Test ``rows @ estimate = 0``.
+def joint_test(
+    rows: F64, estimate: F64, covariance: F64, parts: Sequence[tuple[Any, Any]], most: float = np.inf
+) -> JointTest:
+    """Test ``rows @ estimate = 0`` by Hotelling's T2.
 
-    ``e' S^+ e`` for the effects e and their covariance S, chi-square with rank(S) degrees of freedom. If an effect
-    outside the range of S is not 0, the statistic is infinite and the p-value 0. Effects are divided by their standard
-    errors first, so that no scale of a contrast or a model decides which variance counts as 0.
+    ``T = e' S^+ e`` for the effects e and their covariance S of rank q; ``T (v - q + 1) / (v q)`` is F with q and
+    v - q + 1 degrees of freedom. v are those of S, a sum of independent `parts` S_i with f_i each, by Satterthwaite's
+    rule for matrices: ``(q + q^2) / sum_i (tr(P_i^2) + tr(P_i)^2) / f_i`` with ``P_i = S^+ S_i`` (Krishnamoorthy and
+    Yu, 2004), at most `most`. That misses directions in which a part does not vary because it has so few degrees of
+    freedom: then, as where v - q + 1 < 1, there is no test.
+
+    If an effect outside the range of S is not 0, the statistic is infinite and the p-value 0. Effects are divided by
+    their standard errors first, so that no scale of a contrast or a model decides which variance counts as 0.
     """
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     check_variance(spread)
@@ -52,20 +65,51 @@ def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
     varies = variance > of_variance
     if (np.abs(effect[~varies]) > of_effect[~varies]).any():
         rank = int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
-        return JointTest(np.inf, rank, 0.0)
+        return JointTest(np.inf, rank, np.inf, 0.0)
     if not varies.any():
-        return JointTest(0.0, 0, 1.0)
+        return JointTest(0.0, 0, np.inf, 1.0)
     error = np.sqrt(variance[varies])
     scaled = effect[varies] / error
     values, vectors, kept = _directions(spread, varies, of_variance)
+    across = rows[varies].T @ (vectors[:, kept] / error[:, None] / np.sqrt(values[kept]))
+    shares = [(None if part is None else across.T @ part @ across, float(np.min(freedom))) for part, freedom in parts]
+    q, needed = int(kept.sum()), int(np.linalg.matrix_rank(rows[varies] / np.abs(rows[varies]).max(axis=1)[:, None]))
+    v = freedom_of_parts(shares, most)
+    # A part that would vary in one direction more than it has degrees of freedom does not show it.
+    short = [f for share, f in shares if min(needed, _rank(share) + 1) > f]
+    if short or v - q + 1 < 1:
+        why = f"{needed} differences of {rows.shape[1]} models need at least {needed} degrees of freedom"
+        return JointTest(np.nan, q, np.nan, np.nan, f"{why}, their covariance has {min(short or [v]):.3g}")
     along = vectors.T @ scaled
     # Eigenvectors of close eigenvalues are less exact: the error is rounding, of covariances that cancel, over the gap.
     doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
     doubt += (of_variance[varies] / error**2).max() * np.linalg.norm(scaled) / values[kept].min()
     if (np.abs(along) > doubt)[~kept].any():
-        return JointTest(np.inf, int(kept.sum()), 0.0)
-    statistic = float((along[kept] ** 2 / values[kept]).sum())
-    return JointTest(statistic, int(kept.sum()), float(special.chdtrc(kept.sum(), statistic)))
+        return JointTest(np.inf, q, np.inf, 0.0)
+    left = v - q + 1
+    f = float((along[kept] ** 2 / values[kept]).sum()) / q * (left / v if np.isfinite(v) else 1.0)
+    return JointTest(f, q, left, f_tail(q, left, f))
+
+
+def f_tail(q: float, left: float, f: float) -> float:
+    """Return the probability of a greater F with q and `left` degrees of freedom; chi-square if these are infinite."""
+    return float(special.fdtrc(q, left, f) if np.isfinite(left) else special.chdtrc(q, q * f))
+
+
+def freedom_of_parts(parts: Sequence[tuple[F64 | None, float]], most: float) -> float:
+    """Return the degrees of freedom of a sum of covariances, at most `most`; None are those of its replicates."""
+
+    def size(share: F64) -> float:
+        return float((share**2).sum() + np.trace(share) ** 2)
+
+    kept = [(share, max(f, _LEAST)) for share, f in parts if share is not None]
+    spent = sum(size(share) / f for share, f in kept) / size(np.sum([share for share, _ in kept], axis=0))
+    spent = max(spent, 1 / most) + sum(1 / f for share, f in parts if share is None)
+    return 1 / spent if spent > 0 else np.inf
+
+
+def _rank(share: F64 | None) -> float:
+    return np.inf if share is None else float(np.linalg.matrix_rank(share, _SAME, hermitian=True))
 
 
 def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, Mask]:

@@ -157,7 +157,8 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
     def at(a: F64) -> _Values:
         rates = special.ndtr(a[..., None] + b[:, None] * probits)
         inside, first, last = rates[..., :-2], rates[..., -2] * (low > 0), np.where(high < 1, rates[..., -1], 1.0)
-        theta, square, cube = np.moveaxis(inside @ means, -1, 0)
+        moments = inside @ means
+        theta, square, cube = moments[..., 0], moments[..., 1], moments[..., 2]
         lowest = low / width * first + theta + (1 - high) / width * last
         squares = (low * first**2 + inside**2 @ weight + (1 - high) * last**2) / width**2
         mean = special.ndtr(a[..., None] + b[:, None] * wide) @ du if exact else theta

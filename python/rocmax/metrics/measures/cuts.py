@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _WINDOW, _PRIOR = 2.0, 4.0
 
 
+class TooFewSamples(ValueError):
+    """A measure asks for more samples than there are; in a subgroup it is then not estimable."""
+
+
 class Cut(NamedTuple):
     """A cut of a ranking, where the sum of both classes' weights, each times its scale, reaches `at`."""
 
@@ -176,7 +180,8 @@ class _AtK(CutMeasure):
     def check(self, ranking: Ranking, name: str) -> None:
         total = sum(ranking.sizes)
         if isinstance(self.k, int) and self.k > total * (1 + 1e-9):
-            raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
+            fact = f"k={self.k} is more than the samples, of which there are {total:g}"
+            raise TooFewSamples(f"{fact}; choose a smaller k")
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,6 +12,7 @@ from rocmax.metrics.intervals._interval import Limits, no_limits, stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import Shared
 
 
 class Interval(NamedTuple):
@@ -44,16 +45,23 @@ def without_limits(estimate: F64, method: str, refused: str) -> Interval:
 class Covariance(NamedTuple):
     """Estimates of all models and their covariance.
 
-    For a bootstrap also the replicates; for profiles the intervals of the models, and the degrees of freedom of the
-    variances of differences, of shape (n_models, n_models), those of the models' own variances on the diagonal.
+    The parts of the covariance, each with its degrees of freedom, are independent. For a bootstrap also the replicates;
+    for profiles the intervals of the models, and the degrees of freedom of the variances of differences, of shape
+    (n_models, n_models), those of the models' own variances on the diagonal.
     """
 
     estimate: F64
     matrix: F64
+    parts: Sequence[Shared] = ()
     replicates: F64 | None = None
     own: Interval | None = None
     freedom: F64 | None = None
     refused: str | None = None  # why there is no covariance
+
+    def of_parts(self, parts: Sequence[Shared]) -> "Covariance":
+        """Return the covariance with these parts, and with the number of replicates that it comes from."""
+        drawn = [] if self.replicates is None else [Shared(None, len(self.replicates) - 1.0)]
+        return self._replace(parts=[*parts, *drawn])
 
 
 class Data(NamedTuple):

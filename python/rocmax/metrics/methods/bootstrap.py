@@ -100,7 +100,7 @@ class Bootstrap(Method):
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite variance is refused later
             matrix = np.cov(values.T)
         certain = without_variance(estimate, sample[0] if isinstance(sample, list) else sample, measure)
-        return Covariance(estimate, matrix, values, certain)
+        return Covariance(estimate, matrix, replicates=values, own=certain)
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
         """Return estimates and replicates, of shape (n_resamples, n_models)."""

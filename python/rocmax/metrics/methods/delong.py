@@ -69,8 +69,8 @@ class DeLong(_ByComponents):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
-            return Covariance(*covariance_of_classes(sample, measure)[:2])
-        return Covariance(*covariance_of(sample, measure)[:2])
+            return Covariance(*covariance_of_classes(sample, measure))
+        return Covariance(*covariance_of(sample, measure))
 
 
 @dataclass(frozen=True)

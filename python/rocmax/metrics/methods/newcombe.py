@@ -29,17 +29,21 @@ class Newcombe(Method):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
         estimate, sizes = measure.estimates(data), sizes_of_models(data, measure)
-        return Interval(estimate, newcombe_variance(estimate, sizes), newcombe(estimate, sizes), self.name)
+        return Interval(estimate, newcombe_variance(estimate, *per_pair(sizes)), newcombe(estimate, sizes), self.name)
 
 
-def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
-    """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
+def per_pair(sizes: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return 1 / (m n) and ((m+n)/2 - 1) / (m n)."""
+    n_pos, n_neg = sizes
+    return 1 / (n_pos * n_neg), ((n_pos + n_neg) / 2 - 1) / (n_pos * n_neg)
+
+
+def newcombe_variance(auc: F64, one: Any, more: Any) -> F64:
+    """Return ``A (1-A) (one + more ((1-A)/(2-A) + A/(1+A)))`` for what :func:`per_pair` returns, or a sum of such.
 
     It is Hanley and McNeil's variance for exponential scores, made symmetric in the classes (Newcombe, 2006, method 5).
     """
-    n_pos, n_neg = sizes
-    spread = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    return np.asarray(auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg))
+    return np.asarray(auc * (1 - auc) * (one + more * ((1 - auc) / (2 - auc) + auc / (1 + auc))))
 
 
 def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
@@ -47,15 +51,16 @@ def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
 
     Like Wilson's interval it takes the variance at its own ends, so it does not shrink to a point at an AUC of 0 or 1.
     """
+    of_pair = per_pair(sizes)
 
     def ends(z: Any) -> tuple[F64, F64]:
         def gap(a: F64) -> F64:
-            return np.asarray(z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc))
+            return np.asarray(z * np.sqrt(newcombe_variance(a, *of_pair)) - np.abs(a - auc))
 
         low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
         return low, high
 
     def tails(null: float) -> Tails:
-        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), sizes)), Law())
+        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), *of_pair)), Law())
 
     return Limits(ends, within(0.0, 1.0, tails))

@@ -75,8 +75,8 @@ class Profile(Method):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
-            estimate, matrix, count = covariance_of_classes(sample, measure)
-            return of_parts(estimate, [Shared(matrix, count - 1.0)], own_intervals(sample, measure))
+            estimate, _, parts = covariance_of_classes(sample, measure)
+            return of_parts(estimate, parts, own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
         method = default_method(measure, Data.of(sample), sample.effective)
         least = SOME if Trait.AREA in measure.traits else MANY
@@ -92,13 +92,13 @@ class Profile(Method):
         """Return estimates and variances of models of independent samples."""
         own = own_intervals(samples, measure)
         matrix = np.diag(own.variance)
-        return Covariance(own.estimate, matrix, None, own, np.full_like(matrix, np.inf))
+        return Covariance(own.estimate, matrix, own=own, freedom=np.full_like(matrix, np.inf))
 
 
 def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 | None = None) -> Covariance:
     """Return estimates with the parts of their covariance, whose sum it is if it is not given, and their intervals."""
     total = sum(part.matrix for part in parts) if matrix is None else matrix
-    return Covariance(estimate, np.asarray(total), None, own, freedom_of(parts))
+    return Covariance(estimate, np.asarray(total), parts, own=own, freedom=freedom_of(parts))
 
 
 def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Interval:

@@ -67,7 +67,8 @@ class Comparison(Measured):
     pairs : tuple of PairComparison
         Every pair of models.
     joint : JointTest or None
-        Chi-square test that all models are equal: `statistic`, `df` and `pvalue`. None with "venkatraman".
+        F test that all models are equal: `statistic`, `df`, `df_denominator`, `pvalue`, and `no_test`, why there is
+        none. None with "venkatraman".
     measure : Measure
         What was measured.
     method : str
@@ -84,6 +85,8 @@ class Comparison(Measured):
         Number of positive and negative samples, or their total weights; one per model for independent samples.
     pos_label : label
         The label of the positive class.
+    parts : tuple
+        Independent parts of the covariance, each with its degrees of freedom.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped, no_interval
         As in :class:`Inference`; without intervals there is no covariance and no joint test either.
     """
@@ -102,6 +105,7 @@ class Comparison(Measured):
     n_pos: Any = 0.0
     n_neg: Any = 0.0
     pos_label: Any = 1
+    parts: tuple[Any, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("difference", "standard_error", "confidence_interval", "statistic", "df", "pvalue"):
@@ -125,9 +129,8 @@ class Comparison(Measured):
     def contrast(self, rows: ArrayLike) -> JointTest:
         """Test that linear combinations of the estimates are all 0.
 
-        ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates, S their
-        covariance and L the contrast. Where a combination is not 0 but has no variance, the statistic is infinite and
-        the p-value 0.
+        The test is :func:`compare`'s of all models, with this L. Where a combination is not 0 but has no variance, the
+        statistic is infinite and the p-value 0.
 
         Parameters
         ----------
@@ -137,7 +140,7 @@ class Comparison(Measured):
         Returns
         -------
         JointTest
-            `statistic`, `df` and `pvalue`.
+            `statistic`, `df`, `df_denominator`, `pvalue` and `no_test`.
 
         Raises
         ------
@@ -151,7 +154,8 @@ class Comparison(Measured):
             raise ValueError(f"rows must be finite numbers of shape (n_contrasts, {k}), got {shown(rows)}")
         if self.covariance is None:
             raise ValueError(f"method={self.method!r} has no covariance to test a contrast by")
-        return joint_test(given.astype(np.float64), np.array([*self.estimates.values()]), self.covariance)
+        estimate, most = np.array([*self.estimates.values()]), (self.n_groups or np.inf) - 1.0
+        return joint_test(given.astype(np.float64), estimate, self.covariance, self.parts, most)
 
     def _also(self) -> dict[str, Any]:
         of_pair = self.pairs[0]._asdict() if len(self.pairs) == 1 else {}
@@ -196,11 +200,9 @@ class Comparison(Measured):
     @property
     def joint_test(self) -> str:
         """The joint test in words."""
-        if self.joint is None:
-            return "no joint test"
-        plural = "" if self.joint.df == 1 else "s"
-        statistic = f"chi-square {words.digits(self.joint.statistic, 2)} with {self.joint.df} degree{plural} of freedom"
-        return f"{statistic}, {words.p_value(self.joint.pvalue)}"
+        if self.joint is None or self.joint.no_test:
+            return "no joint test" + (f": {self.joint.no_test}" if self.joint else "")
+        return words.f_test(self.joint)
 
     def _estimates(self, error: float | None = None) -> str:
         """Return the estimates in words, with the digits of their own standard errors or of one that is given."""

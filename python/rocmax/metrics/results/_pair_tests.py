@@ -95,7 +95,7 @@ def _differences(
     They are difference, standard error, lower and upper limit, statistic, degrees of freedom and p-value.
     """
     first, second = pairs
-    estimate, matrix, replicates = found[:3]
+    estimate, matrix, replicates = found.estimate, found.matrix, found.replicates
     difference, variance, df = estimate[first] - estimate[second], np.diagonal(matrix), None
     both = variance[first] + variance[second]
     apart = both - 2 * matrix[first, second]

@@ -49,6 +49,9 @@ hillis-power: Hillis et al. 2011
     unified approach, Academic Radiology 18, 2011. doi:10.1016/j.acra.2010.09.007
 holm: Holm 1979
     S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979
+johansen: Johansen 1980
+    S. Johansen, The Welch-James approximation to the distribution of the residual sum of squares in a weighted linear
+    regression, Biometrika 67, 1980. doi:10.1093/biomet/67.1.85
 korn: Korn and Graubard 1998
     E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive
     counts estimated from survey data, Survey Methodology 24, 1998

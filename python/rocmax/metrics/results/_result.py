@@ -82,10 +82,11 @@ class Result:
         -------
         dict
             Arrays and tuples are lists, NaN and infinities None, labels without a type in JSON text; the replicates of
-            a bootstrap are left out. `measure` is the measure's name, its options are keys of their own. The
-            comparison of two models has the fields of their pair, too; `subgroups` maps each name to such a dict.
+            a bootstrap and the parts of a covariance are left out. `measure` is the measure's name, its options are
+            keys of their own. The comparison of two models has the fields of their pair, too; `subgroups` maps each
+            name to such a dict.
         """
-        held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
+        held = {name: plain(value) for name, value in self._held().items() if name not in ("replicates", "parts")}
         also = {name: plain(value) for name, value in self._also().items()}
         return {**held, "references": self.references, "summary": self.summary(), **also}
 

@@ -307,7 +307,7 @@ def explain(data: Sample) -> None:
         raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
 
 
-def has_variance(count: float) -> bool:
+def has_variance(count: Any) -> Any:
     """Whether a class of this size has a variance; sums of weights may exceed 1 by rounding."""
     return count > 1.0 + 1e-9
 

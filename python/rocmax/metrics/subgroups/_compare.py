@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
@@ -16,7 +15,7 @@ from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
 from rocmax.metrics.subgroups._split import (
     Parts,
@@ -27,8 +26,8 @@ from rocmax.metrics.subgroups._split import (
     pooled_refusal,
     split,
 )
-from rocmax.metrics.subgroups._tests import welch
-from rocmax.metrics.variances._components import Shared, freedom_of
+from rocmax.metrics.subgroups._tests import johansen, welch
+from rocmax.metrics.variances._components import Shared, freedom_of, most_freedom
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
 
@@ -48,7 +47,7 @@ class SubgroupComparison(BySubgroup, Comparison):
         The :class:`Comparison` of each subgroup with both classes.
     equality : SubgroupTest
         That the differences of models are the same in all subgroups. For two models Welch's (1951) analysis of variance
-        of the differences; for more a chi-square test. Where clusters cross subgroups, Hotelling's T2 for two models.
+        of the differences, for more Johansen's (1980). Where clusters cross subgroups, Hotelling's T2.
     not_estimable : dict
         Totals (positive, negative) of the subgroups without an estimate.
     n_clusters_crossed : float or None
@@ -76,6 +75,10 @@ class SubgroupComparison(BySubgroup, Comparison):
                 blank = {key: value if key in texts else np.nan for key, value in row.items()}
                 found.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
         return reasons_last([*found, *whole])
+
+    @property
+    def _test_of_equality(self) -> str:
+        return "welch" if len(self.pairs) == 1 else "johansen"
 
     @property
     def measure_in_words(self) -> str:
@@ -109,7 +112,7 @@ class SubgroupComparison(BySubgroup, Comparison):
         return [*found, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
 
     def _sources(self) -> tuple[str, ...]:
-        return (*super()._sources(), *self._welch)
+        return (*super()._sources(), *self._tested)
 
 
 def compare_subgroups(
@@ -134,7 +137,15 @@ def compare_subgroups(
     drawn = None
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
-    whole = Covariance(share @ values, matrix, drawn)
+    of_parts = [
+        Shared(size**2 * part, freedom)
+        for size, (_, one) in zip(share, found.values(), strict=True)
+        for part, freedom in one.parts
+        if part is not None
+    ]
+    if n_clusters is not None:
+        of_parts = [Shared(matrix, n_clusters - 1.0)]
+    whole = Covariance(share @ values, matrix, replicates=drawn).of_parts(of_parts)
     whole = whole._replace(refused=pooled_refusal(parts, comparisons, query))
     freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
     if len(freedoms) == len(found):
@@ -143,7 +154,7 @@ def compare_subgroups(
         for k, value in enumerate(values.T):
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
-            own.append(pooled(Estimates(value, *of_model), share[None], measure))
+            own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
         pooled_own = joined(own)
         if len(scores) == len(found) and sums is None:
@@ -155,7 +166,7 @@ def compare_subgroups(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
-        equality=_same(parts, list(found), values, blocks, sums, n_clusters, measure),
+        equality=_same(parts, list(found), values, [one for _, one in found.values()], sums, n_clusters, measure),
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
@@ -170,36 +181,40 @@ def _between(sums: Any, share: F64, n_models: int) -> F64:
 
 
 def _same(
-    parts: Parts, kept: list[Any], values: F64, blocks: F64, sums: Any, n_clusters: float | None, measure: Measure
+    parts: Parts,
+    kept: list[Any],
+    values: F64,
+    found: list[Covariance],
+    sums: Any,
+    n_clusters: float | None,
+    measure: Measure,
 ) -> SubgroupTest:
-    """Test that the differences of models, of the covariance `blocks` in each subgroup, are the same in all."""
-    samples = [parts.samples[name] for name in kept]
+    """Test that the differences of models are the same in all subgroups."""
+    samples, blocks = [parts.samples[name] for name in kept], np.array([one.matrix for one in found])
     k = samples[0].n_models
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
-    enough = np.array([has_variance(min(size)) for size in sizes.tolist()], dtype=bool)
-    enough &= np.isfinite(blocks).all(axis=(1, 2))
+    enough = has_variance(sizes.min(axis=1)) & np.isfinite(blocks).all(axis=(1, 2))
     apart = np.diff(np.eye(k), axis=0)
     effects, spreads = values @ apart.T, apart @ blocks @ apart.T
     if k == 2:
         freedom = np.array([_freedom(one, measure) if fit else 1.0 for one, fit in zip(samples, enough, strict=True)])
         crossing = None if sums is None else (sums[1::2] - sums[::2]).tocsr()
-        found = Estimates(effects[:, 0], spreads[:, 0, 0], freedom, sizes, n_clusters, crossing)
-        return welch(found, enough, np.ones(len(samples)), found.estimate)
+        moments = Estimates(effects[:, 0], spreads[:, 0, 0], freedom, sizes, n_clusters, crossing)
+        return welch(moments, enough, np.ones(len(samples)), moments.estimate)
     n_compared = int(enough.sum())
     if n_compared < 2:
         return SubgroupTest(np.nan, 0, np.nan, np.nan, n_compared)
     if sums is None and (np.linalg.cond(spreads[enough]) < _REGULAR).all():
-        # The effects about their mean, each weighted by the inverse of its covariance.
-        x, w = effects[enough], np.linalg.inv(spreads[enough])
-        x = x - np.linalg.solve(w.sum(axis=0), np.einsum("gij,gj->i", w, x))
-        q, df = float(np.einsum("gi,gij,gj->", x, w, x)), (n_compared - 1) * (k - 1)
-        return SubgroupTest(q / df, df, np.inf, float(special.chdtrc(df, q)), n_compared)
+        places = np.flatnonzero(enough)
+        kinds = [[(apart @ part @ apart.T, df) for part, df in found[k].parts if part is not None] for k in places]
+        most = [most_freedom(samples[k]) for k in places]
+        return johansen(effects[enough], spreads[enough], [*zip(kinds, most, strict=True)])
     matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
     for place in np.flatnonzero(enough):
         matrix[place * k : place * k + k, place * k : place * k + k] = blocks[place]
     rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), apart)
-    test = joint_test(rows, values.ravel(), matrix)
-    return SubgroupTest(test.statistic / max(test.df, 1), test.df, np.inf, test.pvalue, n_compared)
+    df = n_clusters - 1.0 if n_clusters else float((sizes[enough].min(axis=1) - 1.0).sum())
+    return SubgroupTest(*joint_test(rows, values.ravel(), matrix, [(matrix, df)])[:4], n_compared)
 
 
 def _freedom(sample: Sample, measure: Measure) -> float:

@@ -19,7 +19,6 @@ from rocmax.metrics.intervals._interval import (
     dual,
     either,
     last_held,
-    satterthwaite,
     tails_of,
     wald_limits,
     within,
@@ -27,7 +26,7 @@ from rocmax.metrics.intervals._interval import (
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.delong import log_odds
-from rocmax.metrics.methods.newcombe import newcombe_variance
+from rocmax.metrics.methods.newcombe import newcombe_variance, per_pair
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import has_variance
 
@@ -35,6 +34,51 @@ from rocmax.metrics.samples._sample import has_variance
 SHARES = ("pairs", "positives", "equal")
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
 HALF = 0.5  # a pair, or a sample, that is neither won nor lost
+
+
+class Shares(NamedTuple):
+    """Shares of subgroups in means, of shape (n_means, n_subgroups)."""
+
+    of: F64
+
+    def total(self, values: F64, power: int = 1) -> F64:
+        """Return the sums of values (n_subgroups, ...) times a power of the shares."""
+        return np.asarray(self.of**power @ values)
+
+    def held(self, sizes: F64) -> F64:
+        """Return the sums of sizes over the subgroups that have a share."""
+        return np.asarray((self.of > 0) @ sizes)
+
+
+class Single(NamedTuple):
+    """The shares of single subgroups, each a mean of its own."""
+
+    places: NDArray[np.intp]
+
+    def total(self, values: F64, power: int = 1) -> F64:
+        return values[self.places]
+
+    def held(self, sizes: F64) -> F64:
+        return sizes[self.places]
+
+
+class Rest(NamedTuple):
+    """The shares of all other subgroups, by weight; sums over those before and those after do not cancel."""
+
+    places: NDArray[np.intp]
+    weight: F64
+
+    def total(self, values: F64, power: int = 1) -> F64:
+        found = self._others((self.weight**power * values.T).T)
+        return np.asarray((found.T / self._others(self.weight) ** power).T)
+
+    def held(self, sizes: F64) -> F64:
+        return self._others(sizes)
+
+    def _others(self, values: F64) -> F64:
+        none = np.zeros_like(values[:1])
+        before, after = (np.concatenate([none, np.cumsum(side, axis=0)]) for side in (values, values[::-1]))
+        return np.asarray(before[self.places] + after[len(values) - 1 - self.places])
 
 
 class Estimates(NamedTuple):
@@ -71,8 +115,7 @@ class Estimates(NamedTuple):
     @property
     def known(self) -> NDArray[np.bool_]:
         """Which subgroups have a variance: two samples of either class, and an interval."""
-        enough = [has_variance(min(sizes)) for sizes in self.sizes.tolist()]
-        return np.array(enough, dtype=bool) & np.isfinite(self.variance)
+        return np.asarray(has_variance(self.sizes.min(axis=1)) & np.isfinite(self.variance))
 
     @property
     def covariance(self) -> F64:
@@ -81,13 +124,13 @@ class Estimates(NamedTuple):
         np.fill_diagonal(found, self.variance)
         return np.asarray(found)
 
-    def product(self, first: F64, second: F64) -> F64:
-        """Return the covariances of pairs of means, of shape (n_means,), from shares (n_means, n_subgroups)."""
-        both = first * second
-        found = both @ self.variance
-        if self.sums is not None:
-            found += ((self.sums.T @ first.T) * (self.sums.T @ second.T)).sum(axis=0) - both @ _squares(self.sums)
-        return np.asarray(found)
+    def product(self, first: Any, second: Any) -> F64:
+        """Return the covariances of pairs of means, which are the same or have no subgroup in common."""
+        if self.sums is None:
+            return first.total(self.variance, 2) if first is second else np.zeros(len(first.total(self.variance)))
+        both = first.of * second.of
+        found = ((self.sums.T @ first.of.T) * (self.sums.T @ second.of.T)).sum(axis=0)
+        return np.asarray(found + both @ (self.variance - _squares(self.sums)))
 
 
 def _squares(sums: Any) -> F64:
@@ -156,8 +199,8 @@ def shares_of(totals: F64, weights: str) -> F64:
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = False) -> Interval:
-    """Return means of subgroups with these shares, of shape (n_means, n_subgroups).
+def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = False) -> Interval:
+    """Return means of subgroups with these shares.
 
     Intervals are on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
     than five samples, or the variance is 0, a share of pairs has Newcombe's interval, with the mean of his variances in
@@ -171,7 +214,7 @@ def pooled(found: Estimates, shares: F64, measure: Measure, *, wider: bool = Fal
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     source = None
     if measure.counts_pairs:
-        few = ~inside | (((shares > 0) @ found.sizes).min(axis=1) < FEW)
+        few = ~inside | (shares.held(found.sizes).min(axis=1) < FEW)
         source = "newcombe" if few.all() else None
         limits = _with_newcombe(limits, few, inside & wider, estimate, shares, found.sizes)
     elif not inside.all():
@@ -205,12 +248,13 @@ def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
     return mean._replace(limits=Limits(ends, dual(at, ends)), method="score", source=None)
 
 
-def _means(found: Estimates, shares: F64) -> tuple[F64, F64, F64]:
+def _means(found: Estimates, shares: Any) -> tuple[F64, F64, F64]:
     """Return means of subgroups with these shares, their variances and the degrees of freedom of these."""
-    variance = np.maximum(found.product(shares, shares), 0.0)
+    estimate, variance = shares.total(found.estimate), np.maximum(found.product(shares, shares), 0.0)
     if found.crossed is not None:
-        return shares @ found.estimate, variance, np.full(len(shares), found.crossed - 1)
-    return shares @ found.estimate, variance, satterthwaite((shares**2 * found.variance).T, found.freedom)
+        return estimate, variance, np.full(len(estimate), found.crossed - 1)
+    spent = shares.total(np.where(found.variance > 0, found.variance**2 / found.freedom, 0.0), 4)
+    return estimate, variance, np.divide(variance**2, spent, out=np.full_like(spent, np.inf), where=spent > 0)
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
@@ -230,7 +274,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
         size = found.sizes[k]
         n = size.prod() if measure.counts_pairs else size.min()
         share = ((estimate[k] - least) / span * n + HALF) / (n + 1)
-        own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
+        own = newcombe_variance(share, *per_pair(tuple(size))) if measure.counts_pairs else share * (1 - share) / n
         estimate[k], variance[k], freedom[k] = least + span * share, own * span**2, max(size.min() - 1, 1.0)
     if not measure.counts_pairs:  # log-odds grow without limit where an estimate is nearer to a bound than its error
         error = np.minimum(np.sqrt(variance), span / 2)
@@ -240,19 +284,17 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
 
 
 def _with_newcombe(
-    limits: Limits, few: NDArray[np.bool_], union: NDArray[np.bool_], estimate: F64, shares: F64, sizes: F64
+    limits: Limits, few: NDArray[np.bool_], union: NDArray[np.bool_], estimate: F64, shares: Any, sizes: F64
 ) -> Limits:
     """Return limits with Newcombe's for the means marked as `few`, extended to the original where `union` is marked."""
     if not few.any():
         return limits
-    # Means of as many subgroups as the largest; the others have shares of 0.
-    order = np.argsort(shares[few] <= 0, axis=1, kind="stable")[:, : int((shares[few] > 0).sum(axis=1).max())]
-    weight, (n_pos, n_neg) = np.take_along_axis(shares[few], order, axis=1) ** 2, np.moveaxis(sizes[order], 2, 0)
     at, both = estimate[few], union[few]
+    one, more = shares.total(np.stack(per_pair((sizes[:, 0], sizes[:, 1])), axis=1), 2)[few].T
     at = np.where(at < _CLOSE, 0.0, np.where(at > 1 - _CLOSE, 1.0, at))  # sums of shares may exceed 1 by rounding
 
     def error(a: F64) -> F64:
-        return np.asarray(np.sqrt((weight * newcombe_variance(a[..., None], (n_pos, n_neg))).sum(axis=-1)))
+        return np.asarray(np.sqrt(newcombe_variance(a, one, more)))
 
     def ends(z: Any) -> tuple[F64, F64]:
         low, high = limits.ends(z)

@@ -18,6 +18,9 @@ from rocmax.metrics.subgroups._estimates import (
     SHARES,
     Estimates,
     PooledEstimate,
+    Rest,
+    Shares,
+    Single,
     SubgroupDifference,
     SubgroupTest,
     pooled,
@@ -71,13 +74,9 @@ class BySubgroup(Measured):
             if refused := [name for name, one in self.subgroups.items() if one.no_interval]:
                 return f"no test, because {self.by} {words.label_text(refused[0])} has no interval"
             return "no test, which needs two subgroups with two samples of either class and a variance"
-        if np.isinf(test.df_denominator):
-            how, statistic = "", f"chi-square {words.digits(test.statistic * test.df, 2)} with {test.df:g}"
-        else:
-            how = f" ({REFERENCES['welch'].short if self._crossed is None else 'Hotelling'})"
-            statistic = f"F {words.digits(test.statistic, 2)} with {test.df:g} and {test.df_denominator:.1f}"
+        how = "Hotelling" if self._crossed is not None else REFERENCES[self._test_of_equality].short
         of = f"; {test.n_compared} of {at_all} subgroups" if test.n_compared < at_all else ""
-        return f"{statistic} degrees of freedom, {words.p_value(test.pvalue)}{how}{of}"
+        return f"{words.f_test(test)} ({how}){of}"
 
     def _lacking(self) -> list[str]:
         """Return the sentence about the subgroups without an estimate, if there are any."""
@@ -90,10 +89,15 @@ class BySubgroup(Measured):
         return [*super()._basis(), f"{counted} subgroup{'' if counted == 1 else 's'}"]
 
     @property
-    def _welch(self) -> tuple[str, ...]:
-        """The source of the test of equality, if it is Welch's."""
-        denominator = self.equality.df_denominator
-        return ("welch",) if self._crossed is None and np.isfinite(denominator) else ()
+    def _test_of_equality(self) -> str:
+        """The source of the test of equality where clusters do not cross."""
+        return "welch"
+
+    @property
+    def _tested(self) -> tuple[str, ...]:
+        """The source of the test of equality, if it is not Hotelling's."""
+        tested = self._crossed is None and np.isfinite(self.equality.df_denominator)
+        return (self._test_of_equality,) if tested else ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -153,13 +157,13 @@ class SubgroupInference(BySubgroup, Inference):
            :doi:`10.1093/biomet/asp002`
         """
         check_choice("weights", weights, SHARES)
+        share = shares_of(totals_of(self.subgroups), weights)
         if self.no_interval:
-            share = shares_of(totals_of(self.subgroups), weights)
             return PooledEstimate(float(share @ self.moments.estimate), np.nan, ConfidenceInterval(np.nan, np.nan))
-        found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights)[None], self.measure)
+        found = pooled(self.moments, Shares(share[None]), self.measure)
         low, high = np.ravel(found.limits.at(self.confidence_level))
         if self.moments.ends is not None:
-            low, high = summed(self.moments.ends, shares_of(totals_of(self.subgroups), weights))
+            low, high = summed(self.moments.ends, share)
         interval = ConfidenceInterval(float(low), float(high))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
@@ -177,11 +181,11 @@ class SubgroupInference(BySubgroup, Inference):
             The first of every pair minus the second, of subgroups with two samples of either class.
         """
         check_choice("adjust", adjust, ADJUSTED)
-        kept = [k for k in range(len(self.subgroups)) if self.moments.known[k]]
+        kept = np.flatnonzero(self.moments.known).tolist()
         names, pairs = list(self.subgroups), list(combinations(kept, 2))
 
-        def shares(some: list[tuple[int, int]]) -> tuple[F64, F64]:
-            first, second = (_units([pair[side] for pair in some], len(names)) for side in (0, 1))
+        def shares(some: list[tuple[int, int]]) -> tuple[Any, Any]:
+            first, second = (_single(np.array([pair[side] for pair in some]), self.moments) for side in (0, 1))
             return first, second
 
         listed = [(names[a], names[b]) for a, b in pairs]
@@ -242,7 +246,7 @@ class SubgroupInference(BySubgroup, Inference):
 
     def _sources(self) -> tuple[str, ...]:
         own = [source for one in self.subgroups.values() for source in one._sources()]
-        return (*super()._sources(), *own, *self._welch, *(("zou", "holm") if self.differences else ()))
+        return (*super()._sources(), *own, *self._tested, *(("zou", "holm") if self.differences else ()))
 
 
 def _row(name: Any, row: dict[str, Any], share: float, apart: SubgroupDifference | None = None) -> dict[str, Any]:
@@ -276,7 +280,7 @@ def totals_of(subgroups: Mapping[Any, Any]) -> F64:
 def differences_of(
     moments: Estimates,
     listed: list[Any],
-    shares: Callable[[list[Any]], tuple[F64, F64]],
+    shares: Callable[[list[Any]], tuple[Any, Any]],
     names: list[tuple[Any, Any]],
     measure: Any,
     level: float,
@@ -308,20 +312,20 @@ def from_the_rest(
     if count < 2 or not np.isfinite(moments.variance).all():
         return ()
     pairs = totals_of(subgroups).prod(axis=1)
-    listed = [k for k in range(count) if moments.known[k]]
+    listed = np.flatnonzero(moments.known).tolist()
 
-    def shares(some: list[int]) -> tuple[F64, F64]:
-        own = _units(some, count)
-        rest = pairs * (1 - own)
-        return own, rest / rest.sum(axis=1, keepdims=True)
+    def shares(some: list[int]) -> tuple[Any, Any]:
+        own = _single(np.array(some), moments)
+        if isinstance(own, Single):
+            return own, Rest(own.places, pairs)
+        rest = pairs * (1 - own.of)
+        return own, Shares(rest / rest.sum(axis=1, keepdims=True))
 
     names = list(subgroups)
     against = [(names[k], "the rest") for k in listed]
     return differences_of(moments, listed, shares, against, measure, level, "holm" if count > 2 else None)
 
 
-def _units(places: list[int], count: int) -> F64:
-    """Return rows with a 1 at these places."""
-    found = np.zeros((len(places), count))
-    found[np.arange(len(places)), places] = 1.0
-    return found
+def _single(places: Any, moments: Estimates) -> Any:
+    """Return the shares of single subgroups; where clusters cross, with a 0 for every other subgroup."""
+    return Single(places) if moments.sums is None else Shares((places[:, None] == np.arange(len(moments.sizes))) * 1.0)

@@ -16,7 +16,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt
+from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt, TooFewSamples
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
@@ -27,7 +27,7 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import Estimates, Shares, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.subgroups._tests import equality
 from rocmax.metrics.variances._components import most_freedom, variance_parts
@@ -68,8 +68,10 @@ def split(data: Sample, by: Any) -> Parts:
             " each subgroup, or give one column of groups"
         )
     positive, samples, lacking, clusters = data.positive, {}, {}, []
+    # The rows of every subgroup, in their order.
+    held = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(keys)))[:-1])
     for k in order:
-        rows = place == k
+        rows = held[k]
         part = data._replace(y=positive[rows], score=data.score[rows], n_dropped=0)
         if data.weight is not None:
             part = part._replace(weight=data.weight[rows])
@@ -107,7 +109,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 found[name] = estimate(one, k)
             except ValueError as error:
                 few = not has_variance(min(one.effective)) or one.group is not None
-                if not few:
+                if not few and not isinstance(error, TooFewSamples):
                     raise ValueError(f"subgroup {shown(name)} of by: {error}") from error
                 lacking[name] = one.totals
                 warned_of[name] = [CoverageWarning(f"not estimable: {error}")]
@@ -205,7 +207,7 @@ def _pooled(
     moments: Estimates, share: F64, found: Sequence[Inference], samples: Sequence[Sample], measure: Measure
 ) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates, if they differ."""
-    mean, replicates = pooled(moments, share[None], measure), [one.replicates for one in found]
+    mean, replicates = pooled(moments, Shares(share[None]), measure), [one.replicates for one in found]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]

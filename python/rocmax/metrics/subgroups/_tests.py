@@ -1,5 +1,6 @@
 """Tests of subgroups: differences of means, and the test that all are equal."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,16 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, dual, satterthwaite
-from rocmax.metrics.intervals._joint import joint_test
+from rocmax.metrics.intervals._joint import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.subgroups._estimates import HALF, Estimates, SubgroupTest, pooled, settled
 
 _SHRINKAGE = 10.0  # samples that the mean of the variances counts as
+_ALIKE = 2  # the greatest size of a class over the least
 
 
-def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> tuple[F64, F64, Limits]:
-    """Return differences of means, with two lists of shares (n_differences, n_subgroups), their errors and limits.
+def contrasts(found: Estimates, first: Any, second: Any, measure: Measure) -> tuple[F64, F64, Limits]:
+    """Return differences of means with two kinds of shares, of no common subgroup, their errors and limits.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
@@ -25,10 +27,10 @@ def contrasts(found: Estimates, first: F64, second: F64, measure: Measure) -> tu
     calm = of_populations(found if measure.counts_pairs else settled(found, measure))
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
     a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
-    own, other, apart = first @ found.estimate, second @ found.estimate, first - second
-    d, error = own - other, np.sqrt(np.maximum(calm.product(apart, apart), 0.0))
+    own, other, shared = first.total(found.estimate), second.total(found.estimate), calm.product(first, second)
+    d, error = own - other, np.sqrt(np.maximum(a.variance + b.variance - 2 * shared, 0.0))
     both = np.sqrt(a.variance * b.variance)
-    r = np.divide(calm.product(first, second), both, out=np.zeros_like(both), where=both > 0)
+    r = np.divide(shared, both, out=np.zeros_like(both), where=both > 0)
 
     def ends(z: Any) -> tuple[F64, F64]:
         (a_low, a_high), (b_low, b_high) = a.limits.ends(z), b.limits.ends(z)
@@ -62,8 +64,10 @@ def equality(found: Estimates, measure: Measure) -> SubgroupTest:
     ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the estimates, w the inverses of their
     variances and ``L = sum (1 - w / sum w)^2 / v``, v the degrees of freedom of the variances, has k - 1 and
     ``(k^2 - 1) / (3 L)`` degrees of freedom. Of two tests the one with the larger p-value is returned: that of
-    :func:`settled` estimates on the log-odds scale, which alone is liberal where positives vary more than negatives,
-    and that of variances of either class's components shrunk to their mean over subgroups, liberal where these differ.
+    :func:`settled` estimates, liberal where positives vary more than negatives, and that of variances of either class's
+    components shrunk to their mean over subgroups, liberal where these differ. The first is on the log-odds scale, on
+    which small subgroups hardly ever differ; of shares of pairs in subgroups of about one size, where unequal variances
+    matter least, it is on the arcsine scale.
     """
     kept = found.known
     own, shrunk = _of_own(found, kept, measure), _shrunk(found, kept)
@@ -85,6 +89,9 @@ def _of_own(found: Estimates, kept: NDArray[np.bool_], measure: Measure) -> Subg
     share = np.where(kept, (found.estimate - least) / span, HALF)
     if not np.isfinite(most):
         return welch(found, kept, 1 / share, np.log(share))
+    sizes = found.sizes[kept]
+    if measure.counts_pairs and kept.any() and (sizes.max(axis=0) <= _ALIKE * sizes.min(axis=0)).all():
+        return welch(found, kept, 0.5 / np.sqrt(share * (1 - share)), np.arcsin(np.sqrt(share)))
     return welch(found, kept, 1 / (span * share * (1 - share)), special.logit(share))
 
 
@@ -109,19 +116,36 @@ def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> Subg
         return SubgroupTest(np.nan, 0, np.nan, np.nan, k)
     x, v, variance = x[kept], found.freedom[kept], found.variance[kept] * slope[kept] ** 2
     if found.crossed is not None:
+        if k > found.crossed:
+            return SubgroupTest(np.nan, k - 1, np.nan, np.nan, k)
         spread = found.covariance[np.ix_(kept, kept)] * np.outer(slope[kept], slope[kept])
         # Hotelling's T^2 of as many vectors as there are clusters.
-        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread)
-        rank, n = joint.df, found.crossed - 1
-        left = n - rank + 1
-        if rank < 1 or left < 1:
-            return SubgroupTest(np.nan, rank, np.nan, np.nan, k)
-        f = joint.statistic * left / (n * rank)
-        return SubgroupTest(f, rank, left, float(special.fdtrc(rank, left, f)), k)
+        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread, [(spread, found.crossed - 1)])
+        return SubgroupTest(*(joint[:4] if joint.df else (np.nan, 0, np.nan, np.nan)), k)
     w = variance.min() / variance
     q = float((w * (x - w @ x / w.sum()) ** 2).sum() / variance.min())
     rest = float(((1 - w / w.sum()) ** 2 / v).sum())
     f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * rest)
     left = (k**2 - 1) / (3 * rest) if rest > 0 else np.inf
-    p = float(special.fdtrc(k - 1, left, f)) if np.isfinite(left) else float(special.chdtrc(k - 1, q))
-    return SubgroupTest(f, k - 1, left, p, k)
+    return SubgroupTest(f, k - 1, left, f_tail(k - 1, left, f), k)
+
+
+def johansen(x: F64, spreads: F64, parts: Sequence[tuple[Sequence[tuple[F64, Any]], float]]) -> SubgroupTest:
+    """Test that the rows of x with these covariances are equal: Welch's analysis of variance of vectors.
+
+    ``T = sum (x - mean)' W (x - mean)``, W the inverse of a covariance with v degrees of freedom and the mean weighted
+    by it, has (k - 1) p = q degrees of freedom; ``T / (q + 2 A - 6 A / (q + 2))`` is F with q and
+    ``q (q + 2) / (3 A)``, ``A = sum (tr(R^2) + tr(R)^2) / (2 v)`` with ``R = I - (sum W)^-1 W`` (Johansen, 1980).
+    """
+    w = np.linalg.inv(spreads)
+    total = w.sum(axis=0)
+    apart = x - np.linalg.solve(total, np.einsum("gij,gj->i", w, x))
+    t, q = float(np.einsum("gi,gij,gj->", apart, w, apart)), (len(x) - 1) * x.shape[1]
+    rest = 0.0
+    for own, (every, most) in zip(w, parts, strict=True):
+        r = np.eye(len(own)) - np.linalg.solve(total, own)
+        root = np.linalg.cholesky(own)
+        v = freedom_of_parts([(root.T @ part @ root, float(np.min(df))) for part, df in every], most)
+        rest += (np.trace(r @ r) + np.trace(r) ** 2) / (2 * v)
+    f, left = t / (q + 2 * rest - 6 * rest / (q + 2)), q * (q + 2) / (3 * rest)
+    return SubgroupTest(f, q, left, f_tail(q, left, f), len(x))

@@ -58,9 +58,9 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
 
 
 class Shared(NamedTuple):
-    """A part of a covariance of models, and its degrees of freedom."""
+    """A part of a covariance, None for its estimate from replicates, and the degrees of freedom."""
 
-    matrix: F64
+    matrix: Any
     freedom: Any
 
 

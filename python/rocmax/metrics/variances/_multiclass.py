@@ -12,7 +12,7 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
 from rocmax.metrics.samples._sample import Sample, n_distinct
-from rocmax.metrics.variances._components import correction, influence_of, of_clusters
+from rocmax.metrics.variances._components import Shared, correction, influence_of, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
@@ -108,8 +108,8 @@ def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: i
     return np.array(found)
 
 
-def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64, float]:
-    """Return the measure of models of the same samples, its covariance, and the size of the smallest class."""
+def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64, list[Shared]]:
+    """Return the measure of models of the same samples, and its covariance, of which the smallest class decides."""
     found = [influence(data, measure) for data in models]
     rows = np.vstack([each.of_sample for each in found])
     first, second = np.triu_indices(len(rows))
@@ -117,7 +117,7 @@ def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64,
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
     smallest = _parts(models[0], found[0].of_sample)[1].min()
-    return np.concatenate([each.value for each in found]), covariance, float(smallest)
+    return np.concatenate([each.value for each in found]), covariance, [Shared(covariance, smallest - 1.0)]
 
 
 def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
