@@ -1,9 +1,9 @@
 """Type I error of the joint test of several models, in percent: python benches/python/joint_tests.py [n].
 
 The true measures of all models are equal: normal scores of correlation 1/2, positives higher by 1; of clusters, 20 of
-20 rows of both classes, half of the variance is the cluster's. A cell has n draws (default 400, half for
-bootstraps and partial areas); a test at 5 % rejects in the first number, and one of the pairs after Holm's adjustment
-in the second. "none" are refused: as many models need more degrees of freedom than there are. The third number is the
+20 rows of both classes, half of the variance is the cluster's. A cell has n draws (default 400, a quarter
+of "profile" and bootstraps); a test at 5 % rejects in the first number, and one of the pairs after Holm's adjustment in
+the second. "none" are refused: as many models need more degrees of freedom than there are. The third number is the
 chi-square test of the same statistic, which takes the covariance as known.
 """
 
@@ -19,12 +19,13 @@ MODELS = (3, 5, 10, 20)
 DESIGNS = ((5, 45), (10, 10), (20, 20), (20, 100), (100, 100), "20 clusters")
 #: Measures and methods, with the share of the draws.
 KINDS = (
-    (AUC(), None, 1.0),
-    (AUC(), Bootstrap(40), 0.5),
-    (AUC(), Bootstrap(400), 0.5),
-    (PartialAUC((0.0, 0.2)), None, 0.5),
-    (AveragePrecision(), None, 0.5),
-    (TPRAtFPR(0.2), None, 0.5),
+    (AUC(), "profile", 0.25),
+    (AUC(), "delong", 1.0),
+    (AUC(), Bootstrap(40), 0.25),
+    (AUC(), Bootstrap(400), 0.25),
+    (PartialAUC((0.0, 0.2)), "delong", 1.0),
+    (AveragePrecision(), "delong", 1.0),
+    (TPRAtFPR(0.2), "delong", 1.0),
 )
 
 
@@ -61,14 +62,14 @@ def main(n):
     print(f"| measure | samples | {' | '.join(f'{k} models' for k in MODELS)} |")
     print(f"|---|---|{'---|' * len(MODELS)}")
     for measure, method, share in KINDS:
-        how = f", {method.n_resamples} resamples" if method else ""
+        how = method if isinstance(method, str) else f"{method.n_resamples} resamples"
         for design in DESIGNS:
-            if method is not None and isinstance(design, str):  # which it does not take
+            if isinstance(method, Bootstrap) and isinstance(design, str):  # it takes no clusters
                 continue
             cells = [cell(max(int(n * share), 1), design, k, measure, method) for k in MODELS]
             texts = ["none" if one is None else ", ".join(f"{value:.0f}" for value in one) for one in cells]
             where = design if isinstance(design, str) else "{} + {}".format(*design)
-            print(f"| {measure}{how} | {where} | {' | '.join(texts)} |", flush=True)
+            print(f"| {measure}, {how} | {where} | {' | '.join(texts)} |", flush=True)
 
 
 if __name__ == "__main__":
