@@ -392,7 +392,7 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
         n_neg=n_neg,
         pos_label=None if several else first.pos_label,
         measure=query.measure,
-        resampling=found.method.resampling,
+        resampling=found.method.for_weights(query.known.weight_kind).resampling,
         no_interval=refused,
         **made,
     )

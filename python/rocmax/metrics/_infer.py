@@ -264,7 +264,8 @@ def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -
         made["equivalence_margin"] = hypothesis.margin
     if found.replicates is not None:
         made["replicates"] = found.replicates if many else found.replicates[:, 0]
-        resampling = (query.method or default_method(measure, query.known)).resampling
+        method = query.method or default_method(measure, query.known)
+        resampling = method.for_weights(query.known.weight_kind).resampling
     return Inference(
         estimate=shaped(found.estimate),
         variance=shaped(found.variance),

@@ -275,21 +275,21 @@ def stacked(parts: Sequence[Limits]) -> Limits:
     return Limits(ends, tails)
 
 
-def of_share(estimate: F64, size: Any, bounds: tuple[float, float]) -> Limits:
+def of_share(estimate: F64, size: Any, bounds: tuple[float, float], law: Law | None = None) -> Limits:
     """Return Wilson's limits of a measure between two bounds, as those of a share of `size` samples.
 
     They need no variance, so they have a width where the samples show none.
     """
-    least, span = bounds[0], bounds[1] - bounds[0]
+    least, span, law = bounds[0], bounds[1] - bounds[0], law or Law()
     share = np.clip((estimate - least) / span, 0.0, 1.0)
 
     def ends(z: Any) -> tuple[F64, F64]:
-        low, high = wilson(share * size, size, z)
+        low, high = wilson(share * size, size, law.reach(z))
         return np.minimum(least + span * low, estimate), np.maximum(least + span * high, estimate)
 
     def tails(null: float) -> Tails:
         at = (null - least) / span
-        return tails_of(share - at, np.sqrt(at * (1 - at) / size), Law())
+        return tails_of(share - at, np.sqrt(at * (1 - at) / size), law)
 
     return Limits(ends, within(*bounds, tails))
 

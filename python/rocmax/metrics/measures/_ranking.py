@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from rocmax._typing import F64
 from rocmax.metrics.samples._sample import Sample, centre, has_variance
 
+_STEP = 1e-4  # of the logarithm of a total
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -130,3 +132,28 @@ def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
 def resized(squares: Any, totals: Any, sizes: Any) -> list[float]:
     """Return sums of squared components for other sizes of the classes than their totals."""
     return [square * (size / total) for square, total, size in zip(squares, totals, sizes, strict=True)]
+
+
+def of_totals(measure: Any, sample: Sample) -> F64:
+    """Return what a sample of either class adds to its centred component in each model, of shape (2, n_models).
+
+    Sampling weights estimate the classes' totals: these vary, and the value with them. Other totals are known.
+    """
+    if sample.weight is None or sample.weight_kind != "sampling":
+        return np.zeros((2, sample.n_models))
+    return np.array([measure.by_totals(one) for one in sample.models()]).T
+
+
+def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
+    """Return the derivatives of a value by the logarithms of the totals, if it depends on their quotient alone."""
+    ends = [sample.weights * np.where(sample.positive, factor, 1.0) for factor in (1.0 - _STEP, 1.0 + _STEP)]
+    low, high = (float(measure.estimates(sample._replace(weight=weight))[0]) for weight in ends)
+    return (high - low) / (2 * _STEP), (low - high) / (2 * _STEP)
+
+
+def of_totals_too(measure: Any, sample: Sample) -> F64:
+    """Return the variances of all models with those of the totals that sampling weights estimate, else 0."""
+    if sample.weight is None or sample.weight_kind != "sampling":
+        return np.zeros(sample.n_models)
+    _, *parts = measure.covariance(sample)
+    return np.asarray(np.diagonal(sum(parts)))

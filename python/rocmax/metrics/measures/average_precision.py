@@ -7,6 +7,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax.metrics.measures._ranking import by_prevalence
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.ranked import Gain, MeanMeasure
@@ -29,8 +30,8 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
     - ``g_j + sum_{k >= j} a_k pi (1 - pi) B_k / (pi A_k + (1 - pi) B_k)^2`` and
     - ``-sum_{k >= j} a_k pi (1 - pi) A_k / (pi A_k + (1 - pi) B_k)^2``.
 
-    Variances and intervals treat the class sizes, and thus the prevalence, as fixed. With few positives AP is biased
-    upwards, because a positive counts in its own precision; below 20 there is a warning.
+    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. With few positives AP is
+    biased upwards, because a positive counts in its own precision; below 20 there is a warning.
 
     Parameters
     ----------
@@ -80,6 +81,9 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         value, squares, cubes = sample.once(("moments", self), lambda: sample.ranking().moments(self.key))
         return value, np.asarray(squares), np.asarray(cubes)
+
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        return by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)
 
     def gain(self, prevalence: float, width: float) -> Gain:
         pi = prevalence if self.prevalence is None else self.prevalence

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import call_convention
-from rocmax.metrics.measures._ranking import centred_sums
+from rocmax.metrics.measures._ranking import centred_sums, of_totals
 from rocmax.metrics.samples._classes import estimates_of
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import Sample, centre, explain, require_two
@@ -266,9 +266,8 @@ class Measure:
 
     def estimates(self, sample: Sample) -> F64:
         """Return the values of all models, of shape (n_models,)."""
-        if not sample.many:
-            return np.array([self._checked(sample)])
-        explain(sample)
+        if sample.many:
+            explain(sample)
         return np.array([self._checked(one) for one in sample.models()])
 
     def _checked(self, sample: Sample) -> float:
@@ -286,9 +285,8 @@ class Measure:
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""
-        found = [self.influence(one) for one in sample.models()]
-        values = [values for _, values in found]
-        return np.array([value for value, _ in found]), np.array(values) if sample.many else values[0][None]
+        estimate, values = zip(*(self.influence(one) for one in sample.models()), strict=True)
+        return np.array(estimate), np.array(values) if sample.many else values[0][None]
 
     def of_pairs(self, sample: Sample) -> F64:
         """Return values of one model's samples that vary with subjects as the measure does, where samples are pairs."""
@@ -309,14 +307,19 @@ class Measure:
         require_two(*sample.counted, self.of_one)
         (estimate, values), positive, weight = self.influences(sample), sample.positive, sample.weights
         parts = []
-        for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        for members, moved in zip((positive, ~positive), of_totals(self, sample), strict=True):
+            rows = np.flatnonzero(members)
             w = weight[rows]
-            of_class = centre(values.take(rows, axis=1), w)
+            of_class = centre(values.take(rows, axis=1), w) + moved[:, None]
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if sample.weight_kind == "frequency" else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square
             parts.append(scaled @ of_class.T / w.sum() ** 2 * size / (size - 1))
         return estimate, parts[0], parts[1]
+
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        """Return the derivatives of one model's value by the logarithms of both classes' total weights."""
+        return 0.0, 0.0
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
@@ -363,10 +366,7 @@ class Measure:
         return None
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        """Return the value of a constant score, or None if it does not mean chance.
-
-        An interval that lies wholly on its worse side gives a warning: low scores may be for positives.
-        """
+        """Return the value of a constant score, beyond which intervals give a warning; None if it is not chance."""
         return None
 
     def chance_of(self, sample: Sample) -> float | None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics.intervals._interval import Law, Limits
+from rocmax.metrics.intervals._interval import Law, Limits, of_share
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
@@ -95,6 +95,16 @@ class CutMeasure(RankedMeasure):
         shift, scale = self.line(ranking)
         return float(np.clip(shift + scale * self.cut(ranking).tpr, *self.bounds))
 
+    def counts(self, sample: Sample, ranking: Ranking) -> Counts:
+        if sample.weight is None or sample.weight_kind != "sampling":
+            return sample.effective
+        # As many as make the weight above the cut vary as it does.
+        above, found = sample.score >= ranking.score[self.cut(ranking).place], list(sample.effective)
+        for k, rows in enumerate((sample.positive & above, ~sample.positive & above)):
+            if (weight := sample.weight[rows]).any():
+                found[k] = sample.totals[k] * float(weight.sum() / (weight @ weight))
+        return found[0], found[1]
+
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         cut, (m, n) = self.cut(ranking), ranking.sizes
         r, scale = _near(ranking, cut, counts, self.pooled), self.line(ranking)[1]
@@ -102,11 +112,41 @@ class CutMeasure(RankedMeasure):
         above[cut.place] = cut.share
         return scale * (1.0 - r) * above, -scale * r * (n * cut.scales[1] / (m * cut.scales[0])) * above
 
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        # With A = m TPR and B = n FPR above the cut, dA = A dlog m + r (dat - A dlog m - B dlog n).
+        ranking = self.weights(sample)
+        cut, (m, n), scale = self.cut(ranking), ranking.sizes, self.line(ranking)[1]
+        r, share = _near(ranking, cut, self.counts(sample, ranking), self.pooled), self.share(ranking.sizes)
+        return scale * r * (share - cut.tpr), scale * r * (share - cut.fpr) * n / m
+
+    def share(self, sizes: Counts) -> float:
+        """Return how the weight above the cut grows with that of all samples."""
+        return (self.alerts((2 * sizes[0], 2 * sizes[1])) - self.alerts(sizes)) / sum(sizes)
+
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
         from rocmax.metrics.intervals._score import slope_of
 
+        if self.pooled and sample.weight is not None and sample.weight_kind == "sampling":
+            return self._of_totals(sample)
         found = [self.inverse(one, slope_of(one, min(sizes)), sizes) for one in sample.models()]
         return of_inverses(found, self.bounds)
+
+    def _of_totals(self, one: Sample) -> tuple[F64, F64, Limits]:
+        """Return Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals."""
+        from rocmax.metrics.variances._components import influence_of  # which import measures
+        from rocmax.metrics.variances._effective import Units
+
+        estimate, added, span = self.estimates(one), influence_of(one, self), self.bounds[1]
+        share = float(estimate[0]) / span
+        size = Units(added / span, share * (1.0 - share), *self.heaviest(one, share), one.n_counted).size
+        variance = np.array([added @ added * one.n_counted / (one.n_counted - 1)])
+        return estimate, variance, of_share(estimate, size, self.bounds, Law(size))
+
+    def heaviest(self, one: Sample, share: float) -> tuple[float, float]:
+        """Return the share of the heaviest row in what the measure is a share of, and how many such rows are known."""
+        from rocmax.metrics.variances._effective import greatest
+
+        return min(greatest(one.weights, one.positive)[0] / one.totals[0], 1.0), np.inf
 
     def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
         """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
@@ -217,7 +257,7 @@ class PrecisionAt(_AtK):
     """Precision (positive predictive value) among the k highest scores: the share of k alerts that are positive.
 
     With the class sizes fixed, it and its components are ``m / k`` times those of :class:`RecallAt`, for m positives;
-    ties count as there. O(n log n).
+    ties count as there. Sampling weights estimate the class sizes. O(n log n).
 
     Parameters
     ----------
@@ -235,6 +275,17 @@ class PrecisionAt(_AtK):
 
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 0.0, ranking.sizes[0] / self.alerts(ranking.sizes)
+
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        (pos, neg), (m, n) = super().by_totals(sample), sample.totals
+        value, share = self._checked(sample), self.share((m, n)) / self.alerts((m, n))
+        return pos + value * (1.0 - m * share), neg - value * n * share
+
+    def heaviest(self, one: Sample, share: float) -> tuple[float, float]:
+        ranking = self.weights(one)
+        cut = self.cut(ranking)
+        most = min(float(one.weights[one.score >= ranking.score[cut.place]].max()) / cut.at, 1.0)
+        return most, min(share, 1.0 - share) / most  # heavy rows of one class alone show no variance
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,6 +323,9 @@ class EqualErrorRate(CutMeasure):
 
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 1.0, -1.0
+
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        return 0.0, 0.0  # a point of the curve
 
     def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
         from scipy import special  # takes a while to import

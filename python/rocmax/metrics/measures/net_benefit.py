@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, Tails, sided, wilson, within
-from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures._ranking import Ranking, by_prevalence
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
@@ -24,10 +24,11 @@ class NetBenefit(RankedMeasure):
     positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
     ``pi - (1 - pi) t / (1 - t)``. O(n log n).
 
-    Variances and intervals treat the class sizes, and thus the prevalence, as fixed. The components are
+    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. The components are
     ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval
     combines those of Wilson for both rates (Zou and Donner, 2008) [2]_: with their limits l and u, the lower limit is
-    ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise.
+    ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise. With sampling
+    weights the limits of pi add a third square.
 
     Parameters
     ----------
@@ -96,6 +97,9 @@ class NetBenefit(RankedMeasure):
         gains = self._gains(ranking)
         return gains[0] * called, gains[1] * called
 
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        return by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)
+
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)
 
@@ -105,6 +109,15 @@ class NetBenefit(RankedMeasure):
         rates = np.array([self._rates(ranking) for ranking in rankings]).T
         counts = np.array(sizes)[:, None]
         estimate = (gains * rates).sum(axis=0)
+        variance = (gains**2 * rates * (1.0 - rates) / np.maximum(counts - 1.0, 1.0)).sum(axis=0)
+        moved = None
+        if sample.weight is not None and sample.weight_kind == "sampling" and self.prevalence is None:
+            from rocmax.metrics.variances._effective import prevalence_size  # which imports measures
+
+            m, n = sample.totals
+            pi, size = m / (m + n), prevalence_size(sample)
+            slope = np.array([self.by_totals(one)[0] for one in sample.models()]) / (pi * (1.0 - pi))
+            moved, variance = (pi, slope, size), variance + slope**2 * pi * (1.0 - pi) / size
 
         def reach(z: Any) -> tuple[F64, F64]:
             down, up = [], []
@@ -112,7 +125,12 @@ class NetBenefit(RankedMeasure):
                 low, high = wilson(rate * size, size, z)
                 down.append(np.where(gain > 0, rate - low, high - rate) * gain)
                 up.append(np.where(gain > 0, high - rate, rate - low) * gain)
-            return np.hypot(*down), np.hypot(*up)
+            if moved is not None:  # as in a sum of three shares
+                pi, slope, size = moved
+                low, high = wilson(pi * size, size, z)
+                down.append(slope * np.where(slope > 0, pi - low, pi - high))
+                up.append(slope * np.where(slope > 0, high - pi, low - pi))
+            return np.sqrt(sum(part**2 for part in down)), np.sqrt(sum(part**2 for part in up))
 
         def ends(z: Any) -> tuple[F64, F64]:
             down, up = reach(z)
@@ -127,5 +145,4 @@ class NetBenefit(RankedMeasure):
                 near, far = np.where(held, near, middle), np.where(held, middle, far)
             return sided(np.sign(apart) * (near + far) / 2, apart)
 
-        variance = (gains**2 * rates * (1.0 - rates) / np.maximum(counts - 1.0, 1.0)).sum(axis=0)
         return estimate, variance, Limits(ends, within(*self.bounds, tails))

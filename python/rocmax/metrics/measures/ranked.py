@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Law, Limits, stacked
-from rocmax.metrics.measures._ranking import Ranking, centred_sums, parts_of, resized
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, of_totals_too, parts_of, resized
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
 
@@ -62,11 +62,15 @@ class RankedMeasure(Measure):
     def components(self, sample: Sample) -> Any:
         ranking = Ranking.of(sample.positive, sample.score, sample.weight)
         self.check(ranking, sample.score_name)
-        return ranking.place(*self.parts(ranking, sample.effective))
+        return ranking.place(*self.parts(ranking, self.counts(sample, ranking)))
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         ranking = self.weights(sample)
-        return self.read(ranking), *centred_sums(self.parts(ranking, sample.effective), ranking.masses)
+        return self.read(ranking), *centred_sums(self.parts(ranking, self.counts(sample, ranking)), ranking.masses)
+
+    def counts(self, sample: Sample, ranking: Ranking) -> Counts:
+        """Return the numbers of samples behind the weights."""
+        return sample.effective
 
 
 def of_inverses(found: Sequence[Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
@@ -104,7 +108,8 @@ class MeanMeasure(Measure):
             return self.inverse(sample, self.value(sample), slope_of(sample, self.near(sizes)), sizes)
         value, squares, _ = self.moments(sample)
         found = self.inverse(sample, value, slope_of(sample, self.near(sizes)), sizes)
-        return found.widened(float(sum(parts_of(resized(squares, sample.totals, sizes), sizes))), min(sizes))
+        variance = sum(parts_of(resized(squares, sample.totals, sizes), sizes))
+        return found.widened(max(variance, *of_totals_too(self, sample)), min(sizes))
 
     def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:
         """Return the confidence distribution of one model, by its value, its curve's fitted slope, and class sizes."""

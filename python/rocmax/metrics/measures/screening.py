@@ -7,10 +7,11 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
+from rocmax.metrics.measures._ranking import Ranking, by_prevalence, from_here, quotient
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.cuts import CutMeasure
 from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
+from rocmax.metrics.samples._sample import Sample
 
 _LEAST = float(np.finfo(float).tiny)  # divisor
 _SATURATED = 5.0  # alpha times the share of positives: from here on most good rankings have nearly the same value
@@ -145,6 +146,9 @@ class RIE(MeanMeasure, _Early):
         moved = from_here(a * (by_start + by_end)) - a * by_start
         scale = -np.expm1(-alpha)
         return (mean + pi * moved) / scale, (1.0 - pi) * moved / scale
+
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        return by_prevalence(self, sample)
 
     def near(self, sizes: Counts) -> float:
         # Positives that rank among negatives flatten the whole curve, not its top.

@@ -119,6 +119,10 @@ class Method:
         """How samples are drawn, in words; None if they are not."""
         return None
 
+    def for_weights(self, kind: str) -> "Method":
+        """Return the method as it works with this kind of weights."""
+        return self
+
     def check(self, measure: Measure, data: Data, takers: "dict[str, type[Method]]") -> None:
         """Check that the method supports the measure and the kind of data; `takers` are all methods."""
         if not self.fits(measure):

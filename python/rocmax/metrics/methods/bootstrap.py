@@ -1,7 +1,7 @@
 """Bootstrap intervals and covariances."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,17 +27,18 @@ class Bootstrap(Method):
     """Bootstrap: the measure of samples that are drawn with replacement.
 
     With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
-    are drawn with their weights. Models of the same samples share the draws. Samples of two classes are drawn by their
-    rank in the first model, so the order of the rows does not matter. Where all resamples have the same value, as with
-    separated classes, a measure with two bounds has Newcombe's or Wilson's interval, as for ``method="logit-delong"``
-    with a variance of 0, up to the greatest value that these class sizes allow.
+    are drawn with their weights, of both classes together, because these estimate the class sizes, too. Models of the
+    same samples share the draws. Samples of two classes are drawn by their rank in the first model, so the order of the
+    rows does not matter. Where all resamples have the same value, as with separated classes, a measure with two bounds
+    has Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a variance of 0, up to the greatest value
+    that these class sizes allow.
 
     Parameters
     ----------
     n_resamples : int, default=2000
         Number of draws.
     stratified : bool, default=True
-        Whether every draw keeps the size of either class.
+        Whether every draw keeps the size of either class; with sampling weights none does.
     interval : {"percentile", "bca"}, default="percentile"
         "bca" corrects for bias and acceleration (Efron, 1987).
 
@@ -64,6 +65,9 @@ class Bootstrap(Method):
     def resampling(self) -> str:
         drawn = "stratified bootstrap" if self.stratified else "bootstrap"
         return f"{drawn} of {self.n_resamples:,} resamples"
+
+    def for_weights(self, kind: str) -> Method:
+        return replace(self, stratified=self.stratified and kind != "sampling")
 
     @classmethod
     def needs_many(cls, measure: Measure) -> bool:
@@ -104,10 +108,11 @@ class Bootstrap(Method):
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
         """Return estimates and replicates, of shape (n_resamples, n_models)."""
+        stratified = self.stratified and sample.weight_kind != "sampling"
         if isinstance(sample, Classes):
-            values = replicates(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
+            values = replicates(sample, measure, stratified, self.n_resamples, seed_of(seed))
             return estimates_of(sample, measure), values
-        values = replicate(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
+        values = replicate(sample, measure, stratified, self.n_resamples, seed_of(seed))
         return measure.estimates(sample), values
 
 

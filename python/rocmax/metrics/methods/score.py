@@ -60,6 +60,11 @@ class Score(Method):
     binormal. The draws are the same for all samples of these sizes; 5 to 25 ms a model beyond the sorted curve, up to
     10,000 samples. :class:`NetBenefit` describes its own.
 
+    Sampling weights estimate the class sizes, on which :class:`PrecisionAt`, :class:`RecallAt` and
+    :class:`EnrichmentFactor` depend: their interval is Wilson's with Student's t for p, the measure over its greatest
+    value, of ``n = p (1 - p) / V`` samples, V the linearised variance of the ratio of estimated totals (Hajek). As
+    below, n is moved towards the number of rows of the greatest weight, for the precision among the alerts.
+
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest
     weight, if few of these decide. Single clusters and equal weights change nothing. With pairs of subjects they are

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import satterthwaite
-from rocmax.metrics.measures._ranking import parts_of
+from rocmax.metrics.measures._ranking import of_totals, parts_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
@@ -105,9 +105,9 @@ def influence_of(sample: Sample, measure: Measure) -> F64:
     _, (components,) = measure.influences(sample)
     weight = sample.weights
     added = np.empty(len(sample.y))
-    for rows in (sample.positive, ~sample.positive):
+    for rows, moved in zip((sample.positive, ~sample.positive), of_totals(measure, sample)[:, 0], strict=True):
         share = weight[rows] / weight[rows].sum()
-        added[rows] = share * centre(components[rows], share)
+        added[rows] = share * (centre(components[rows], share) + moved)
     return added
 
 

@@ -33,6 +33,7 @@ class Units(NamedTuple):
     sums: F64
     of_one: float  # the variance of the components
     most: float
+    known: float  # at most so many decide V
     n_units: int
 
     @property
@@ -49,7 +50,7 @@ class Units(NamedTuple):
         found = self.most
         variance = float(self.sums @ self.sums) * self.n_units / max(self.n_units - 1, 1)
         if variance > 0:
-            known = min(self.freedom, 1.0 / self.most)
+            known = min(self.freedom, 1.0 / self.most, self.known)
             found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
         return counted(1.0 / found)
 
@@ -76,20 +77,20 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     _, (components,) = measure.influences(sample)
     components = components / (np.abs(components).max() or 1.0)  # fourth powers of scored components leave the floats
     positive, weight = sample.positive, sample.weights
-    greatest = _greatest(weight, positive)
+    heaviest = greatest(weight, positive)
     parts = []
-    for rows, heaviest in zip((positive, ~positive), greatest, strict=True):
+    for rows, most in zip((positive, ~positive), heaviest, strict=True):
         share = weight[rows] / weight[rows].sum()
         added = centre(components[rows], share)
         added[np.abs(added) <= _ROUNDING * np.abs(components[rows]).max()] = 0.0
         of_one = float(share @ added**2)
-        sums, most = share * added, heaviest / float(weight[rows].sum())
+        sums, most = share * added, most / float(weight[rows].sum())
         count = len(share)
         if sample.group is not None:
             group, n_groups = sample.group[rows], int(sample.group.max()) + 1
             held = np.bincount(group, share, n_groups)
             sums, most, count = np.bincount(group, sums, n_groups), float(held @ held), int(np.count_nonzero(held))
-        parts.append(Units(sums, of_one, min(most, 1.0), count))
+        parts.append(Units(sums, of_one, min(most, 1.0), np.inf, count))
     crossed = 1.0 if sample.group is None else _crossed(*parts)
     n_pos, n_neg = (max(part.size / crossed, 1.0) for part in parts)
     return n_pos, n_neg
@@ -112,9 +113,17 @@ def _crossed(pos: Units, neg: Units) -> float:
     return (_PRIOR + known * (1.0 + 2.0 * float(pos.sums @ neg.sums) / apart)) / (_PRIOR + known)
 
 
-def _greatest(weight: F64, positive: NDArray[np.bool_]) -> tuple[float, float]:
+def greatest(weight: F64, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the greatest weight that a positive and a negative may have."""
     classes = weight[positive], weight[~positive]
     pos, neg = (float(of_class.max()) for of_class in classes)
     apart = min(pos, neg) < max(float(of_class.min()) for of_class in classes)
     return (pos, neg) if apart else (max(pos, neg), max(pos, neg))
+
+
+def prevalence_size(sample: Sample) -> float:
+    """Return the effective number of samples for the prevalence, a ratio of sums of sampling weights."""
+    share, pi = sample.weights / sum(sample.totals), sample.totals[0] / sum(sample.totals)
+    most = float(share.max())
+    known = min(pi, 1.0 - pi) / most  # heavy samples of one class alone show no variance
+    return Units(share * (sample.positive - pi), pi * (1.0 - pi), most, known, sample.n_counted).size
