@@ -1,7 +1,8 @@
 """Checks of single parameters of estimators, before any work."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
@@ -9,14 +10,55 @@ import numpy as np
 
 T = TypeVar("T")
 
+#: Names that mean the same elsewhere: a message suggests the one that is known in its place.
+_ALIKE = (
+    "auc roc_auc auroc aucroc auc_roc roc roc_auc_score gini c_index c_statistic concordance mann_whitney wilcoxon",
+    "partial_auc pauc partial_roc_auc partial_auc_score roc_auc_partial",
+    "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score map",
+    "equal_error_rate eer",
+    "sensitivity recall tpr hit_rate true_positive_rate tar",
+    "recall_at recall sensitivity recall_at_k hits_at",
+    "tpr_at_fpr tpr sensitivity true_positive_rate tar_at_far recall_at_fpr",
+    "specificity tnr selectivity true_negative_rate",
+    "fpr far fall_out false_alarm_rate false_positive_rate",
+    "fpr_at_tpr fpr false_positive_rate fpr95",
+    "precision ppv positive_predictive_value",
+    "precision_at precision ppv precision_at_k p_at_k",
+    "alerts k top top_k budget n_alerts",
+    "youden ks j youden_j informedness max_youden balanced_accuracy best",
+    "closest topleft top_left closest_topleft distance",
+    "f1 f_score f1_score fscore f_measure",
+    "net_benefit dca decision_curve",
+    "enrichment_factor ef enrichment lift",
+    "log_auc logauc slogauc",
+    "bootstrap boot bootstrapping resampling percentile bca",
+    "delong hanley_mcneil asymptotic wald normal",
+    "score wilson",
+    "hinge svm pairwise_hinge",
+    "rbf gaussian gauss squared_exponential",
+    "ramp nonconvex",
+)
+
 
 def shown(value: Any) -> str:
     """Return a value as messages show it: on one line, cut after 100 characters."""
     try:
-        text = " ".join(repr(value).split())
+        with np.printoptions(legacy="1.25"):  # 7 and 'ill', not np.int64(7) and np.str_('ill')
+            text = " ".join(repr(value).split())
     except Exception:  # such as an integer with more digits than Python prints
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr) -> str:
+    """Return the advice about a name that is not known: the known one that others call so, or the nearest."""
+    names = {one.replace("-", "_"): one for one in known if isinstance(one, str)}
+    if not isinstance(name, str) or name in names.values():
+        return ""
+    asked = "_".join(name.lower().replace("-", " ").split())
+    same = [names[group[0]] for group in map(str.split, _ALIKE) if asked in group and group[0] in names]
+    near = same or [names[one] for one in get_close_matches(asked, names, n=1)]
+    return f"; did you mean {written(near[0])}?" if near else ""
 
 
 def as_float(value: Any) -> float:
@@ -90,5 +132,6 @@ def is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
 def check_choice(name: str, value: Any, choices: tuple[T, ...]) -> T:
     """Return one of the choices, strings or None."""
     if not is_one_of(value, choices):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}{meant(value, choices)}")
     return cast(T, value)

@@ -10,20 +10,21 @@ from rocmax.metrics.thresholds._bootstrap import _cluster_sizes
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])
-@pytest.mark.parametrize(("cost", "prevalence"), [(1.0, 0.5), (10.0, 0.1), (0.2, 0.3), (1.0, 0.001)])
+@pytest.mark.parametrize(("cost", "prevalence"), [(1.0, 0.5), (0.1, 0.1), (5.0, 0.3), (1.0, 0.001)])
 def test_no_threshold_is_better(digits, cost, prevalence):
     rng = np.random.default_rng(digits)
     y = rng.random(120) < 0.3
     s = np.round(rng.normal(size=120) + y, digits)
-    r = (1 - prevalence) / (cost * prevalence)
+    r = (1 - prevalence) / prevalence
     cuts = [np.inf, *np.unique(s)[::-1]]
     rates = [((s[y] >= c).mean(), (s[~y] >= c).mean()) for c in cuts]
     loss = {
         "youden": lambda tpr, fpr: r * fpr - tpr,
         "closest": lambda tpr, fpr: (1 - tpr) ** 2 + r * fpr**2,
+        ("cost", cost): lambda tpr, fpr: cost * (1 - prevalence) * fpr + prevalence * (1 - tpr),
     }
     for how, of in loss.items():
-        found = metrics.operating_point(y, s, threshold=how, cost=cost, prevalence=prevalence)
+        found = metrics.operating_point(y, s, threshold=how, prevalence=prevalence)
         losses = np.array([of(*pair) for pair in rates])
         best = int(np.argmax(losses <= losses.min() + 1e-12))
         assert (found.threshold, found.tpr, found.fpr) == (cuts[best], *rates[best])
@@ -42,15 +43,22 @@ def test_intervals_are_those_of_wilson(k, n, level):
     assert list(found.fpr_interval) == pytest.approx([expected.low, expected.high], abs=1e-12)
 
 
-@pytest.mark.parametrize("threshold", ["youden", "closest"])
-def test_costs_of_any_size(threshold):
+def test_costs_of_any_size():
     y, s = [0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6]
     # Where misses cost next to nothing there is no false alarm, but for all hits without one.
-    for cost in (5e-324, 1e-300, 1e-6):
-        assert metrics.operating_point(y, s, cost=cost, threshold=threshold)[:3] == (5.0, 2 / 3, 0.0)
-    for cost in (1e6, 1.7e308):
-        found = metrics.operating_point(y, s, cost=cost, prevalence=0.999, threshold=threshold)
+    for cost in (1.7e308, 1e300, 1e6):
+        assert metrics.operating_point(y, s, threshold=("cost", cost))[:3] == (5.0, 2 / 3, 0.0)
+    for cost in (1e-6, 5e-324):
+        found = metrics.operating_point(y, s, prevalence=0.999, threshold=("cost", cost))
         assert found[:3] == (3.0, 1.0, 1 / 3)
+
+
+def test_a_cost_has_one_meaning():
+    """A keyword of the same name meant the reverse."""
+    with pytest.raises(
+        TypeError, match=r"'cost'; pass threshold=\('cost', ratio\): .* as much as `ratio` false negatives"
+    ):
+        metrics.operating_point([0, 1, 0, 1], [1, 2, 3, 4], cost=5)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +66,7 @@ def test_costs_of_any_size(threshold):
     [
         ({"threshold": "topleft"}, "threshold must be a number or one of .* got 'topleft'"),
         ({"threshold": np.nan}, "threshold must be a number or one of 'midpoint', .* got nan"),
-        ({"cost": 0}, "cost must be a number above 0, got 0"),
+        ({"threshold": ("cost", 0)}, "threshold must be a number or one of .* got .'cost', 0."),
         ({"prevalence": 1}, r"prevalence must be a number in \(0, 1\), got 1"),
         ({"y_score": [[1.0, 3.0], [2.0, 4.0]]}, "y_score must be one-dimensional"),
         ({"y_score": [1.0, np.nan]}, "y_score must be finite, got nan at index 1"),

@@ -235,10 +235,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("lead within subgroups, pooled by pairs 1.", "stratified bootstrap of 50 resamples"),
     ),
     "OperatingPoint": (
-        lambda: metrics.operating_point(SICK, S[:, 1], cost=5, pos_label=ATTACK),
+        lambda: metrics.operating_point(SICK, S[:, 1], prevalence=0.2, pos_label=ATTACK),
         (
-            "(largest TPR - FPR, Youden 1950, with cost 5 and prevalence 0.5) TPR 1.000",
-            "intervals by Wilson 1927, of likelihood ratios by Simel et al. 1991, for a fixed threshold; 41 pos",
+            "(largest TPR - FPR, Youden 1950, at prevalence 0.2) TPR ",
+            "intervals by Wilson 1927, of predictive values and likelihood ratios by Mercaldo et al. 2007, for a fixed",
         ),
     ),
     "OperatingPoint, bootstrap": (

@@ -23,7 +23,7 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
     """
     check_choice("missing", missing, ("raise", "drop"))
     columns = {
-        name if key is None else f"{name}[{key!r}]": column
+        name if key is None else f"{name}[{shown(key)}]": column
         for name, values in given.items()
         for key, column in (values.items() if isinstance(values, Mapping) else [(None, values)])
         if column is not None

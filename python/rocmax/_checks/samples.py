@@ -184,7 +184,9 @@ def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) ->
     many = isinstance(y_score, Mapping)
     held = {"y_score": y_score}
     if many:
-        held = {f"y_score[{name!r}]": each for name, each in zip(_distinct(y_score), y_score.values(), strict=True)}
+        held = {
+            f"y_score[{shown(name)}]": each for name, each in zip(_distinct(y_score), y_score.values(), strict=True)
+        }
     y_true, *each, sample_weight, groups = in_memory(y_true=y_true, **held, sample_weight=sample_weight, groups=groups)
     return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
 
@@ -227,7 +229,7 @@ def _distinct(names: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _name(of: Any) -> str:
-    return of if isinstance(of, str) else shown(of)
+    return str(of) if isinstance(of, str) else shown(of)
 
 
 def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight", remedy: str = "") -> F64:
@@ -367,7 +369,7 @@ def require_finite(values: NDArray[Any], name: str, remedy: str = "", columns: S
     bad = ~np.isfinite(values)
     if columns is not None and values.ndim == 2 and bad.any():
         k = _first(bad)[1]
-        name, bad, values = f"{name}[{columns[k]!r}]", bad[:, k], values[:, k]
+        name, bad, values = f"{name}[{shown(columns[k])}]", bad[:, k], values[:, k]
     _refuse(bad, values, name, remedy)
 
 

@@ -115,8 +115,8 @@ def warn_of_positive_class(classes: AnyArray, y: Any) -> None:
     if getattr(kind, "ordered", False) and [c for c in kind.categories if c in (low, high)] == [low, high]:  # type: ignore[union-attr]
         return
     warn(
-        f"of the labels {low!r} and {high!r} the greater, {high!r}, is taken for the positive class; fit on "
-        f"y == {high!r} to confirm it, or on y == {low!r}",
+        f"of the labels {shown(low)} and {shown(high)} the greater, {shown(high)}, is taken for the positive class; "
+        f"fit on y == {shown(high)} to confirm it, or on y == {shown(low)}",
         PositiveClassWarning,
     )
 

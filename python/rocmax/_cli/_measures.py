@@ -8,6 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from rocmax._parameters import meant
 from rocmax.metrics import Measure
 from rocmax.metrics.measures import MEASURES, as_measure
 
@@ -28,8 +29,9 @@ def measure(text: str) -> Measure:
             return _own(name, rest)
         raise ModuleNotFoundError("unknown measure")
     except ModuleNotFoundError as error:
-        names = ", ".join(kind.name for kind in MEASURES)
-        raise argparse.ArgumentTypeError(f"{text}: {error}; measures are {names}, or FILE.py:NAME") from None
+        names = [kind.name for kind in MEASURES]
+        known = f"measures are {', '.join(names)}, or FILE.py:NAME{meant(name, names)}"
+        raise argparse.ArgumentTypeError(f"{text}: {error}; {known}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 

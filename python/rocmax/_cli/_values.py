@@ -5,8 +5,11 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from rocmax._cli._output import Misuse
+from rocmax._parameters import meant
 
 _RATES = ("fpr", "sensitivity", "specificity")  # that may choose a cutoff
+_OTHERS = ("precision", "alerts", "cost")
+_PLAIN = ("youden", "closest", "f1", "eer", "midpoint")  # rules without a number
 
 
 def number(domain: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
@@ -67,7 +70,7 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
     name, equals, value_text = text.partition("=")
     try:
         if not equals:
-            return name if name in ("youden", "closest", "f1", "eer", "midpoint") else finite(name)
+            return name if name in _PLAIN else finite(name)
         if name == "alerts":
             return alerts(value_text)
         value = finite(value_text) if name == "cost" else rate(value_text)
@@ -79,7 +82,7 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
         pass
     raise argparse.ArgumentTypeError(
         f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, precision=SHARE, alerts=N, cost=RATIO, youden, "
-        "closest, f1, eer, midpoint or a score"
+        f"closest, f1, eer, midpoint or a score{meant(name, (*_RATES, *_OTHERS, *_PLAIN))}"
     )
 
 

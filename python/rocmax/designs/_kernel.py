@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from rocmax._parameters import as_float, check_finite, shown
+from rocmax._parameters import as_float, check_finite, meant, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs, Rows
@@ -50,9 +50,8 @@ class Kernel:
     def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any, weight: F64 | None = None) -> Self:
         """Check the parameters; gamma "scale" is 1 / (n_features * weighted variance of X), "auto" 1 / n_features."""
         if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
-            raise ValueError(
-                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {shown(kernel)}"
-            )
+            known = f"one of {', '.join(map(repr, KERNELS))} or a function"
+            raise ValueError(f"kernel must be {known}, got {shown(kernel)}{meant(kernel, KERNELS)}")
         if kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "kernel='precomputed' takes the square matrix of kernel values between the training samples, got X of "

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.frames import listed
 from rocmax._checks.missing import directions
 from rocmax._checks.samples import F64, check_label, labels, marked, second_class
 from rocmax._checks.training import n_rows
@@ -119,7 +120,7 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> F
     known = pos_label is None or not classes or marked(np.asarray(classes), pos_label, "classes_").any()
     if not known:
         raise ValueError(
-            f"pos_label={shown(pos_label)} is not a class of {type(estimator).__name__}, which has {classes}"
+            f"pos_label={shown(pos_label)} is not a class of {type(estimator).__name__}, which has {listed(classes)}"
         )
     if found.ndim == 1:
         return -found if len(classes) == 2 and pos_label == classes[0] else found

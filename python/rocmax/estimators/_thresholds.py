@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._parameters import shown
 from rocmax._typing import F64, Bool
-from rocmax.metrics.thresholds._rules import CHOICES, Rule, check_budget, chosen, parse_rule
+from rocmax.metrics.thresholds._rules import Rule, check_budget, chosen, no_rule, parse_rule
 
 Threshold = str | tuple[str, float]
 
@@ -21,7 +20,7 @@ def check_threshold(threshold: Any) -> Rule | None:
     rule = parse_rule(threshold)
     if rule is not None or (isinstance(threshold, str) and threshold == "auto"):
         return rule
-    raise ValueError(f"threshold must be 'auto', {CHOICES}, got {shown(threshold)}")
+    raise no_rule(threshold, "'auto',")
 
 
 def rule_of_part(threshold: Any, total: float) -> Any:

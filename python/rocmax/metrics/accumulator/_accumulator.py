@@ -129,7 +129,7 @@ class ROCAccumulator:
 
     def __repr__(self) -> str:
         usual = dict(zip(_OPTIONS, (None, None, True, "raise"), strict=True))
-        options = [f"{name}={value!r}" for name, value in self._options().items() if value != usual[name]]
+        options = [f"{name}={shown(value)}" for name, value in self._options().items() if value != usual[name]]
         return f"ROCAccumulator({', '.join(options)})"
 
     def __getstate__(self) -> dict[str, Any]:

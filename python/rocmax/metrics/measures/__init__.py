@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rocmax._parameters import shown
+from rocmax._parameters import is_one_of, meant, shown
 from rocmax.metrics.measures.auc import AUC, MarginAUC, ScoredAUC
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure
@@ -41,15 +41,26 @@ def as_measure(measure: Any) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if isinstance(measure, str) and measure in _NAMED:
-        try:
-            return _NAMED[measure]()
-        except TypeError:
-            kind = _NAMED[measure].__name__
-            raise ValueError(f"measure={measure!r} needs an option: pass {kind}(...) from rocmax.metrics") from None
+        if (written := _written(measure)) != repr(measure):
+            raise ValueError(f"measure={measure!r} needs an option: pass {written} from rocmax.metrics")
+        return _NAMED[measure]()
     if isinstance(measure, type) and issubclass(measure, Measure):
         raise ValueError(f"measure must be a value, got the class {measure.__name__}; pass {measure.__name__}(...)")
     if callable(measure):
         name = getattr(measure, "__name__", "function")
         raise ValueError(f"measure must be a Measure or a name, got a function; pass Measure.of({name})")
-    names = ", ".join(repr(name) for name in _NAMED)
-    raise ValueError(f"measure must be a Measure or one of {names}, got {shown(measure)}")
+    near = meant(measure, _NAMED, _written)
+    rules = ("youden", "f1")
+    if not near and (is_one_of(measure, rules) or meant(measure, rules)):
+        near = "; operating_point takes 'youden' and 'f1', rules of a threshold"
+    names = ", ".join(map(repr, _NAMED))
+    raise ValueError(f"measure must be a Measure or one of {names}, got {shown(measure)}{near}")
+
+
+def _written(name: str) -> str:
+    """Return how a measure is passed: by its name, or with the options that it needs."""
+    try:
+        _NAMED[name]()
+    except TypeError:
+        return f"{_NAMED[name].__name__}(...)"
+    return repr(name)

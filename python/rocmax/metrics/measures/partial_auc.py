@@ -219,4 +219,4 @@ def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:
     """Check that the ends of a range differ by more than rounding."""
     if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
-        raise ValueError(f"{name} must be wider than rounding, got {given!r}")
+        raise ValueError(f"{name} must be wider than rounding, got {shown(given)}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rocmax._parameters import shown
+from rocmax._parameters import meant, shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._words import label_text
@@ -35,9 +35,8 @@ def as_method(method: Any) -> Method | None:
         return method
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
-    raise ValueError(
-        f"method must be None, one of {tuple(METHODS)} or a value such as Bootstrap(500), got {shown(method)}"
-    )
+    known = f"None, one of {tuple(METHODS)} or a value such as Bootstrap(500)"
+    raise ValueError(f"method must be {known}, got {shown(method)}{meant(method, METHODS)}")
 
 
 def checked(method: Method, measure: Measure, data: Data) -> Method:

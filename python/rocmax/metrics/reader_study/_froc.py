@@ -240,7 +240,7 @@ def _places(
     index = {name: k for k, name in enumerate(cases)}
     unknown = [name for name in names.tolist() if name not in index]
     if unknown:
-        raise ValueError(f"case {unknown[0]!r} has a mark but is not in n_lesions; list all cases there")
+        raise ValueError(f"case {shown(unknown[0])} has a mark but is not in n_lesions; list all cases there")
     of_case = np.array([index[name] for name in names.tolist()], dtype=np.intp)[place]
     held = unmasked(lesion, "lesion")
     if held.shape != (n,):
@@ -251,6 +251,6 @@ def _places(
         k = int(np.argmax(wrong))
         raise ValueError(
             f"lesion must be a whole number from 0 (no lesion) to the number of lesions in the case,"
-            f" {n_held[of_case[k]]} in case {cases[of_case[k]]!r}; got {held[k]} at index {k}"
+            f" {n_held[of_case[k]]} in case {shown(cases[of_case[k]])}; got {held[k]} at index {k}"
         )
     return of_case, number.astype(np.intp)

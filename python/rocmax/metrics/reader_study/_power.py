@@ -217,7 +217,7 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMC
     least, most = pilot.measure.bounds
     if not abs(difference_in_range(difference, "difference")) <= most - least:
         raise ValueError(
-            f"difference must be at most {most - least:g}, between values of {pilot.measure}, got {difference!r}"
+            f"difference must be at most {most - least:g}, between values of {pilot.measure}, got {shown(difference)}"
         )
     level = number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
     return pilot, level

@@ -89,7 +89,7 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
         higher = shown(given.higher_is_better)
         raise ValueError(f"higher_is_better must be True or False for several classes, got {higher}")
     lower = not given.higher_is_better
-    name = "y_score" if model is None else f"y_score[{model!r}]"
+    name = "y_score" if model is None else f"y_score[{shown(model)}]"
     y_score = given.y_score if model is None else given.y_score[model]
     advice = given.remedy
     y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
@@ -147,7 +147,7 @@ def _among(labels: tuple[Any, ...], found: NDArray[Any]) -> tuple[NDArray[Any], 
         raise ValueError(f"labels must be distinct, got {shown(labels)}")
     unknown = [label for label in found.tolist() if label not in place]
     if unknown:
-        raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={shown(labels)}")
+        raise ValueError(f"y_true holds {shown(unknown[0])}, which is not among labels={shown(labels)}")
     names = np.empty(len(labels), dtype=object)
     names[:] = labels
     return names, np.array([place[label] for label in found.tolist()])

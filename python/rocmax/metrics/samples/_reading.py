@@ -90,10 +90,10 @@ def independent(
         return list(y_true.values())
     arrays = [name for name, one in y_true.items() if not isinstance(one, Samples)]
     if len(arrays) < len(y_true):
-        near = f"Samples(y_true[{arrays[0]!r}], y_score[{arrays[0]!r}])"
+        near = f"Samples(y_true[{shown(arrays[0])}], y_score[{shown(arrays[0])}])"
         raise TypeError(
             f"{function.__qualname__}() takes Samples of every model or arrays of every model, got arrays of"
-            f" {arrays[0]!r} beside Samples; pass {near}"
+            f" {shown(arrays[0])} beside Samples; pass {near}"
         )
     if reading.get("groups") is not None:
         raise ValueError(_PAIRED)
@@ -101,12 +101,14 @@ def independent(
     for name, given in (("y_score", y_score), ("sample_weight", sample_weight)):
         fits = isinstance(given, Mapping) and set(given) == set(y_true)
         if not fits and (name == "y_score" or given is not None):
-            raise ValueError(f"{name} must be a mapping with the names of y_true, {list(y_true)}, got {shown(given)}")
+            raise ValueError(
+                f"{name} must be a mapping with the names of y_true, {shown(list(y_true))}, got {shown(given)}"
+            )
     lower = directions(reading.get("higher_is_better", True), list(map(str, y_true)), len(y_true))
     found = []
     for name, turned in zip(y_true, np.broadcast_to(lower, len(y_true)).tolist(), strict=True):
         weight = None if sample_weight is None else sample_weight[name]
         own = {**reading, "sample_weight": weight, "higher_is_better": not turned}
-        names = f"y_true[{name!r}]", f"y_score[{name!r}]"
+        names = f"y_true[{shown(name)}]", f"y_score[{shown(name)}]"
         found.append(Samples.unchecked(Arguments.complete(y_true[name], y_score[name], **own, names=names)))
     return found

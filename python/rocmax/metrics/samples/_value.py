@@ -1,11 +1,12 @@
 """What is read once: values that cannot change, and functions that take them or the arrays to make them of."""
 
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from rocmax._parameters import meant
 
 V = TypeVar("V", bound="Value")
 
@@ -67,6 +68,8 @@ def require_known(function: Callable[..., Any], reading: Mapping[str, Any], opti
     """Refuse options that a function does not have, and name the nearest that it has."""
     for name in reading:
         if name not in options:
-            near = get_close_matches(name, [*options, *signature(function).parameters], n=1)
-            advice = f"; did you mean {near[0]!r}?" if near else ""
+            known = [*options, *signature(function).parameters]
+            advice = meant(name, known)
+            if name == "cost" and "threshold" in known:
+                advice = "; pass threshold=('cost', ratio): a false positive costs as much as `ratio` false negatives"
             raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{advice}")

@@ -41,7 +41,6 @@ def operating_point(
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     threshold: Any = "youden",
-    cost: float = 1.0,
     prevalence: float | None = None,
     guarantee: float | None = None,
     method: Any = "wilson",
@@ -69,14 +68,15 @@ def operating_point(
         The threshold, or the rule that chooses it:
 
         - "youden" maximises ``TPR - r FPR``, "closest" minimises ``(1 - TPR)^2 + r FPR^2`` [1]_, with
-          ``r = (1 - prevalence) / (cost prevalence)``, and prevalence 0.5 if none is given;
+          ``r = (1 - prevalence) / prevalence``, and prevalence 0.5 if none is given;
         - ("fpr", rate): the largest TPR with an FPR of at most `rate`; ("specificity", rate): the largest TPR with a
           specificity of at least `rate`; ("sensitivity", rate): the lowest FPR with a TPR of at least `rate`, and the
           largest TPR there;
         - ("alerts", k): as many samples called positive as possible, but at most k: a number of samples if k is a
           whole number from 1, else a share of the samples in (0, 1). Samples tied at the cut are all left out if they
           do not fit. With weights, k counts weight;
-        - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives;
+        - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives: ("cost", 5)
+          where alarms are expensive, ("cost", 1 / 5) where a false negative costs as much as five false positives;
         - ("precision", share): the largest TPR with a precision (PPV) of at least `share`; none is called positive
           if no threshold reaches it. "f1": the largest F1 score, ``2 PPV TPR / (PPV + TPR)``. Both refer to
           `prevalence`, and are uncertain where few samples are called positive;
@@ -85,8 +85,6 @@ def operating_point(
           them, the positive score, which is called positive.
 
         A list or an array gives a table with one row for each; "all" gives every distinct score.
-    cost : float, default=1.0
-        Cost of a missed positive in units of the cost of a false positive, for "youden" and "closest".
     prevalence : float in (0, 1), default=None
         Share of positives where the threshold will be used; predictive values, accuracy and costs refer to it. None
         uses the share in the samples (0.5 for "youden" and "closest").
@@ -166,7 +164,6 @@ def operating_point(
     level = check_level(confidence_level)
     rules, several = requested(threshold)
     check_seed(random_state)
-    cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
     known = prevalence is not None
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
@@ -188,7 +185,7 @@ def operating_point(
     for rule in rules:
         check_budget(rule, n_pos + n_neg)
     if guarantee is None:
-        used, reached = [weighed(rule, cost, prevalence) for rule in rules], None
+        used, reached = [weighed(rule, prevalence) for rule in rules], None
         warn_beyond(rules, *data.effective)
     else:
         used, reached = guaranteed(data, rules, guarantee)
@@ -216,7 +213,6 @@ def operating_point(
         pos_label=data.pos_label,
         criterion=(criteria if any(criteria) else None) if several else criteria[0],
         guarantee=None if reached is None else shaped(reached),
-        cost=cost,
         prevalence=n_pos / (n_pos + n_neg) if prevalence is None else prevalence,
         prevalence_known=known,
         confidence_level=level,

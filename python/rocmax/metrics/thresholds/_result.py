@@ -34,7 +34,7 @@ class OperatingPoint(Unpacked):
         The rule that chose the threshold; None for a threshold that was given.
     guarantee : float, ndarray or None
         Probability that the rate of the population keeps the limit of the rule, at least the requested `guarantee`.
-    cost, prevalence, confidence_level : float
+    prevalence, confidence_level : float
         As in :func:`operating_point`; the share of positives in the samples if no prevalence was given.
     specificity, ppv, npv, lr_positive, lr_negative, accuracy, predicted_positive : float or ndarray
         1 - FPR, positive and negative predictive value, positive and negative likelihood ratio, share of samples called
@@ -64,7 +64,6 @@ class OperatingPoint(Unpacked):
     pos_label: Any = 1
     criterion: Any = None
     guarantee: Any = None
-    cost: float = 1.0
     prevalence: float = 0.5
     confidence_level: float = 0.95
     n_pos: float = 0
@@ -162,8 +161,8 @@ class OperatingPoint(Unpacked):
         """Return how a threshold was chosen, in words."""
         rule = self._rules[index]
         prevalence = self.prevalence if self.prevalence_known else 0.5
-        usual = not rule.kind.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
-        how = str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
+        usual = not rule.kind.weighs_fpr or prevalence == 0.5
+        how = str(rule) if usual else f"{rule}, at prevalence {prevalence:g}"
         if self.guarantee is None:
             return how
         reached = words.percent(np.atleast_1d(self.guarantee)[index])

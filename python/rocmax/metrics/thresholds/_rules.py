@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from rocmax import _core
 from rocmax._checks.arrays import plain
 from rocmax._checks.samples import F64, number
-from rocmax._parameters import as_float, shown
+from rocmax._parameters import as_float, meant, shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.results._references import Source
@@ -29,7 +29,7 @@ class _Kind(NamedTuple):
 
     how: Source
     takes: Callable[[float], bool] | None = None
-    weighs_fpr: bool = False  # by costs and prevalence, in units of TPR
+    weighs_fpr: bool = False  # by the prevalence, in units of TPR
     limits: str = ""  # the samples of which it limits a share: "positives", "negatives" or "samples"
     at_least: bool = False  # of the share called correctly; else at most, of the share called positive
     measure: str = ""  # the measure that takes the limit as fixed
@@ -75,8 +75,7 @@ RULES = {
     "f1": _Kind(Source("largest F1 score"), of_calls=lambda _, tp, fp, pos: 2 * tp / (tp + fp + pos)),
 }
 _GIVEN = _Kind(Source("given"))  # "at": a threshold that is given
-#: What `threshold` may be, for messages.
-CHOICES = (
+_CHOICES = (
     "'midpoint', 'eer', 'youden', 'closest', 'f1', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
     " 0 <= rate <= 1, ('precision', share) with 0 < share <= 1, ('cost', ratio) with ratio > 0 or ('alerts', k) with a"
     " whole number k >= 1 or a share 0 < k < 1"
@@ -210,17 +209,24 @@ def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
 
 
 def _rule(threshold: Any) -> Rule:
-    return parse_rule(threshold) or Rule(
-        "at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value))
-    )
+    try:
+        return parse_rule(threshold) or Rule("at", number(threshold, "threshold", "", lambda value: True))
+    except ValueError:
+        raise no_rule(threshold, "a number or one of") from None
 
 
-def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
-    """Return the rule with the weight of the FPR that costs and prevalence give."""
+def no_rule(threshold: Any, also: str) -> ValueError:
+    """Return the error for what is neither a rule nor what a caller `also` takes."""
+    name = threshold[0] if isinstance(threshold, tuple) and threshold else threshold
+    return ValueError(f"threshold must be {also} {_CHOICES}, got {shown(threshold)}{meant(name, RULES)}")
+
+
+def weighed(rule: Rule, prevalence: float | None) -> Rule:
+    """Return the rule with the weight of the FPR that the prevalence gives."""
     odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
     # Above _MOST only false positives matter, and an infinite weight times a rate of 0 would be NaN.
     if rule.kind.weighs_fpr:
-        return rule._replace(number=min(odds / cost, _MOST))
+        return rule._replace(number=min(odds, _MOST))
     if rule.name == "cost" and prevalence is not None:
         return Rule("youden", min(rule.number * odds, _MOST))
     if rule.kind.of_calls is not None:
