@@ -81,9 +81,9 @@ def _blaming_features() -> Iterator[None]:
     except ValueError as failure:
         if not str(failure).startswith(("scores must be", "the inner products of the cuts must be")):
             raise
+        how = "divide the kernel by a number" if str(failure).startswith("scores") else "lower C (the highest of Cs)"
         raise ValueError(
-            f"X or the kernel is too large: its products with a model overflow ({failure})"
-            + ("; scale the features, or divide the kernel by a number" if "scale the" not in str(failure) else "")
+            f"X or the kernel is too large: products with a model overflow ({failure}); scale the features, or {how}"
         ) from failure
 
 

@@ -65,6 +65,16 @@ impl Error {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
 
+    /// Checks a number; `domain` says in words for which ones it `holds`.
+    pub(crate) fn check_number(name: &'static str, domain: &'static str, value: f64, holds: bool) -> Result<()> {
+        if holds { Ok(()) } else { Err(Error::domain(name, domain, value.to_string())) }
+    }
+
+    /// Checks a rate.
+    pub(crate) fn check_rate(name: &'static str, value: f64) -> Result<()> {
+        Error::check_number(name, "between 0 and 1", value, (0.0..=1.0).contains(&value))
+    }
+
     /// Checks a number of resamples.
     pub(crate) fn check_count(name: &'static str, value: usize) -> Result<()> {
         if value <= u32::MAX as usize {

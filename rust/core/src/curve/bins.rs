@@ -18,7 +18,7 @@
 //! a merge a bin is the sum of a free and a small part, and so are the bounds; a bin made of such parts is free or
 //! small again.
 
-use crate::{Ctx, Result, order};
+use crate::{Ctx, Error, Result, order};
 
 /// The scores from `low` to `high` and the weight of each class there; other bins may lie within.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,8 +111,9 @@ struct Pool {
 /// positives and O(log(n `max_error`) / `max_error`) for n negatives, whatever the scores.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`].
+/// [`Error::Domain`] unless `max_error` lies between 0 and 1/2; [`Error::Interrupted`].
 pub fn pool(bins: &[Bin], max_error: f64, ctx: &Ctx<'_>) -> Result<Vec<Bin>> {
+    Error::check_number("max_error", "between 0 and 1/2", max_error, (0.0..=0.5).contains(&max_error))?;
     let mut nodes: Vec<Node> = bins.iter().map(Node::of_bin).collect();
     nodes.sort_by_key(Node::place);
     ctx.check()?;

@@ -4,6 +4,7 @@ use std::iter;
 
 use crate::curve::empirical::{Curve, most_called};
 use crate::curve::walk::Step;
+use crate::{Error, Result};
 
 /// Losses that differ by less are equal.
 const ROUNDING: f64 = 1e-12;
@@ -12,9 +13,9 @@ const ROUNDING: f64 = 1e-12;
 /// rule, the one with the highest threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// The given threshold.
+    /// The given threshold, not NaN.
     At(f64),
-    /// The largest TPR with an FPR of at most this.
+    /// The largest TPR with an FPR of at most this, 0 to 1 as the rates below.
     Fpr(f64),
     /// The largest TPR with a specificity of at least this.
     Specificity(f64),
@@ -22,7 +23,7 @@ pub enum Rule {
     Sensitivity(f64),
     /// Where the false positive rate and the false negative rate are closest.
     Eer,
-    /// The largest TPR - r FPR.
+    /// The largest TPR - r FPR, for a finite r of at least 0 as below.
     Youden(f64),
     /// The least (1 - TPR)^2 + r FPR^2.
     Closest(f64),
@@ -30,7 +31,8 @@ pub enum Rule {
     Cost(f64),
     /// Halfway between the lowest positive and the highest negative score of positive weight.
     Midpoint,
-    /// As many samples called positive as possible, but at most this total weight, or below 1 this share of all.
+    /// As many samples called positive as possible, but at most this total weight, or below 1 this share of all; above
+    /// 0.
     Alerts(f64),
 }
 
@@ -50,8 +52,27 @@ type Point = (usize, [f64; 2]);
 
 impl Rule {
     /// The threshold on a curve. O(number of distinct scores).
-    pub fn cut(self, curve: &Curve) -> Cut {
-        self.choose(curve.steps(), curve.walk().map(|placed| placed.up_to), [curve.pos(), curve.neg()])
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a number that the rule does not take.
+    pub fn cut(self, curve: &Curve) -> Result<Cut> {
+        self.check()?;
+        Ok(self.choose(curve.steps(), curve.walk().map(|placed| placed.up_to), [curve.pos(), curve.neg()]))
+    }
+
+    /// Checks the number of a rule.
+    pub(crate) fn check(self) -> Result<()> {
+        let factor = |name, r: f64| Error::check_number(name, "finite and at least 0", r, r >= 0.0 && r.is_finite());
+        match self {
+            Rule::At(threshold) => Error::check_number("threshold", "a number", threshold, !threshold.is_nan()),
+            Rule::Fpr(rate) => Error::check_rate("fpr", rate),
+            Rule::Specificity(rate) => Error::check_rate("specificity", rate),
+            Rule::Sensitivity(rate) => Error::check_rate("sensitivity", rate),
+            Rule::Youden(r) | Rule::Closest(r) => factor("the weight of the FPR", r),
+            Rule::Cost(ratio) => factor("cost", ratio),
+            Rule::Alerts(budget) => Error::check_number("alerts", "above 0", budget, budget > 0.0),
+            Rule::Eer | Rule::Midpoint => Ok(()),
+        }
     }
 
     /// The threshold, given the weight of each class at each of the steps or above.

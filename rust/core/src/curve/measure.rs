@@ -33,6 +33,9 @@ impl Scratch {
     }
 }
 
+/// The least prevalence and the least share of samples: what is divided by them stays finite.
+pub(crate) const LEAST_SHARE: f64 = f64::MIN_POSITIVE;
+
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
@@ -44,21 +47,37 @@ pub enum Measure {
     PartialTpr(RateRange, Normalize),
     /// The ranked partial AUC, ties 0.
     Ranked(RateRange),
-    /// The true positive rate at a false positive rate.
+    /// The true positive rate at a false positive rate, 0 to 1.
     TprAtFpr(f64),
-    /// The false positive rate at a true positive rate.
+    /// The false positive rate at a true positive rate, 0 to 1.
     FprAtTpr(f64),
     /// The mean over pairs of `max(0, s - t)`.
     Scored,
-    /// The mean over pairs of `1[s - t > margin]`.
+    /// The mean over pairs of `1[s - t > margin]`, not NaN.
     Margin(f64),
-    /// The mean precision at the scores of the positives, at a share of positives, if given, or that of the samples.
+    /// The mean precision at the scores of the positives, at a share of positives above 0 and below 1, if given, or
+    /// that of the samples.
     AveragePrecision(Option<f64>),
     /// How early the positives come among all samples.
     Screening(Screening),
 }
 
 impl Measure {
+    /// Checks the number of a measure: every function that takes one does so before it computes anything.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Measure::TprAtFpr(fpr) => Error::check_rate("fpr", fpr),
+            Measure::FprAtTpr(tpr) => Error::check_rate("tpr", tpr),
+            Measure::Margin(margin) => Error::check_number("margin", "a number", margin, !margin.is_nan()),
+            Measure::AveragePrecision(Some(share)) => {
+                let holds = (LEAST_SHARE..1.0).contains(&share);
+                Error::check_number("prevalence", "above 0 and below 1", share, holds)
+            }
+            Measure::Screening(screening) => screening.check(),
+            _ => Ok(()),
+        }
+    }
+
     /// The greatest false positive rate that matters, unless it is that of the curve's end.
     pub(crate) fn reach(self) -> Option<f64> {
         match self {
@@ -73,8 +92,9 @@ impl Curve {
     /// The value of `measure`. O(number of distinct scores).
     ///
     /// # Errors
-    /// [`Error::Domain`] for a margin that is NaN, and for a scored AUC beyond the greatest float64.
+    /// [`Error::Domain`] for a number that the measure does not take, and for a scored AUC beyond the greatest float64.
     pub fn measure(&self, measure: Measure) -> Result<f64> {
+        measure.check()?;
         Ok(match measure {
             Measure::Auc => Area::default().of(&self.steps),
             Measure::Partial(range, normalize) => normalize.apply(self.partial(range), range),
@@ -83,9 +103,6 @@ impl Curve {
             Measure::TprAtFpr(fpr) => self.tpr_at_fpr(fpr),
             Measure::FprAtTpr(tpr) => self.fpr_at_tpr(tpr),
             Measure::Scored => self.scored_auc()?,
-            Measure::Margin(margin) if margin.is_nan() => {
-                return Err(Error::domain("margin", "a number", margin.to_string()));
-            }
             Measure::Margin(margin) => self.margin_auc(margin),
             Measure::AveragePrecision(prevalence) => self.precision(prevalence).of(&self.steps),
             Measure::Screening(screening) => screening.of(self),
@@ -123,6 +140,7 @@ pub fn measure(
     scratch: &mut Scratch,
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
+    measure.check()?;
     if matches!(measure, Measure::Ranked(_)) && weights.is_some_and(|w| w.iter().any(|x| x.fract() != 0.0)) {
         return Err(Error::domain("weights", "whole numbers for a ranked area", "fractions"));
     }

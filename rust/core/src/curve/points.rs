@@ -66,7 +66,7 @@ struct Vertices<'a> {
 
 impl<'a> Vertices<'a> {
     fn new(what: Points, drop: bool, to: [&'a mut [f64]; 3], n_steps: usize) -> Result<Self> {
-        to.iter().try_for_each(|values| Error::check_len("the points", n_steps + 1, values.len()))?;
+        to.iter().try_for_each(|values| Error::check_len("each slice of points", n_steps + 1, values.len()))?;
         let (last, nan) = ([0.0, 0.0, f64::INFINITY], [f64::NAN; 2]);
         Ok(Self { what, drop, to, n: 0, last, from: nan, before: nan })
     }

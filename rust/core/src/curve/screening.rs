@@ -4,8 +4,10 @@
 //! orders of a tie are equally likely, so that its positives are spread evenly over its place.
 
 use crate::curve::empirical::Curve;
+use crate::curve::measure::LEAST_SHARE;
 use crate::curve::sum::Sum;
 use crate::curve::walk::Placed;
+use crate::{Error, Result};
 
 /// A block of ties: the weight above it, its own, which a difference of sums would round, and its share of each class.
 #[derive(Clone, Copy)]
@@ -18,15 +20,34 @@ struct Block {
 /// A measure of early recognition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Screening {
-    /// The share of the positives found in the first samples, divided by the share of samples, which is given.
+    /// The share of the positives found in the first samples, divided by the share of samples, which is given: above 0
+    /// and at most 1.
     Enrichment(f64),
-    /// The mean of `exp(-alpha x)` over the positives, divided by the mean over all samples (Sheridan et al., 2001).
+    /// The mean of `exp(-alpha x)` over the positives, divided by the mean over all samples (Sheridan et al., 2001), for
+    /// an alpha of at least 0.001.
     Rie(f64),
     /// RIE, mapped to [0, 1] (Truchon and Bayly, 2007).
     Bedroc(f64),
 }
 
+/// The least alpha: for smaller ones only the rounding of differences would be left.
+const LEAST_ALPHA: f64 = 1e-3;
+
 impl Screening {
+    /// See `Measure::check`.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Screening::Enrichment(share) => {
+                let holds = (LEAST_SHARE..=1.0).contains(&share);
+                Error::check_number("fraction", "above 0 and at most 1", share, holds)
+            }
+            Screening::Rie(alpha) | Screening::Bedroc(alpha) => {
+                let holds = (LEAST_ALPHA..f64::INFINITY).contains(&alpha);
+                Error::check_number("alpha", "finite and at least 0.001", alpha, holds)
+            }
+        }
+    }
+
     /// The value on a curve. O(number of distinct scores).
     pub(crate) fn of(self, curve: &Curve) -> f64 {
         let (total, sizes) = (curve.pos() + curve.neg(), [curve.pos(), curve.neg()]);

@@ -56,7 +56,7 @@ pub(super) struct Model<W> {
 /// per score. Counts of draws are exactly multinomial, and without weights all sums over them are integers.
 ///
 /// # Errors
-/// Those of [`crate::curve::Curve::new`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
+/// Those of [`crate::curve::measure`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
 /// class.
 pub fn bootstrap(
     labels: &Labels<'_>,
@@ -67,6 +67,7 @@ pub fn bootstrap(
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
+    measure.check()?;
     let models = models.iter().map(Column::wide).collect::<Vec<_>>();
     let models = &models.iter().map(|scores| &scores[..]).collect::<Vec<_>>()[..];
     if let Some(weights) = weights {

@@ -30,7 +30,7 @@ pub struct Rates {
 /// O(N log N) once, then O(N) per replicate and rule.
 ///
 /// # Errors
-/// Those of [`crate::resample::bootstrap`].
+/// Those of [`crate::resample::bootstrap`] and [`Rule::cut`].
 pub fn bootstrap_cuts(
     labels: &Labels<'_>,
     scores: &[f64],
@@ -40,6 +40,7 @@ pub fn bootstrap_cuts(
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Rates>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
+    rules.iter().try_for_each(|rule| rule.check())?;
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
     }
@@ -126,7 +127,7 @@ mod tests {
             for rule in rules {
                 let mass = |ranks: Range<usize>| order[ranks].iter().map(|&i| f64::from(repeats[i as usize])).sum();
                 let own = found(rule, &steps, None, &mass);
-                let cut = rule.cut(&curve);
+                let cut = rule.cut(&curve).unwrap();
                 let expected = (cut.threshold, cut.called[0] / curve.pos(), cut.called[1] / curve.neg());
                 assert_eq!((own.threshold, own.tpr, own.fpr), expected, "{rule:?}");
                 assert_eq!(own.prevalence, curve.pos() / s.len() as f64);

@@ -20,7 +20,7 @@ const SIGMA: f64 = 1e-8;
 /// The most steps per variable; fewer than two are usual.
 const STEPS: usize = 50;
 
-/// Replaces the feasible `weights` by the minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`.
+/// Replaces the feasible weights `start` by the minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`.
 ///
 /// Ends when the duality gap `l'g - total min(g)`, `g = Gl - gain`, is at most `tol`, or when rounding keeps it and the
 /// value from falling, so that it ends for every `tol`. A step costs O(k p), with p the size of the support (at most
@@ -28,19 +28,22 @@ const STEPS: usize = 50;
 /// the number of steps.
 ///
 /// # Errors
-/// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if its entries or the
-/// gradient are not finite, [`Error::Interrupted`].
+/// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if its entries, the
+/// gradient or `total` are not finite, [`Error::Interrupted`].
 pub fn minimise_on_simplex(
     gram: &[f64],
     gain: &[f64],
     total: f64,
-    weights: &mut [f64],
+    start: &mut [f64],
     tol: f64,
     ctx: &Ctx<'_>,
 ) -> Result<usize> {
     Error::check_len("gram", gain.len() * gain.len(), gram.len())?;
-    Error::check_len("start", gain.len(), weights.len())?;
+    Error::check_len("start", gain.len(), start.len())?;
+    Error::check_number("total", "finite and at least 0", total, total >= 0.0 && total.is_finite())?;
+    Error::check_number("tol", "a number", tol, !tol.is_nan())?;
     gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
+    let weights = start;
     let mut face = Face::new(gram, gain, total, weights);
     let mut gradient = vec![0.0; gain.len()];
     let (mut settled, mut least_value, mut least_gap) = (false, f64::INFINITY, f64::INFINITY);
@@ -230,9 +233,7 @@ impl Factor {
 }
 
 fn check_finite(value: f64) -> Result<()> {
-    let name = "the inner products of the cuts";
-    let domain = "finite: scale the features of X, or lower C (the highest of Cs)";
-    if value.is_finite() { Ok(()) } else { Err(Error::domain(name, domain, value.to_string())) }
+    Error::check_number("the inner products of the cuts", "finite", value, value.is_finite())
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {

@@ -30,7 +30,7 @@ impl Components {
     /// k scores that reach them, for average precision of few positives O(N + m log m) for m of them.
     ///
     /// # Errors
-    /// Those of [`Curve::new`]; [`Error::Domain`] for measures without components.
+    /// Those of [`Curve::new`] and [`Curve::measure`]; [`Error::Domain`] for measures without components.
     pub fn new(
         labels: &Labels<'_>,
         scores: &[f64],
@@ -39,6 +39,7 @@ impl Components {
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         const ABSENT: u32 = u32::MAX;
+        measure.check()?;
         let (curve, step_of) = if merges(measure, labels, weights) {
             merged(labels, scores, ctx)?
         } else {
@@ -62,6 +63,7 @@ impl Curve {
     /// The value of `measure`, and `[V10, V01]` of the positives and the negatives of every step; an error for measures
     /// without components.
     pub(crate) fn components(&self, measure: Measure) -> Result<(f64, Vec<[f64; 2]>)> {
+        measure.check()?;
         let values = match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
             Measure::Partial(range, normalize) => self.partial_components(range, normalize.span(range)),

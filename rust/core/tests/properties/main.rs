@@ -11,6 +11,7 @@ use rocmax_core::{Ctx, Labels, Problem, RateRange};
 mod curves;
 mod cuts;
 mod data;
+mod domains;
 mod left_out_pairs;
 pub mod naive;
 mod newton;

@@ -165,7 +165,7 @@ impl Curve {
     /// The threshold of a rule, the number of distinct scores that reach it, and the weight of the positives and of the
     /// negatives there.
     fn cut(&self, py: Python<'_>, rule: &Rule) -> PyResult<(f64, usize, f64, f64)> {
-        let found = enter(py, 1, self.walk(), |_| Ok(rule.0.cut(&self.inner)))?;
+        let found = enter(py, 1, self.walk(), |_| rule.0.cut(&self.inner))?;
         Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
     }
 }
