@@ -10,34 +10,23 @@ import numpy as np
 
 T = TypeVar("T")
 
-#: Names that mean the same elsewhere: a message suggests the one that is known in its place.
-_ALIKE = (
-    "auc roc_auc auroc aucroc auc_roc roc roc_auc_score gini c_index c_statistic concordance mann_whitney wilcoxon",
-    "partial_auc pauc partial_roc_auc partial_auc_score roc_auc_partial",
-    "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score map",
-    "equal_error_rate eer",
-    "sensitivity recall tpr hit_rate true_positive_rate tar",
-    "recall_at recall sensitivity recall_at_k hits_at",
-    "tpr_at_fpr tpr sensitivity true_positive_rate tar_at_far recall_at_fpr",
-    "specificity tnr selectivity true_negative_rate",
-    "fpr far fall_out false_alarm_rate false_positive_rate",
-    "fpr_at_tpr fpr false_positive_rate fpr95",
-    "precision ppv positive_predictive_value",
-    "precision_at precision ppv precision_at_k p_at_k",
-    "alerts k top top_k budget n_alerts",
-    "youden ks j youden_j informedness max_youden balanced_accuracy best",
-    "closest topleft top_left closest_topleft distance",
-    "f1 f_score f1_score fscore f_measure",
-    "net_benefit dca decision_curve",
-    "enrichment_factor ef enrichment lift",
-    "log_auc logauc slogauc",
-    "bootstrap boot bootstrapping resampling percentile bca",
-    "delong hanley_mcneil asymptotic wald normal",
-    "score wilson",
-    "hinge svm pairwise_hinge",
-    "rbf gaussian gauss squared_exponential",
-    "ramp nonconvex",
-)
+#: Names that mean the same elsewhere: a message suggests the first of a line where it is known.
+_ALIKE = [
+    group.split()
+    for line in (
+        "auc roc_auc auroc aucroc auc_roc roc roc_auc_score gini c_index c_statistic concordance mann_whitney",
+        "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
+        "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
+        "sensitivity recall tpr hit_rate true_positive_rate tar/recall_at recall sensitivity recall_at_k hits_at",
+        "tpr_at_fpr tpr true_positive_rate tar_at_far recall_at_fpr/fpr_at_tpr fpr false_positive_rate fpr95",
+        "specificity tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
+        "precision ppv positive_predictive_value/precision_at precision ppv precision_at_k p_at_k",
+        "alerts k top top_k budget n_alerts/closest topleft top_left closest_topleft/f1 f_score f1_score fscore",
+        "youden ks j youden_j informedness best/net_benefit dca decision_curve/enrichment_factor ef enrichment lift",
+        "bootstrap boot bootstrapping percentile bca/delong asymptotic wald/hinge svm pairwise_hinge/rbf gaussian",
+    )
+    for group in line.split("/")
+]
 
 
 def shown(value: Any) -> str:
@@ -56,7 +45,7 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
     if not isinstance(name, str) or name in names.values():
         return ""
     asked = "_".join(name.lower().replace("-", " ").split())
-    same = [names[group[0]] for group in map(str.split, _ALIKE) if asked in group and group[0] in names]
+    same = [names[group[0]] for group in _ALIKE if asked in group and group[0] in names]
     near = same or [names[one] for one in get_close_matches(asked, names, n=1)]
     return f"; did you mean {written(near[0])}?" if near else ""
 

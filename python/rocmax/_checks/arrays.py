@@ -15,7 +15,11 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
     try:
         if isinstance(values, memoryview):
             len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # raises if it has been released
-        return np.asarray(in_numpy(values))
+        found = np.asarray(in_numpy(np.asarray(in_numpy(values))))  # twice, for lists of narrow numbers
+        if found.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, (str, bytes)):
+            how = f"{name}.toarray()" if hasattr(values, "toarray") else f"list({name})"
+            raise ValueError(f"a {type(values).__name__}; pass {how}")
+        return found
     except (TypeError, ValueError) as error:  # such as rows of different lengths
         raise ValueError(f"{name} is not an array: {shown(error)}") from error
 
@@ -29,8 +33,8 @@ def require_read(values: Any, name: str) -> None:
 def in_numpy(values: Any) -> Any:
     """Return what numpy cannot read as an array, anything else as it is.
 
-    A torch tensor is detached and moved to the CPU, bfloat16 of any library becomes float32, and 128-bit integers of
-    polars become 64-bit integers or objects.
+    A torch tensor is detached and moved to the CPU, narrow numbers such as bfloat16 become float32, 128-bit integers
+    of polars 64-bit integers or objects.
     """
     if type(values) is np.ndarray and values.dtype.kind != "V":  # the common case, without the dtype's name
         return values
@@ -38,8 +42,8 @@ def in_numpy(values: Any) -> Any:
     if any("Int128" in str(dtype) for dtype in (dtypes if type(dtypes) is list else [getattr(values, "dtype", "")])):
         return _of_python_numbers(values)
     if not (hasattr(values, "detach") and hasattr(values, "cpu")):
-        narrow = str(getattr(values, "dtype", "")) == "bfloat16"  # a type that libraries such as jax add to numpy's
-        return np.asarray(values).astype(np.float32) if narrow else values
+        added = getattr(getattr(values, "dtype", None), "isbuiltin", 1) == 2  # by libraries such as jax
+        return np.asarray(values).astype(np.float32) if added else values
     held = values.detach().cpu()
     try:
         return np.asarray(held)

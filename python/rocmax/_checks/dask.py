@@ -19,6 +19,8 @@ def in_memory(**given: Any) -> list[Any]:
     """
     for name, values in given.items():
         require_read(values, name)
+        if hasattr(values, "dims") and hasattr(values, "to_pandas"):  # xarray, whose names and labels pandas keeps
+            given[name] = values.to_pandas()
     if not is_dask(*given.values()):
         return list(given.values())
     import dask

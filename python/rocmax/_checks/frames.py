@@ -90,6 +90,8 @@ def warn_of_order(**given: Any) -> None:
         return
     first, index = next(iter(held.items()))
     for name, other in held.items():
+        if index.name is not None and getattr(given[name], "columns", other).name == index.name != other.name:
+            raise ValueError(f"{name} has {shown(index.name)} of {first} as its columns: pass its transpose")
         if len(other) != len(index) or other.equals(index):
             continue
         if other.nlevels != index.nlevels:

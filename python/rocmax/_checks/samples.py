@@ -53,11 +53,7 @@ def labels(
     y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
 ) -> tuple[NDArray[Any], Any]:
     """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
-    y = unmasked(y_true, name, remedy)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}")
+    y = one_column(unmasked(y_true, name, remedy), name)
     if pos_label is not None:
         require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
@@ -85,6 +81,16 @@ def labels(
     known = texts(y)
     label = positive_label(np.array(sorted(known)) if known else label_classes(y, name), len(y), name, remedy)
     return np.asarray(y == label), label
+
+
+def one_column(y: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return labels in one dimension."""
+    if y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    if y.ndim != 1:
+        hint = f"; pass np.argmax({name}, axis=1) for one-hot labels, or measure each column" if y.ndim == 2 else ""
+        raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}{hint}")
+    return y
 
 
 def check_label(pos_label: Any) -> None:
@@ -210,12 +216,13 @@ def named_columns(y_score: Any, remedy: str = "", of: str = "y_score") -> tuple[
     return np.column_stack(columns), _distinct(y_score)
 
 
-def warn_if_two_classes(s: NDArray[Any], given: Any, name: str) -> None:
+def warn_if_two_classes(s: NDArray[Any], given: Any, name: str, positive: Any) -> None:
     """Warn where the scores of two models, given without names, look like the probabilities of two classes."""
     if s.shape[1:] != (2,) or not len(s) or named_columns(given)[1] is not None:
         return
     if s.min() >= 0 and s.max() <= 1 and np.allclose(s.sum(axis=1), 1, atol=1e-6):
-        instead = f"pass {name}[:, 1], or, if they are two models, a mapping from names to scores"
+        column = f"{name}[:, 1]" if positive in (1, True) else f"the column of {shown(positive)} alone"
+        instead = f"pass {column}, or, if they are two models, a mapping from names to scores"
         warn(f"{name} has two columns that sum to 1: {instead}", UserWarning)
 
 

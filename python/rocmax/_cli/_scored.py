@@ -24,6 +24,7 @@ from rocmax._tables._decide import COMMAND, tell_of_code
 from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
 from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
+from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
 
@@ -86,6 +87,8 @@ class Scored:
         for name, scores in self.columns.items():
             if self._are_equal(scores):
                 self.notes.add(Note("equal scores", f"warning: all scores in column {name!r} are equal", name))
+            elif isinstance(self, Whole) and (found := ranks_little(scores)):
+                self.notes.add(Note("equal scores", f"warning: column {name!r}: {found}", name))
 
     @staticmethod
     def _are_equal(scores: Any) -> bool:
@@ -143,7 +146,8 @@ class Whole(Scored):
 
     def _read(self, scores: Any, higher: Any) -> Samples:
         kind = self.weight_kind
-        given = Arguments(self.positive, scores, self.weight, self.groups, higher_is_better=higher, weight_kind=kind)
+        held = self.positive, scores, self.weight, self.groups
+        given = Arguments(*held, higher_is_better=higher, weight_kind=kind, titled=True)
         data = given.of_two_classes()._replace(pos_label=self.labels.value)
         return Samples.unchecked(given).holding(data)
 

@@ -2,14 +2,11 @@
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 
 from rocmax._cli._output import Misuse
 from rocmax._parameters import meant
-
-_RATES = ("fpr", "sensitivity", "specificity")  # that may choose a cutoff
-_OTHERS = ("precision", "alerts", "cost")
-_PLAIN = ("youden", "closest", "f1", "eer", "midpoint")  # rules without a number
 
 
 def number(domain: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
@@ -67,22 +64,17 @@ def mark(text: str) -> str:
 
 def cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
-    name, equals, value_text = text.partition("=")
-    try:
-        if not equals:
-            return name if name in _PLAIN else finite(name)
-        if name == "alerts":
-            return alerts(value_text)
-        value = finite(value_text) if name == "cost" else rate(value_text)
-        if name in _RATES and 0 <= value <= 1:
-            return name, value
-        if (name == "cost" and value > 0) or (name == "precision" and 0 < value <= 1):
-            return name, value
-    except (ValueError, argparse.ArgumentTypeError):
-        pass
+    from rocmax.metrics.thresholds._rules import RULES, parse_rule  # scipy takes a while to import
+
+    name, equals, number = text.partition("=")
+    with suppress(ValueError, argparse.ArgumentTypeError):
+        if name == "alerts" and equals:
+            return alerts(number)
+        asked = (name, finite(number) if name == "cost" else rate(number)) if equals else name
+        return asked if parse_rule(asked) is not None else finite(text)
     raise argparse.ArgumentTypeError(
         f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, precision=SHARE, alerts=N, cost=RATIO, youden, "
-        f"closest, f1, eer, midpoint or a score{meant(name, (*_RATES, *_OTHERS, *_PLAIN))}"
+        f"closest, f1, eer, midpoint or a score{meant(name, RULES)}"
     )
 
 

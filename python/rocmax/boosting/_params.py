@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from rocmax._parameters import shown
+from rocmax._parameters import meant, shown
 
 # Parameters of the libraries that are parameters of the class, by the name there.
 _OWN = {
@@ -97,9 +96,8 @@ def checked_params(given: Any, library: Any, *, log_loss: bool = True) -> dict[s
     known = aliases if kind == "lightgbm" else _xgboost_names(params, library)
     for name in params:
         if known and name not in known:
-            near = get_close_matches(str(name), known, n=1)
-            advice = f"did you mean {near[0]!r}?" if near else "see its documentation"
-            raise ValueError(f"library_params: {kind} has no parameter {name!r} here; {advice}")
+            advice = meant(name, known) or "; see its documentation"
+            raise ValueError(f"library_params: {kind} has no parameter {name!r} here{advice}")
     return params
 
 

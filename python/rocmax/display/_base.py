@@ -18,7 +18,7 @@ from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._reading import Reading
+from rocmax.metrics.samples._reading import Weighted
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples
 
@@ -187,7 +187,7 @@ class Display(Picture):
             The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
         """
         cls._check(options, "from_predictions")
-        reading = {name: options.pop(name) for name in Reading.__annotations__ if name in options}
+        reading = {name: options.pop(name) for name in Weighted.__annotations__ if name in options}
         reading = by_titles(options.get("names"), y_score, reading, cls._scores)
         titled = options.get("names") is not None
         given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), titled=titled, **reading)
@@ -220,10 +220,13 @@ class Display(Picture):
         made = getattr(cls, "from_samples" if maker == "from_predictions" else maker)
         own = [name for name, one in signature(made).parameters.items() if one.kind is one.KEYWORD_ONLY]
         drawn = [name for name in signature(cls.plot).parameters if name != "self"]
-        reads = {"from_predictions": Reading, "from_reader_study": StudyReading}.get(maker)
+        reads = {"from_predictions": Weighted, "from_reader_study": StudyReading}.get(maker)
         known = dict.fromkeys([*own, *(reads.__annotations__ if reads else ()), *drawn])
         for name in options:
-            if maker == "from_samples" and name in Reading.__annotations__:
+            if name == "by":
+                one = f"{cls.__name__}.from_predictions(y_true[by == one], y_score[by == one])"
+                raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
+            if maker == "from_samples" and name in Weighted.__annotations__:
                 raise TypeError(f"{cls.__name__}.from_samples takes no {name}: give it to Samples")
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")

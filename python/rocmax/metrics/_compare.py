@@ -24,6 +24,7 @@ from rocmax.metrics.methods import (
     warn_of_estimates,
     warn_of_few,
     warn_of_few_compared,
+    warn_of_scores,
 )
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
@@ -34,15 +35,15 @@ from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._pair_tests import pair_tests, unknown_width
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._classes import Classes, estimates_of
-from rocmax.metrics.samples._reading import Reading, all_samples, independent, read
+from rocmax.metrics.samples._reading import Reading, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
-from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import Shared, covariance_of, variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of
 
+_SUMMED = ("n_samples", "n_dropped", "weight_kind")
 _WHOLE_CURVES = (
     "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided' and"
     " null_difference=0, and takes no weights and no groups"
@@ -81,7 +82,7 @@ def compare(  # with samples first, the measure is second
     y_score : mapping, or array-like of shape (n_samples, n_models)
         Scores of two models or more; see :class:`Samples`. With several classes, a mapping from names of models to
         scores of shape (n_samples, n_classes). In place of labels and scores, :class:`Samples`, or a mapping from names
-        of models to :class:`Samples`, which are independent: ``compare(samples, measure)``.
+        of models to :class:`Samples` or :class:`ROCAccumulator`, which are independent: ``compare(samples, measure)``.
     measure : Measure or str, default="auc"
         What is measured, as in :func:`infer`.
     method : Method or str, default=None
@@ -144,7 +145,7 @@ def compare(  # with samples first, the measure is second
     difference +0.240 [-0.043, +0.526] (95 % CI), p = 0.084 (paired two-sided test)
     profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
     """
-    if isinstance(y_true, Samples) or all_samples(y_true):
+    if y_score is None or callable(y_score) or isinstance(y_score, str):
         y_score, measure = in_order(y_score, measure)
     measure, chosen = as_measure(measure), as_method(method)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
@@ -177,9 +178,11 @@ def compare(  # with samples first, the measure is second
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:
         warn_unless_counts(None, *of_unknown_kind)
+        warn_of_scores(measure, every, models)
         return _in_subgroups(query, models[0], by)
     found = _of_independent(query, models) if apart else _of_paired(query, models)
     warn_of_worse(query, found, models)
+    warn_of_scores(measure, every, models)
     warn_unless_counts(None, *of_unknown_kind)
     return result_of(query, found, models)
 
@@ -372,9 +375,10 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     sizes = [one.sizes if several else one.totals for one in samples]
     n_pos, n_neg = sizes[0] if paired else map(tuple, zip(*sizes, strict=True))
     if not paired:
-        made |= {name: sum(of_samples(one)[name] for one in samples) for name in ("n_samples", "n_dropped")}
+        counted, dropped, kinds = zip(*(map(of_samples(one).get, _SUMMED) for one in samples), strict=True)
+        made |= {"n_samples": None if None in counted else sum(counted), "n_dropped": sum(dropped)}
+        made["weight_kind"] = next(filter(None, kinds), None)
         made["higher_is_better"] = higher_of(np.array([one.lower for one in samples]))
-        made["weight_kind"] = next((one.weight_kind for one in samples if one.weight is not None), None)
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
         covariance=None if joint is None else matrix,

@@ -191,24 +191,20 @@ def _limits(estimate: F64, variance: F64, freedom: F64, measure: Measure, data: 
 def _parts(data: Any, folds: list[Any], place: NDArray[np.intp]) -> Iterator[Any]:
     """Yield the samples of every fold, which must hold all classes."""
     several = isinstance(data, Classes)
-    for k, name in enumerate(folds):
+    for k, name in enumerate(map(shown, folds)):
         rows = place == k
         if rows.sum() == 1:
             needed = "all" if several else "both"
-            raise ValueError(
-                f"fold {shown(name)} holds one sample, but needs {needed} classes; use fewer, stratified folds"
-            )
+            raise ValueError(f"fold {name} holds one sample, but needs {needed} classes; use fewer, stratified folds")
         if several:
             part: Any = data._replace(of=data.of[rows], score=data.score[rows], group=None)
             lacking = np.flatnonzero(part.totals == 0)
             if len(lacking):
-                raise ValueError(
-                    f"fold {shown(name)} holds no sample of class {data.names[lacking[0]]}; stratify the folds"
-                )
+                raise ValueError(f"fold {name} holds no sample of class {data.names[lacking[0]]}; stratify the folds")
         else:
             part = data._replace(y=data.positive[rows], score=data.score[rows], group=None)
             if part.y.all() or not part.y.any():
-                raise ValueError(f"fold {shown(name)} holds one class only; stratify the folds")
+                raise ValueError(f"fold {name} holds one class only; stratify the folds")
         yield part
 
 

@@ -19,7 +19,15 @@ from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.methods import as_method, checked, refusal, warn_of_estimates, warn_of_few
+from rocmax.metrics.methods import (
+    as_method,
+    checked,
+    each_model,
+    refusal,
+    warn_of_estimates,
+    warn_of_few,
+    warn_of_scores,
+)
 from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_limits
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
@@ -157,6 +165,7 @@ def infer(  # with samples first, the measure is second
         found = in_subgroups(data, samples.by, query, inferred, result)
     if isinstance(data, Sample):
         warn_below_chance(measure, [data], found.confidence_interval)
+        warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)
     return found
 
@@ -217,14 +226,13 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     ]
     if not any(worse):
         return
-    names = [name for data in samples for name in data.model_names or ()]
-    for k, one in enumerate(one for data in samples for one in data.models()):
-        chance = measure.chance_of(one) if worse[k] else None
+    for k, model in enumerate(each_model(samples)):
+        chance = measure.chance_of(model[1]) if worse[k] else None
         if chance is not None and sign * (chance - best[k]) > _ROUNDING:
             break
     else:
         return
-    named = "" if len(best) == 1 else f"model {words.label_text(names[k]) if names else k + 1}: "
+    named, one = model
     side = "above" if measure.lower_is_better else "below"
     ends = words.ends([float(np.atleast_1d(end)[k]) for end in interval])
     guess = "random guesses at this threshold" if isinstance(measure, Rate) else "a constant score"

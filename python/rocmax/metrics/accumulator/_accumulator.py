@@ -17,6 +17,7 @@ from rocmax._checks.samples import (
     F64,
     marked,
     number,
+    one_column,
     require_finite,
     require_labels,
     require_weights,
@@ -36,9 +37,12 @@ from rocmax.metrics.methods import as_method, checked
 from rocmax.metrics.methods.base import Data, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._weights import warn_of_parts
 
+_EXACT = "use max_error=None"
 _OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
 # Shares of the positives and of the negatives that are placed at the highest score of their bin: for the estimate, and
 # for the lowest curve, the estimate and the highest curve.
@@ -344,16 +348,22 @@ class ROCAccumulator:
         middle = self._sample(state, *_MIDDLE)
         if not _bins.is_exact(state.bins):
             if not measure.monotone:
-                raise ValueError(
-                    f"measure={measure!r} needs every score, and max_error={self.max_error:g} has pooled some: use"
-                    " max_error=None"
-                )
+                lost = f"max_error={self.max_error:g} has pooled some: {_EXACT}"
+                raise ValueError(f"measure={measure!r} needs every score, and {lost}")
             ends = (self._sample(state, *up) for up in _CURVES[::2])
             least, most = sorted(float(measure.estimates(end)[0]) for end in ends)
             bounds = least, most
         found = inferred(middle, Query(measure, chosen, question, known), bounds)
         kind = warn_of_parts(weight_kind, state.bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
+
+    def counted(self) -> Samples:
+        """Return the counts as samples, which :func:`compare` takes; every score must be known."""
+        state = self._shared.settled()
+        if not _bins.is_exact(state.bins):
+            raise ValueError(f"compare needs every score, and max_error={self.max_error:g} has pooled some: {_EXACT}")
+        warn_of_parts(None, state.bins[2:].ravel())
+        return Samples.unchecked(Arguments(None, None)).holding(self._sample(state, *_MIDDLE))
 
     def middle(self) -> Sample:
         """Return the weights at every score; of a bin of several scores one half is placed at either end."""
@@ -381,10 +391,7 @@ class ROCAccumulator:
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:
         """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
-        if y.ndim != 1:
-            raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
+        y = one_column(y, "y_true")
         require_labels(y, "y_true")
         if self.pos_label is not None:
             return plain(marked(y, self.pos_label, "y_true")), frozenset()

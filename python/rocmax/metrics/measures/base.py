@@ -199,8 +199,8 @@ class Measure:
         ----------
         function : callable
             ``f(y_true, y_score) -> float`` or ``f(y_true, y_score, sample_weight) -> float``. It receives boolean
-            labels, the scores of one model and, in the second form, weights or None. Intervals and tests use the
-            bootstrap.
+            labels, the scores of one model and, in the second form, weights or None: a third parameter with a default
+            gets them only if it is called `sample_weight`. Intervals and tests use the bootstrap.
 
         Returns
         -------

@@ -67,6 +67,11 @@ class CutMeasure(RankedMeasure):
         own, setting = super().limiting_sizes(sizes)
         return own, (self.alerts(sizes), "samples above the cut") if self.pooled else setting
 
+    def bias_warning(self, sizes: Counts) -> str | None:
+        if not self.pooled or self.alerts(sizes) >= 1 - 1e-9:
+            return None
+        return f"{self} selects less than one of {sum(sizes):.6g} samples"
+
     def line(self, ranking: Ranking) -> tuple[float, float]:
         """Return the value at a true positive rate of 0, and how it grows with the rate."""
         return 0.0, 1.0

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from rocmax._parameters import meant, shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
@@ -20,8 +22,10 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._effective import effective_sizes
 
+_SOME, _FIRST = 100, 1 << 10  # fewer samples may well have few scores; so many show whether to look at all
 #: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
@@ -93,15 +97,41 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
         warn(CoverageWarning(f"{caution}; {measure.remedy}", caution, estimate=caution))
     if type(measure).caution_of is Measure.caution_of:
         return
-    names = [name for data in samples for name in data.model_names or ()]
-    models = [one for data in samples for one in data.models()]
-    for k, one in enumerate(models):
+    for named, one in each_model(samples):
         found = measure.caution_of(one)
         if found is not None:
-            named = "" if len(models) == 1 else f"model {label_text(names[k]) if names else k + 1}: "
             fact = f"{named}{measure}: {found}"
             warn(CoverageWarning(f"{fact}; pass finer scores, or another rate", fact, estimate=fact))
             return
+
+
+def each_model(samples: Sequence[Sample]) -> Iterator[tuple[str, Sample]]:
+    """Yield what messages begin with about each model, nothing if there is only one, and its samples."""
+    several, models = sum(data.n_models for data in samples) > 1, (one for data in samples for one in data.models())
+    for k, one in enumerate(models):
+        name = label_text(one.model_names[0]) if one.model_names else f"model {k + 1}"
+        yield (f"{name if name.startswith('model ') else f'model {name}'}: " if several else ""), one
+
+
+def warn_of_scores(measure: Measure, given: Sequence[Samples], samples: Sequence[Any]) -> None:
+    """Warn of scores that rank little, unless a caller names the columns and has told; not of several classes."""
+    for named, one in () if given[0].titled or isinstance(samples[0], Classes) else each_model(samples):
+        if found := ranks_little(one.score, Trait.AUC in measure.traits):
+            warn(f"{named}{found}")
+
+
+def ranks_little(score: Any, by_auc: bool = True) -> str:
+    """Return that all scores are equal, or predicted classes that an AUC ranks; an empty text if neither."""
+    held = np.unique(score[:_FIRST])
+    held = np.unique(score) if len(held) <= 2 else held
+    if len(score) < _SOME:
+        return ""
+    if len(held) == 1:
+        return "all scores are equal: they rank no sample above another"
+    if not by_auc or tuple(np.sort(np.abs(held))) not in ((0, 1), (1, 1)):
+        return ""
+    what = f"all scores are {held[0]:g} or {held[1]:g}, as predicted classes are"
+    return f"{what}, whose AUC is (TPR + TNR) / 2; pass scores, such as predict_proba(X)[:, 1]"
 
 
 def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:

@@ -79,7 +79,8 @@ class Data(NamedTuple):
         kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
         grouped = any(data.group is not None for data in samples)
-        return cls(kind, grouped, pairs, classes=isinstance(samples[0], Classes))
+        counts = any(isinstance(data, Sample) and data.steps is not None for data in samples)
+        return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Arguments(NamedTuple):
             turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
             raise ValueError(f"{of_scores} has {len(s)} samples, {name} has {len(y)}; they must agree{turned}")
         if models is None and not self.titled:
-            warn_if_two_classes(s, columns, of_scores)
+            warn_if_two_classes(s, columns, of_scores, positive)
         lower = directions(self.higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
         threads, weight, group = n_threads(self.n_jobs), self.sample_weight, None
         if weight is not None:

@@ -14,6 +14,7 @@ from rocmax._checks.samples import (
     F64,
     named_columns,
     names_of,
+    one_column,
     require_finite,
     require_sum,
     require_weights,
@@ -94,8 +95,7 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
     advice = given.remedy
     y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
     s = scores(named_columns(y_score, advice, name)[0] if isinstance(y_score, Mapping) else y_score, name, advice)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
+    y = one_column(y, "y_true")
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
         raise ValueError(
             f"multi_class needs y_true of shape (n_samples,) and {name} of shape (n_samples, n_classes), got {y.shape}"

@@ -249,6 +249,11 @@ class Samples(Value):
         return self._given.weight_kind
 
     @property
+    def titled(self) -> bool:
+        """Whether the caller names the columns, and tells about them, elsewhere."""
+        return self._given.titled
+
+    @property
     def _of_classes(self) -> bool:
         return self._given.y_score is not None
 

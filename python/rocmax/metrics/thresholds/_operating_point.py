@@ -171,11 +171,11 @@ def operating_point(
     data = one_model(samples.two)
     require_clusters(data.group, "operating_point")
     bootstrap = _bootstrap(method, rules if data.group is None else None)
-    if data.group is not None and bootstrap is None:
-        raise ValueError("groups need method='bootstrap', which draws whole clusters")
     if guarantee is not None:
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
         check_guarantee(threshold, rules, bootstrap, data.weight, data.group)
+    if data.group is not None and bootstrap is None:
+        raise ValueError("groups need method='bootstrap', which draws whole clusters")
     curve = data.curve()
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]

@@ -101,11 +101,6 @@ class OperatingPoint(Unpacked):
         """The true positive rate."""
         return self.tpr
 
-    @property
-    def sensitivity_interval(self) -> ConfidenceInterval:
-        """The confidence interval of the true positive rate."""
-        return self.tpr_interval
-
     def rows(self) -> list[dict[str, Any]]:
         return self._rows()
 

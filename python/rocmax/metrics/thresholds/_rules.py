@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from scipy.sparse import issparse
 
 from rocmax import _core
-from rocmax._checks.arrays import plain
+from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import as_float, meant, shown
 from rocmax._runtime.warn import warn
@@ -200,7 +199,10 @@ def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
         return None, True
     named = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
     one = isinstance(threshold, str) or (named and parse_rule(threshold[0]) is None)  # ("fpr", 0.1), also a bad one
-    listed = isinstance(threshold, (list, tuple)) or (getattr(threshold, "ndim", None) == 1 and not issparse(threshold))
+    listed = isinstance(threshold, (list, tuple, range))
+    if hasattr(threshold, "__array__"):  # of any library
+        threshold = unmasked(threshold, "threshold")
+        threshold, listed = threshold.tolist() if threshold.ndim == 1 else threshold, threshold.ndim == 1
     if one or not listed:
         return [_rule(threshold)], False
     if len(threshold) == 0:
@@ -248,7 +250,7 @@ def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
         size = sizes.get(limits, 0.0)
         if limits and 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
             fact = f"{rule.short} lies beyond the data: it allows less than one of {size:.6g} {limits}"
-            message = f"{fact}; collect more samples, choose a less extreme rate or pass guarantee=0.95"
+            message = f"{fact}; collect more samples or choose a less extreme rate"
             warn(CoverageWarning(message, fact, estimate=fact))
 
 
