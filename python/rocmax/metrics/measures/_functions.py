@@ -11,7 +11,7 @@ def call_convention(function: Callable[..., Any]) -> Callable[[Any, Any, Any], A
     """Return how a function is called with labels, scores and weights.
 
     Without weights it gets labels and scores, and None for the weights if it needs three arguments. Weights are passed
-    as `sample_weight` if it accepts that name, else as the third argument unless that is an option with a default.
+    as `sample_weight` if it accepts that name, else as the third argument, unless that has a default and another name.
     """
     try:
         signature = inspect.signature(function)
@@ -19,7 +19,7 @@ def call_convention(function: Callable[..., Any]) -> Callable[[Any, Any, Any], A
         return lambda y_true, y_score, weight: function(y_true, y_score, *([] if weight is None else [weight]))
     two, by_name = _takes(signature, None, None), _takes(signature, None, None, sample_weight=None)
     places = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    option = any(p.default is not p.empty and p.name != "sample_weight" for p in places[2:3])  # not for weights
+    option = any(p.default is not p.empty and "weight" not in p.name and p.name != "w" for p in places[2:3])
     three = not option and _takes(signature, None, None, None)
     if not (two or by_name or three):
         raise ValueError(

@@ -200,7 +200,7 @@ class Measure:
         function : callable
             ``f(y_true, y_score) -> float`` or ``f(y_true, y_score, sample_weight) -> float``. It receives boolean
             labels, the scores of one model and, in the second form, weights or None: a third parameter with a default
-            gets them only if it is called `sample_weight`. Intervals and tests use the bootstrap.
+            gets them only if its name has "weight" in it. Intervals and tests use the bootstrap.
 
         Returns
         -------

@@ -114,8 +114,9 @@ def each_model(samples: Sequence[Sample]) -> Iterator[tuple[str, Sample]]:
 
 
 def warn_of_scores(measure: Measure, given: Sequence[Samples], samples: Sequence[Any]) -> None:
-    """Warn of scores that rank little, unless a caller names the columns and has told; not of several classes."""
-    for named, one in () if given[0].titled or isinstance(samples[0], Classes) else each_model(samples):
+    """Warn of scores that rank little where these are ranked, unless a caller names the columns and has told."""
+    other = isinstance(samples[0], Classes) or Trait.SCORED in measure.traits
+    for named, one in () if other or given[0].titled else each_model(samples):
         if found := ranks_little(one.score, Trait.AUC in measure.traits):
             warn(f"{named}{found}")
 
