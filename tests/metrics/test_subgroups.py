@@ -9,9 +9,14 @@ from scipy import special, stats
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
     AUC,
+    AveragePrecision,
+    EnrichmentFactor,
+    EqualErrorRate,
     Measure,
     NetBenefit,
     PartialAUC,
+    PrecisionAt,
+    Samples,
     ScoredAUC,
     SubgroupComparison,
     SubgroupInference,
@@ -219,6 +224,23 @@ def test_every_measure_pools(measure):
     assert found.estimate == pytest.approx(np.average(each, weights=pairs))
     low, high = found.confidence_interval
     assert low < found.estimate < high and 0 <= found.equality.pvalue <= 1
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize("measure", [PrecisionAt(10), EnrichmentFactor(0.1), EqualErrorRate(), AveragePrecision()])
+def test_pooled_intervals_have_the_width_of_the_standard_errors(measure):
+    rng, n = np.random.default_rng(0), 12
+    y, day = np.tile(np.arange(100) < 20, n), np.repeat(np.arange(n), 100)
+    z = rng.normal(size=(100 * n, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T + np.outer(y, [1.5, 1.0])
+    each = [measure.covariance(Samples(y[day == k], z[day == k]).two) for k in range(n)]
+    spread = sum(pos + neg for _, pos, neg in each) / n**2
+    found = compare(y, z, measure, by=day)
+    error = np.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
+    assert np.diff(found.confidence_interval)[0] == pytest.approx(2 * Z * error, rel=0.05)
+    assert found.standard_error == pytest.approx(error) and found.pvalue < 0.05
+    if not isinstance(measure, AveragePrecision):  # that of few positives is biased
+        low, high = infer(y, z[:, 0], measure, by=day).confidence_interval
+        assert high - low == pytest.approx(2 * Z * np.sqrt(spread[0, 0]), rel=0.05)
 
 
 def test_bootstrap_pools_its_replicates():

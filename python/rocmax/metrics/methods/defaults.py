@@ -35,11 +35,11 @@ class OfMany(LogitDeLong):
         return joined(each)._replace(method=Score.name)
 
 
-def is_normal(found: Interval, measure: Measure) -> NDArray[np.bool_]:
-    """Whether the log-odds (without an upper bound, the logarithms) of each estimate are known well."""
+def is_normal(found: Interval, measure: Measure, error: float = _LEAST_ERROR) -> NDArray[np.bool_]:
+    """Whether the log-odds (without an upper bound, the logarithms) of each estimate have less than this error."""
     least, most = measure.bounds
     share, rest = found.estimate - least, (most - found.estimate) / (most - least) if np.isfinite(most) else 1.0
-    return np.asarray(np.sqrt(found.variance) < _LEAST_ERROR * share * rest)
+    return np.asarray(np.sqrt(found.variance) < error * share * rest)
 
 
 def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:

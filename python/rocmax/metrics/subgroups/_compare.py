@@ -15,7 +15,15 @@ from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import (
+    Estimates,
+    Shares,
+    SubgroupTest,
+    needs_scores,
+    of_scores,
+    pooled,
+    shares_of,
+)
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
 from rocmax.metrics.subgroups._split import (
     Parts,
@@ -157,7 +165,7 @@ def compare_subgroups(
             own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
         pooled_own = joined(own)
-        if len(scores) == len(found) and sums is None:
+        if len(scores) == len(found) and sums is None and needs_scores(pooled_own, sizes, share, measure):
             pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)

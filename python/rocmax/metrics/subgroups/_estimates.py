@@ -23,8 +23,9 @@ from rocmax.metrics.intervals._interval import (
     wald_limits,
     within,
 )
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
+from rocmax.metrics.methods.defaults import is_normal
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_variance, per_pair
 from rocmax.metrics.results._inference import ConfidenceInterval
@@ -33,6 +34,7 @@ from rocmax.metrics.samples._sample import has_variance
 #: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
+_ERROR = 0.25  # of the log-odds of a mean, from which the components' variances may be too uncertain
 HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
@@ -99,7 +101,9 @@ class Estimates(NamedTuple):
     of_prevalence : ndarray of shape (n_subgroups,) or None
         What the estimated prevalence adds to the variance, for measures that depend on it.
     ends : ndarray of shape (2, 2, n_subgroups) or None
-        Limits of the score intervals of subgroups, at level 0 and at the confidence level.
+        Limits of the score intervals of subgroups, at level 0 and at the confidence level, if means have their sums.
+    of_means : ndarray of shape (n_subgroups,) or None
+        The variances that means of subgroups take, if others: those of the components.
     """
 
     estimate: F64
@@ -111,6 +115,7 @@ class Estimates(NamedTuple):
     parts: F64 | None = None
     of_prevalence: F64 | None = None
     ends: F64 | None = None
+    of_means: F64 | None = None
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -207,6 +212,8 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
     the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
     estimates.
     """
+    if found.of_means is not None:
+        found = found._replace(variance=found.of_means)
     estimate, variance, freedom = _means(found, shares)
     if measure.bounds[0] == -np.inf:
         limits = wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
@@ -223,6 +230,16 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
         at = np.where(inside, estimate, moved)
         limits = either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
     return Interval(estimate, variance, limits, "logit-delong", source=source)
+
+
+def needs_scores(mean: Interval, sizes: F64, shares: F64, measure: Measure) -> bool:
+    """Whether means need the sum of score intervals, because those by components would undercover.
+
+    Errors of the components' variances average out over subgroups, but they are not skewed, and do not see how far few
+    negatives set the range of an area.
+    """
+    held = [measure.limiting_sizes((n_pos, n_neg))[1][0] for n_pos, n_neg in sizes.tolist()]
+    return bool(Trait.AREA in measure.traits and shares @ held < FEW) or not is_normal(mean, measure, _ERROR).all()
 
 
 def summed(ends: F64, shares: F64) -> F64:
@@ -279,7 +296,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     if not measure.counts_pairs:  # log-odds grow without limit where an estimate is nearer to a bound than its error
         error = np.minimum(np.sqrt(variance), span / 2)
         estimate = np.where(moved, estimate, np.clip(estimate, least + error, most - error))
-    found = found._replace(estimate=estimate, variance=variance, freedom=freedom)
+    found = found._replace(estimate=estimate, variance=variance, freedom=freedom, of_means=None)
     return found if found.sums is None else found._replace(sums=(found.sums * ~moved[:, None]).tocsr())
 
 

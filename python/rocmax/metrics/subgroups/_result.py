@@ -146,9 +146,9 @@ class SubgroupInference(BySubgroup, Inference):
         Returns
         -------
         PooledEstimate
-            `estimate`, `standard_error` and `confidence_interval`: the sum of the score intervals of subgroups (Zou and
-            Donner, 2008) about their medians, or on the log-odds scale with the degrees of freedom of Welch and
-            Satterthwaite.
+            `estimate`, `standard_error` and `confidence_interval`: on the log-odds scale with the degrees of freedom of
+            Welch and Satterthwaite, or the sum of the score intervals of subgroups (Zou and Donner, 2008) about their
+            medians, where few samples decide.
 
         References
         ----------

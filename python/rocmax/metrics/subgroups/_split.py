@@ -17,7 +17,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt, TooFewSamples
-from rocmax.metrics.measures.ranked import RankedMeasure
+from rocmax.metrics.measures.ranked import MeanMeasure, RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits
@@ -27,7 +27,7 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, Shares, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import Estimates, Shares, needs_scores, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.subgroups._tests import equality
 from rocmax.metrics.variances._components import most_freedom, variance_parts
@@ -154,8 +154,14 @@ def in_subgroups(
     kept = [parts.samples[name] for name in found]
     interval = _pooled(moments, share, list(found.values()), kept, measure)
     methods = [query.method or default_method(measure, query.known, one.effective) for one in kept]
-    # Sums of score intervals of AUCs undercover where positives vary more than negatives.
+    # Sums of score intervals of AUCs undercover where positives vary more than negatives; those of counts are too wide.
+    # Means over few positives are biased, which the sums take into account.
     summed = any(isinstance(method, Score) for method in methods) and (query.method or not measure.counts_pairs)
+    if summed and not (query.method or isinstance(measure, MeanMeasure) or moments.parts is None):
+        calm = moments._replace(of_means=moments.parts.sum(axis=1))
+        mean = pooled(calm, Shares(share[None]), measure)
+        if moments.known.all() and not needs_scores(mean, moments.sizes, share, measure):
+            moments, interval, summed = calm, mean, False
     if moments.sums is None and summed:
         limits = [method.estimate(one, measure).limits for method, one in zip(methods, kept, strict=True)]
         interval = of_scores(interval, limits, share)
