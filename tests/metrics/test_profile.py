@@ -60,7 +60,8 @@ def test_the_pvalue_is_that_of_the_best_pair_of_values(measure, m, n, digits):
     change = [part.matrix[0, 0] + part.matrix[1, 1] - 2 * part.matrix[0, 1] for part in parts]
     freedom = sum(change) ** 2 / sum(v**2 / part.freedom for v, part in zip(change, parts, strict=True))
     matrix = sum(part.matrix for part in parts)
-    correlation = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1]) / (1 + (4 / freedom) ** 2)
+    r = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1])
+    correlation = r / (1 + 2 * (1 - r) * (4 / freedom) ** 2)
     distance = naive_distance(y, s, measure, 0.0, correlation)
     # Limits of average precision are read from a table of levels, which rounds off their kinks: 2 to 5 % with 5 + 45.
     rounded = isinstance(measure, AveragePrecision) and m == 5
@@ -130,6 +131,33 @@ def test_correlations_are_shrunk_by_the_freedom_of_the_difference():
     estimate, total, parts = covariance_of(_samples(y, s)[0]._replace(score=s), AUC())
     np.testing.assert_allclose(sum(part.matrix for part in parts), total)
     assert len(estimate) == 2
+
+
+def test_nearly_equal_models_have_the_freedom_of_the_samples_that_differ():
+    rng, y = np.random.default_rng(0), np.arange(100) < 40
+    s = np.repeat(rng.normal(size=(100, 1)) + y[:, None], 2, axis=1)
+    s[:, 1] += 0.02 * rng.normal(size=100)
+    _, total, parts = covariance_of(Sample(y, s, None, 1), AUC())
+    assert 0.99 < total[0, 1] / np.sqrt(total[0, 0] * total[1, 1]) < 1
+    _, components = AUC().influences(Sample(y, s, None, 1))
+    for part, rows in zip(parts, (y, ~y), strict=True):
+        change = components[0, rows] - components[1, rows]
+        square = (change - change.mean()) ** 2
+        known = 2 / ((square**2).sum() / square.sum() ** 2 - 1 / rows.sum())
+        assert part.freedom[0, 1] == part.freedom[1, 0] == pytest.approx(known) and known < rows.sum() - 1
+        assert part.freedom[0, 0] == rows.sum() - 1
+    ours, wald = (np.diff(compare(y, s, method=method).confidence_interval)[0] for method in (None, "delong"))
+    assert 0.99 * wald < ours < 1.3 * wald
+    weighted = covariance_of(Sample(y, s, np.full(100, 2.0), 1), AUC())[2]
+    repeated = covariance_of(Sample(np.tile(y, 2), np.tile(s, (2, 1)), None, 1), AUC())[2]
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(one.freedom, other.freedom)
+
+
+def test_equal_models_have_an_interval_with_a_width():
+    y, s = models(40, 60)
+    equal = compare(y, np.column_stack([s[:, 0], 2 * s[:, 0]]))
+    assert equal.difference == 0 and equal.pvalue == 1 and 0.001 < equal.confidence_interval.high < 0.02
 
 
 def test_the_greatest_possible_difference_is_excluded_at_no_level():

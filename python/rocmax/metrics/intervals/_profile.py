@@ -24,17 +24,22 @@ _NEAR, _ALL = 18, 36  # levels: up to z = 4.8 and 30, and one beyond, for the sl
 _POINTS = 25  # of the ellipse
 _AT_ONCE = 2**13  # limits at a time
 _MOST = 1e100  # the squares of greater numbers overflow
-_KNOWN = 4.0  # degrees of freedom of a correlation that is half believed
+_KNOWN = 4.0  # degrees of freedom of a correlation of 1/2 that is half believed
+_EQUAL = 1e-12  # a correlation so near to 1 is that of equal components
 
 
 class _Arms(NamedTuple):
-    """Values and slopes of the limits of estimates, each of shape (n_estimates, 2, n_levels), the lower ones first."""
+    """Values and slopes of the limits of estimates, each of shape (n_estimates, 2, n_levels), the lower ones first.
+
+    `gap` is half of what was between the two at level 0.
+    """
 
     values: F64
     slopes: F64
+    gap: F64
 
     def of(self, rows: NDArray[Any]) -> _Arms:
-        return _Arms(self.values[rows], self.slopes[rows])
+        return _Arms(self.values[rows], self.slopes[rows], self.gap[rows])
 
     def at(self, u: F64) -> F64:
         """Return the limits at quantiles of shape (n_estimates, n_points), by cubic interpolation."""
@@ -57,14 +62,17 @@ def quantiles(k: Any) -> Any:
 
 
 def shrunk(matrix: F64, freedom: F64) -> F64:
-    """Return the correlations of estimates, ``r / (1 + (4 / df)^2)``, by the degrees of freedom of their differences.
+    """Return the correlations of estimates, ``r / (1 + 2 (1 - r) (4 / df)^2)``, by the freedom df of their difference.
 
-    Those of few degrees of freedom are next to unknown, and taken as true they give intervals that are too short.
+    Those of few degrees of freedom are next to unknown, and taken as true they give intervals that are too short. Of
+    nearly equal models the variance of the difference grows by ``1 + 2 (4 / df)^2``; where they are equal in all
+    samples, 1 - r is taken as 1 / 2.
     """
     error = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     both = np.outer(error, error)
-    r = np.divide(matrix, both, out=np.zeros_like(matrix), where=both > 0)
-    return np.asarray(np.clip(r, -1.0, 1.0) / (1.0 + (_KNOWN / freedom) ** 2))
+    r = np.clip(np.divide(matrix, both, out=np.zeros_like(matrix), where=both > 0), -1.0, 1.0)
+    apart = np.where(r < 1.0 - _EQUAL, 1.0 - r, 0.5)
+    return np.asarray(r / (1.0 + 2.0 * apart * (_KNOWN / freedom) ** 2))
 
 
 def profile(
@@ -81,8 +89,11 @@ def profile(
         few = max(1, _AT_ONCE // len(estimate))
         found = np.concatenate([limits.ends(z[start : start + few]) for start in range(0, n_levels, few)], axis=1)
         low, high = np.clip(found, -_MOST, _MOST)
-        values = np.stack([np.minimum(low, estimate), np.maximum(high, estimate)]).transpose(2, 0, 1)
-        return _Arms(values, np.gradient(values, z[:, 0], axis=2, edge_order=2))
+        # Of an estimate with few possible values the lower and the upper limit begin apart; here both in the middle.
+        inside = (low[0] > low[-1]) & (high[0] < high[-1])  # not at a bound, where a limit stays
+        gap = np.where(inside, (high[0] - low[0]) / 2, 0.0)
+        values = np.stack([low + gap, high - gap]).transpose(2, 0, 1)
+        return _Arms(values, np.gradient(values, z[:, 0], axis=2, edge_order=2), gap)
 
     def of_pairs(pairs: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Limits:
         first, second = pairs
@@ -104,7 +115,9 @@ def profile(
             bend = before - 2 * at + after  # the minimum of a parabola through three points
             move = np.divide(before - after, 2 * bend, out=np.zeros_like(bend), where=bend > 0)
             lowest = change(grid[k] + np.clip(move, -1.0, 1.0) * grid[1])
-            return np.asarray(np.minimum(found.min(axis=1), lowest[:, 0]))
+            # Equal models are off by the same part of the gap, others each by their own.
+            apart = np.sqrt(np.sin(angle[:, 0])) * (a.gap + b.gap)
+            return np.asarray(np.minimum(found.min(axis=1), lowest[:, 0]) - apart)
 
         def ends(z: Any) -> tuple[F64, F64]:
             n_levels = _NEAR if np.max(z) <= quantiles(_NEAR - 2) else _ALL

@@ -28,9 +28,10 @@ class Profile(Method):
     ``(u^2 - 2 r u v + v^2) / (1 - r^2) <= z^2``,
 
     z the normal quantile of the confidence level. The p-value is the least level at which the interval excludes the
-    null difference. r is the correlation of the components, shrunk to ``r / (1 + (4 / df)^2)`` with the degrees of
-    freedom (Welch and Satterthwaite) of the variance of the difference; of models of independent samples it is 0. Joint
-    tests come from DeLong's covariance.
+    null difference. r is the correlation of the components, shrunk to ``r / (1 + 2 (1 - r) (4 / df)^2)`` with the
+    degrees of freedom (Welch and Satterthwaite) of the variance of the difference, those of the samples that differ
+    where r exceeds 0.9; of models of independent samples it is 0. Estimates with few possible values have limits that
+    begin apart at level 0; ``(1 - r^2)^(1/4)`` of both gaps is added. Joint tests come from DeLong's covariance.
 
     Where 1,000 samples decide a partial area, or 10,000 another measure with two bounds, u and v are those of intervals
     by "logit-delong", unless the classes are nearly separated.

@@ -1,6 +1,6 @@
 """Variances and covariances by components, in parts for each class or by clusters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from rocmax.metrics.measures._ranking import of_totals, parts_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
-from rocmax.metrics.variances._effective import sizes_of_models
+from rocmax.metrics.variances._effective import freedom_of_squares, sizes_of_models
 
 _LEAST_FREEDOM = 1e-3  # of one sample
+_ALIKE = 0.9  # correlation of models that may differ in few samples
 
 
 def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
@@ -58,7 +59,10 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
 
 
 class Shared(NamedTuple):
-    """A part of a covariance, None for its estimate from replicates, and the degrees of freedom."""
+    """A part of a covariance, None for its estimate from replicates, and its degrees of freedom.
+
+    These are a number, or those of the differences of pairs.
+    """
 
     matrix: Any
     freedom: Any
@@ -79,10 +83,33 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
         estimate, sums, held = _cluster_sums(sample, measure)
         parts = [Shared(n / (n - 1) * rows @ rows.T, n - 1.0) for rows, n in zip(sums, held, strict=True)]
         found = of_clusters(sums, held, sample.n_groups or 0)
-        return estimate, found @ found.T, parts
+        total = found @ found.T
+        return estimate, total, _of_alike(total, parts, lambda: [(rows, np.ones(rows.shape[1])) for rows in sums])
     estimate, pos, neg = measure.covariance(sample)
     n_pos, n_neg = sample.effective
-    return estimate, pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)]
+
+    def components() -> Iterator[tuple[F64, F64]]:
+        values = measure.influences(sample)[1]
+        for rows in (sample.positive, ~sample.positive):
+            yield values[:, rows], sample.weights[rows]
+
+    return estimate, pos + neg, _of_alike(pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)], components)
+
+
+def _of_alike(total: F64, parts: list[Shared], rows: Callable[[], Iterable[tuple[F64, F64]]]) -> list[Shared]:
+    """Return the parts; of nearly equal models with the degrees of freedom of the few samples in which they differ."""
+    error = np.sqrt(np.maximum(np.diagonal(total), 0.0))
+    pairs = np.argwhere(np.triu(total > _ALIKE * np.outer(error, error), 1)).tolist()
+    found = []
+    for (matrix, most), (values, weight) in zip(parts, rows() if pairs else (), strict=bool(pairs)):
+        freedom = np.full_like(matrix, most)
+        for i, j in pairs:
+            square = centre(values[i] - values[j], weight) ** 2
+            if (second := float(weight @ square)) > 0:
+                known = freedom_of_squares(second, float(weight @ square**2), float(weight.sum()))
+                freedom[i, j] = freedom[j, i] = min(most, known)
+        found.append(Shared(matrix, freedom))
+    return found or parts
 
 
 def freedom_of(parts: Sequence[Shared]) -> F64:

@@ -38,11 +38,8 @@ class Units(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """How many of them decide V: its degrees of freedom by the fourth powers of the sums (Satterthwaite, 1946)."""
-        squares = self.sums**2
-        second, fourth = float(squares.sum()), float(squares @ squares)
-        spare = fourth / second**2 - 1.0 / self.n_units if second**2 > 0 else np.inf
-        return min(2.0 / spare, self.n_units) if spare > 0 else float(self.n_units)
+        """How many of them decide V: its degrees of freedom."""
+        return freedom_of_squares(float(self.sums @ self.sums), float(self.sums**2 @ self.sums**2), self.n_units)
 
     @property
     def size(self) -> float:
@@ -53,6 +50,15 @@ class Units(NamedTuple):
             known = min(self.freedom, 1.0 / self.most, self.known)
             found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
         return counted(1.0 / found)
+
+
+def freedom_of_squares(second: float, fourth: float, count: float) -> float:
+    """Return the degrees of freedom of a sum of `count` squares, from it and the sum of the fourth powers.
+
+    They are twice the square of the mean over the variance (Satterthwaite, 1946), and at most `count`.
+    """
+    spare = fourth / second**2 - 1.0 / count if second**2 > 0 else np.inf
+    return min(2.0 / spare, count) if spare > 0 else float(count)
 
 
 def is_design(sample: Sample) -> bool:
