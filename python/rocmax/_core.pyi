@@ -227,8 +227,8 @@ def pair_loss(
 ) -> float: ...
 def leave_pair_out(
     cross: tuple[NDArray[np.float32], float, float, F64, F64],
-    pos: tuple[F64, F64, F64, F64],
-    neg: tuple[F64, F64, F64, F64],
+    pos: tuple[F64, F64, F64, F64, NDArray[np.int64]],
+    neg: tuple[F64, F64, F64, F64, NDArray[np.int64]],
     coupling: float,
     tau: float,
     n_threads: int,

@@ -28,6 +28,11 @@ _MOST = 1000
 _BLOCK = 1 << 20
 
 
+def row_numbers(X: Any) -> AnyArray:
+    """Return a number for each row, which equal rows share. Hashed in 64 bits, block by block: O(n) memory."""
+    return np.unique(_hashes(X), return_inverse=True)[1]
+
+
 def equal_rows(X: Any) -> AnyArray | None:
     """Return a number for each row that equal rows share; None if no more rows repeat than chance explains.
 

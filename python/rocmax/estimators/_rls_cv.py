@@ -46,7 +46,7 @@ class AUCRLSCV(LeastSquares):
         - "leave-pair-out": the mean over all pairs, ties counting one half;
         - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) that tests
           each sample once: the AUC of the pooled held-out scores, in AUCRLSCV relative to the midpoint between the
-          class means of their model.
+          class means of their model. Scores that are equal but for rounding tie.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
     confidence_level : float, default=0.95
         Confidence level of ``leave_pair_out_interval_``.
@@ -191,8 +191,10 @@ class AUCRLSCV(LeastSquares):
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)
             return alphas, outcomes.auc, outcomes.standard_error
-        scores = held_out_scores(features, pos, alphas, folds)
-        auc = np.array([roc_auc_score(pos, s, sample_weight=features.weight) for s in scores])
+        scores, near = held_out_scores(features, pos, alphas, folds)
+        # Pairs within rounding are won with one sign, lost with the other.
+        each = (scores - near * pos, scores + near * pos)
+        auc = np.mean([[roc_auc_score(pos, s, sample_weight=features.weight) for s in way] for way in each], axis=0)
         return alphas, auc, np.full(len(alphas), np.nan)
 
     def _together(self, data: Samples, groups: AnyArray | None) -> AnyArray | None:

@@ -8,11 +8,11 @@ use crate::gate::{self, Need};
 use crate::risk::Curvature;
 
 type Column<'py> = PyReadonlyArray1<'py, f64>;
-type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>);
+type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>, PyReadonlyArray1<'py, i64>);
 type Sums<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Weight won by every positive, and lost by every negative; `cross` is (coarse, unit, base, rows, cols), each side
-/// (diagonal, coef, weight, norm). See `rocmax_core::solve::leave_pair_out`.
+/// (diagonal, coef, weight, norm, row). See `rocmax_core::solve::leave_pair_out`.
 #[pyfunction]
 pub(crate) fn leave_pair_out<'py>(
     py: Python<'py>,
@@ -41,12 +41,13 @@ pub(crate) fn leave_pair_out<'py>(
 }
 
 fn side<'a>(columns: &'a Columns<'_>) -> PyResult<Side<'a>> {
-    let (diagonal, coef, weight, norm) = columns;
+    let (diagonal, coef, weight, norm, row) = columns;
     Ok(Side {
         diagonal: diagonal.as_slice()?,
         coef: coef.as_slice()?,
         weight: weight.as_slice()?,
         norm: norm.as_slice()?,
+        row: row.as_slice()?,
     })
 }
 /// The minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`, from a feasible start.

@@ -18,10 +18,11 @@ _NONE = 1e-12
 
 
 class _Weighted:
-    """Weighted samples, for RLS or (`pairwise`) for AUC-RLS."""
+    """Weighted samples, for RLS or (`pairwise`) for AUC-RLS; equal samples share a number of `rows`."""
 
-    def __init__(self, weight: F64, *, pairwise: bool) -> None:
+    def __init__(self, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
         self.weight, self.pairwise = weight, pairwise
+        self.rows: AnyArray = np.arange(len(weight)) if rows is None else rows
 
     def loss(self, pos: Bool, totals: tuple[float, float] | None = None) -> Loss:
         """Return the loss of a label; `totals` replaces the class weights of AUC-RLS."""
@@ -33,8 +34,8 @@ class KernelFeatures(_Weighted):
 
     what = "the kernel matrix"
 
-    def __init__(self, K: F64, weight: F64, *, pairwise: bool) -> None:
-        super().__init__(weight, pairwise=pairwise)
+    def __init__(self, K: F64, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
+        super().__init__(weight, pairwise=pairwise, rows=rows)
         self.K = K
         self.nullity = int(pairwise)  # the shift
 
@@ -76,8 +77,8 @@ class LinearFeatures(_Weighted):
     what, nullity = "the matrix of features", 0
 
     @np.errstate(over="ignore", invalid="ignore")  # the system is refused then
-    def __init__(self, X: Any, weight: F64, *, pairwise: bool) -> None:
-        super().__init__(weight, pairwise=pairwise)
+    def __init__(self, X: Any, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
+        super().__init__(weight, pairwise=pairwise, rows=rows)
         self._X = X
         self._design = as_design(X)
         dense_pairs = pairwise and not is_sparse(X)

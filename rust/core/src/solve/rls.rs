@@ -15,8 +15,8 @@
 
 use crate::{Ctx, Error, Result};
 
-/// Held-out scores closer than this, relative to the terms of their difference, are tied: equal inputs get equal scores
-/// only up to rounding.
+/// Held-out scores closer than this, relative to the terms of their difference, are tied: what is equal in exact
+/// arithmetic, such as the scores of a model that is zero, is computed only up to rounding.
 const TIE: f64 = 1e-11;
 /// Positives between two checks of the stop flag.
 const ROWS: usize = 1 << 4;
@@ -38,6 +38,8 @@ pub struct Side<'a> {
     pub weight: &'a [f64],
     /// Their product for a pair bounds the sum of `|p_ik q_jk|` over the factors of [`Cross`].
     pub norm: &'a [f64],
+    /// A number that equal inputs share: they are tied, however much rounding a tiny lambda amplifies.
+    pub row: &'a [i64],
 }
 
 /// `P_ij = base + p_i' q_j` for a tile of positives i and all negatives j.
@@ -87,6 +89,7 @@ impl Side<'_> {
         Error::check_len(name, n, self.coef.len())?;
         Error::check_len(name, n, self.weight.len())?;
         Error::check_len(name, n, self.norm.len())?;
+        Error::check_len(name, n, self.row.len())?;
         for values in [self.diagonal, self.coef, self.weight, self.norm] {
             if !values.iter().all(|v| v.is_finite()) {
                 return Err(Error::first_non_finite(name, values));
@@ -121,7 +124,7 @@ pub fn leave_pair_out(
         .map(|j| {
             let (p, c) = (neg.diagonal[j], neg.coef[j]);
             let slack = relative * neg.norm[j];
-            Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack }
+            Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack, row: neg.row[j] }
         })
         .collect::<Vec<_>>();
     let chunks = (0..m).step_by(ROWS).map(|first| first..(first + ROWS).min(m)).collect();
@@ -131,7 +134,8 @@ pub fn leave_pair_out(
         for i in chunk {
             let c = pos.coef[i];
             let own = -c - 2.0 * coupling * c * c;
-            let positive = Positive { i, p: pos.diagonal[i], c, own, coupling, scale, norm: pos.norm[i] };
+            let (p, norm, row) = (pos.diagonal[i], pos.norm[i], pos.row[i]);
+            let positive = Positive { i, p, c, own, coupling, scale, norm, row };
             won.push(positive.row(&cross, &negatives, pos.weight[i], &mut lost));
         }
         (won, lost)
@@ -151,6 +155,7 @@ struct Negative {
     own: f64,
     weight: f64,
     slack: f64,
+    row: i64,
 }
 
 #[derive(Clone, Copy)]
@@ -162,6 +167,7 @@ struct Positive {
     coupling: f64,
     scale: f64,
     norm: f64,
+    row: i64,
 }
 
 impl Positive {
@@ -190,6 +196,7 @@ impl Positive {
             if !certain {
                 (margin, rounding, _) = self.margin(neg, cross.exact(self.i, j));
             }
+            margin = if neg.row == self.row { 0.0 } else { margin };
             let outcome = 0.5 * f64::from(u8::from(margin > rounding)) + 0.5 * f64::from(u8::from(margin >= -rounding));
             *lane += outcome * neg.weight;
             lost[j] += outcome * weight;
