@@ -44,8 +44,7 @@ def fitted(rng, X, y, weight, kind):
     given = sp.csr_array(X) if kind == "sparse" and kernel == "linear" else matrix
     way = rng.choice(["convex", "convex", "convex", "step", "least squares", "AUCSVC"])
     if way == "AUCSVC":
-        margin = float(10.0 ** rng.uniform(-1, 1))
-        model = AUCSVC(C, kernel=kernel, gamma=gamma, margin=margin, structure=structure)
+        model = AUCSVC(C, kernel=kernel, gamma=gamma, structure=structure)
     elif way == "least squares":
         model = (AUCRLS if rng.random() < 0.5 else RLS)(alpha=1.0 / C, kernel=kernel, gamma=gamma)
     else:

@@ -21,7 +21,7 @@ ESTIMATORS = {
     "ramp": PartialAUCSVC((0.05, 0.3), C=10.0),
     "kernel": PartialAUCSVC((0.0, 0.3), kernel="rbf", structure=0.5),
     "steps of C": PartialAUCSVC(C=1e4),
-    "AUCSVC": AUCSVC(margin=2.0),
+    "AUCSVC": AUCSVC(),
     "AUCSVC, pairs": AUCSVC(pairs="neighbors", n_neighbors=5),
     "cross-validation": PartialAUCSVCCV((0.0, 0.3), Cs=[0.1, 1.0], cv=3),
 }

@@ -105,7 +105,7 @@ def test_any_storage_kernel_and_machine(tmp_path):
         (PartialAUCSVC((0, 0.3), surrogate="naive", C=10, structure=0.5), X),
         (PartialAUCSVC(C=1e4), wide),
         (PartialAUCSVC(C=10), X.astype(np.float32)),
-        (AUCSVC(C=10, margin=3.0), X),
+        (AUCSVC(C=10), X),
         (AUCSVC(C=10, kernel="linear"), X),
         (AUCSVC(C=10, structure=0.5), X),
         (PartialAUCSVC((0.1, 0.3), surrogate="ramp", C=10, structure=0.5, kernel="rbf"), X),
@@ -288,7 +288,7 @@ def test_rounding_in_a_kernel_hides_no_gap(kernel, C):
     for shift, scale in product((0.5, 6.0), (1e-4, 1.0, 1e4)):
         X, y = apart(shift)
         X = scale * (X @ X.T if kernel == "precomputed" else X)
-        for model in (AUCSVC(C, kernel=kernel, margin=3.0), PartialAUCSVC((0.1, 0.4), C=C, kernel=kernel)):
+        for model in (AUCSVC(C, kernel=kernel), PartialAUCSVC((0.1, 0.4), C=C, kernel=kernel)):
             found = model.fit(X, y).certificate().verify(X, y)
             assert found == pytest.approx(model.dual_gap_, abs=1e-9), model
 

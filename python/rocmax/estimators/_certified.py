@@ -148,8 +148,13 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             other = "or widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
             advice = "no direction improves on a constant score; " + (f"raise C {other}" if "widen" in other else other)
         warn(
-            f"on fpr_range=({float(low):g}, {float(high):g}) with C={self.C_:g} the zero model is within "
-            f"tol={float(self.tol):g} of optimal for the {self.surrogate_} surrogate: {advice}. Of the models within "
-            "tol, the one with the best training ranking is returned",
+            f"with C={self.C_:g} the zero model is within tol={float(self.tol):g} of optimal for {self._risk}: {advice}"
+            ". The model that is returned is within tol too, and ranks the samples",
             ZeroModelWarning,
         )
+
+    @property
+    def _risk(self) -> str:
+        """The risk, as messages name it."""
+        low, high = self.fpr_range
+        return f"the {self.surrogate_} surrogate on fpr_range=({float(low):g}, {float(high):g})"

@@ -15,6 +15,7 @@ class Listed:
 
     def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> None:
         self.pairs = i, j
+        self.__name__ = "hinge"  # of `surrogate_`
 
     def bind(self, problem: _core.Problem, n_threads: int) -> "PairHinge":
         return PairHinge(*self.pairs)

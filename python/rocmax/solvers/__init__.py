@@ -12,6 +12,7 @@ from rocmax.solvers._certificate import reach as reach
 from rocmax.solvers._certificate import rounded as rounded
 from rocmax.solvers._certificate import squares_of as squares_of
 from rocmax.solvers._convex import minimise_convex as minimise_convex
+from rocmax.solvers._convex import of_cuts as of_cuts
 from rocmax.solvers._convex_concave import minimise_trimmed as minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs as minimise_pairs
 from rocmax.solvers._objective import Model as Model

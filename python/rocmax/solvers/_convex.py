@@ -1,7 +1,7 @@
 """Convex risks: cutting planes with an exact line search, for any risk and any design."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -253,6 +253,20 @@ class State:
             proof=known if len(known) == len(proof) else None,
             offset=self.offset - self.objective.tilt.offset,
         )
+
+
+def of_cuts(result: SolverResult, bundle: Bundle, objective: Objective) -> SolverResult:
+    """Return a result with the model that the weighted cuts of a dual design make, and the bound that they prove."""
+    n, C, used = objective.design.n_samples, objective.C, np.flatnonzero(bundle.weights[1:] > 0) + 1
+    vector = objective.design.adjoint(-(bundle.weights[used] @ bundle.vectors[used, :n])[None])[0]
+    model = Model.of(vector, objective.design)
+    value, found = objective(model)
+    last = Progress(value, min(bundle.constant - 0.5 * model.norm, value), found.partial_auc, result.history[-1].step)
+    return replace(
+        result, model=model, objective=value, bound=last.bound, partial_auc=found.partial_auc,
+        history=[*result.history[:-1], last], offset=bundle.constant / C,
+        proof=[(float(bundle.weights[k]) / C, bundle.vectors[k, :n]) for k in used],
+    )  # fmt: skip
 
 
 class Newton:

@@ -1,7 +1,7 @@
 """The result of a solver, and its record of the steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -81,19 +81,6 @@ class SolverResult:
         none = np.zeros(len(self.model.scores))
         of_cuts = sum((share * coef for share, coef in self.proof or []), none)
         return of_cuts - (none if self.tilt is None else self.tilt)
-
-    def scaled(self, step: float) -> "SolverResult":
-        """Return the result with scores multiplied by `step`."""
-        area = step * step
-        steps = (replace(at, objective=area * at.objective, bound=area * at.bound) for at in self.history)
-        return replace(
-            self,
-            model=self.model.scaled(step),
-            objective=area * self.objective,
-            bound=area * self.bound,
-            zero_objective=area * self.zero_objective,
-            history=list(steps),
-        )
 
     def zero_will_do(self, tol: float) -> bool:
         """Whether the zero model is within `tol` of optimal."""
