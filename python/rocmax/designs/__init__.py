@@ -6,6 +6,7 @@ from rocmax.designs._base import conjugate as conjugate
 from rocmax.designs._base import inner as inner
 from rocmax.designs._chunks import Chunks as Chunks
 from rocmax.designs._chunks import is_dask as is_dask
+from rocmax.designs._kernel import KERNELS as KERNELS
 from rocmax.designs._kernel import DualDesign as DualDesign
 from rocmax.designs._kernel import Kernel as Kernel
 from rocmax.designs._kernel import KernelDesign as KernelDesign

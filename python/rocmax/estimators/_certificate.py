@@ -1,6 +1,9 @@
 """The certificate of a fit: what proves its optimality gap to somebody who trusts neither the solver nor its author."""
 
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 from zipfile import BadZipFile
 
@@ -9,12 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
+from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
+from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Kernel, plain_coefficients
+from rocmax.designs import KERNELS, Design, Kernel, plain_coefficients
 from rocmax.estimators._base import Data
-from rocmax.estimators._cuts import Convex
+from rocmax.estimators._cuts import PROVEN, Convex
 from rocmax.estimators._digests import of_features, of_values
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.solvers import Model, rounded, squares_of
@@ -28,7 +33,16 @@ STEP = "last convex step"
 _SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
 _ROUNDING, _OF_UNIT = 1e-9, 1e-13
-_FORMAT = 2
+_FORMAT = 3
+SQUARES = "pairs", "samples"
+_ARRAYS = "model", "tangent", "before", "share", "beyond", "inside", "columns", "digests"
+_DOMAINS: dict[str, Callable[[str, Any], object]] = {
+    "surrogate": partial(check_choice, choices=(*(name for name in PROVEN if name != "auc"), *SQUARES)),
+    "kernel": partial(check_choice, choices=KERNELS),
+    "kernel_dtype": partial(check_choice, choices=("float64", "float32")),
+    **dict.fromkeys(("objective", "bound", "structure"), check_nonnegative),
+    "C": check_positive,
+}
 _OF_PART = "surrogate", "fpr_range", "before"
 _DIGESTED = {
     "X": "differs from the features of the fit",
@@ -58,7 +72,7 @@ class Certificate:
         The risk R. "tight" is the pairwise hinge if the range starts at 0. "pairs" and "samples" are the least squares
         of ``AUCRLS`` and ``RLS``, sums with ``C = 1 / (2 alpha)``: F is what they minimise, over 2 alpha.
     fpr_range : tuple of float
-    C, margin, structure : float
+    C, structure : float
     kernel : str
     kernel_parameters : tuple of float
         gamma, degree and coef0.
@@ -82,9 +96,11 @@ class Certificate:
     -----
     With w_i and v_j the weights, [J_a, J_b] the ranks of the range and M = sum_i w_i (J_b - J_a), R is at least
     ``1/M [sum_i w_i (beyond_i - J_a share_i) - sum_i w_i (beyond_i + inside_i) s_i + sum_j v_j columns_j t_j]`` for all
-    scores, if shares of pairs with these sums exist. They do exactly if, in descending order of `columns`, the first k
-    negatives hold at most ``sum_i w_i min(beyond_i, share_i V_k) + w_i min(inside_i, (1 - share_i) V_k)`` for every k,
-    V_k the weight of these negatives. ``benches/check_certificate.py`` checks that in 80 lines of NumPy.
+    scores, if shares of pairs with these sums exist and no positive takes more than J_b: ``beyond_i <= share_i J_b``,
+    ``inside_i <= (1 - share_i) J_b`` ("naive": beyond_i is cut there in the first sum alone). They exist exactly if, in
+    descending order of `columns`, the first k negatives hold at most ``sum_i w_i min(beyond_i, share_i V_k) + w_i
+    min(inside_i, (1 - share_i) V_k)`` for every k, V_k the weight of these negatives. ``benches/check_certificate.py``
+    checks that in some 80 lines of NumPy.
 
     A convex step leaves out the J_a negatives that are highest by `before`, and replaces the part of the ramp beyond 0,
     ``(-u)_+`` of a pair with difference u, by its tangent there.
@@ -110,7 +126,6 @@ class Certificate:
     surrogate: str
     fpr_range: tuple[float, float]
     C: float
-    margin: float
     kernel: str
     kernel_parameters: tuple[float, float, float]
     kernel_dtype: str
@@ -162,11 +177,18 @@ class Certificate:
         ------
         ValueError
             If the data are not those of the fit, no shares of pairs have the sums of the certificate, or bound or
-            objective do not follow from them.
+            objective do not follow from them. Every field is checked against its domain before anything is computed.
+
+        Notes
+        -----
+        What is not checked: that a kernel matrix is positive semidefinite, without which nothing is proven ("rbf" and
+        "linear" are; "precomputed", "sigmoid" and "poly" may not be), and that X is what it claims to be. Digests
+        protect from mistakes, not from an adversary. With ``kernel_dtype="float32"`` F is that of the rounded matrix.
         """
         X, labels = check_training_data(BaseEstimator(), X, y)
         weight = check_sample_weight(sample_weight, X)
         data = Data(X, check_two_classes(labels, weight)[1], weight)
+        self._check_fields(data)
         digests = [*_digests(data), self._digest]
         for (name, changed), held, found in zip(_DIGESTED.items(), self.digests.tolist(), digests, strict=True):
             if held != found:
@@ -174,13 +196,39 @@ class Certificate:
         part = Convex.of(_core.Problem(data.positive, weight), self.surrogate, self.fpr_range, self.before)
         if fault := part.pairs.fault(self._arrangement):
             raise ValueError(f"the certificate proves nothing: {fault}")
-        (objective, *others), (bound, _) = self._numbers(part, data)
-        allowed = _ROUNDING * objective + _OF_UNIT * self.C + 2.0 * max(abs(other - objective) for other in others)
+        with np.errstate(over="ignore", invalid="ignore"):
+            (objective, *others), (bound, _) = self._numbers(part, data)
+            rounding = max(abs(other - objective) for other in others)
+        allowed = _ROUNDING * objective + _OF_UNIT * self.C + 2.0 * rounding
+        if not np.isfinite(allowed):
+            raise ValueError("the objective of the model overflows")
         if not self.bound <= bound + allowed:
             raise ValueError(f"the bound {self.bound:.17g} does not follow from the data, only {bound:.17g}")
         if not abs(self.objective - objective) <= allowed:
             raise ValueError(f"the objective {self.objective:.17g} is that of another model; it is {objective:.17g}")
         return relative_gap(max(self.objective, objective), min(self.bound, bound))
+
+    def _check_fields(self, data: Data) -> None:
+        """Raise ValueError unless every field lies in its domain."""
+        for name, check in _DOMAINS.items():
+            value = getattr(self, name)
+            check(name, value if isinstance(value, str | float) else None)
+        least_squares, whole = self.surrogate in SQUARES, (*rate_range(self.fpr_range, "fpr_range"), self.structure)
+        if least_squares and whole != (0.0, 1.0, 0.0):
+            raise ValueError(f"least squares have fpr_range (0, 1) and structure 0, got {whole[:2]} and {whole[2]}")
+        parameters = self.kernel_parameters
+        if not (isinstance(parameters, tuple) and len(parameters) == 3) or (
+            Kernel.resolve(self.kernel, *parameters, data.X) != Kernel(self.kernel, None, *parameters)
+        ):
+            raise ValueError(f"kernel_parameters are not those of the kernel {self.kernel!r}, got {shown(parameters)}")
+        of_classes = [int((side & data.counted).sum()) for side in (data.positive, ~data.positive)]
+        of_model = data.X.shape[1] if self.kernel == "linear" else len(data.positive)
+        sizes = (of_model, *2 * [len(data.positive)], *3 * of_classes[:1], of_classes[1], 4)
+        for name, size in zip(_ARRAYS, sizes, strict=True):
+            values, dtype = getattr(self, name), np.uint64 if name == "digests" else np.float64
+            right = isinstance(values, np.ndarray) and (values.dtype, values.shape) == (dtype, (size,))
+            if not (right and np.isfinite(values).all()):
+                raise ValueError(f"{name} must be an array of {size} finite numbers, got {shown(values)}")
 
     def save(self, path: Any) -> None:
         """Write the certificate as a npz file of plain arrays.
@@ -221,7 +269,16 @@ class Certificate:
             for name in ("fpr_range", "kernel_parameters"):
                 plain[name] = tuple(plain[name].tolist())
             return cls(**plain)
-        except (ValueError, TypeError, KeyError, AttributeError, EOFError, BadZipFile) as error:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+            EOFError,
+            BadZipFile,
+            zlib.error,
+        ) as error:
             raise ValueError(f"path holds no certificate: {error}") from error
 
     @property
@@ -248,7 +305,7 @@ class Certificate:
         design = design.accurate(shifted=self.surrogate != "samples")
         model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
         objectives = tuple(
-            0.5 * norm + self._quadratic(data, scores)[0] + self.C * self.margin * part.value(scores / self.margin)
+            0.5 * norm + self._quadratic(data, scores)[0] + self.C * part.value(scores)
             for _, scores, norm in (model, rounded(model, design, data.positive))
         )
         # A risk may be a difference of sums of scores.
@@ -258,7 +315,7 @@ class Certificate:
     def _quadratic(self, data: Data, scores: F64) -> tuple[float, F64]:
         """Return the quadratic part of F at scores, and its gradient."""
         positive, weight = data.positive, data.weight
-        if self.surrogate in ("pairs", "samples"):
+        if self.surrogate in SQUARES:
             weight = np.ones(len(positive)) if weight is None else weight
             return squares(positive, weight, scores, self.C, pairwise=self.surrogate == "pairs")
         pull = -plain_coefficients(np.zeros(len(scores)), scores, positive, self.structure, weight)
@@ -268,7 +325,7 @@ class Certificate:
         """Return the minimum of F with the linear function in place of all but 1/2 |f|^2."""
         value, coef = self._quadratic(data, self.tangent)
         of_cut, coef_of_cut, terms = part.cut(self._arrangement)
-        offset = value - float(coef @ self.tangent) + self.C * self.margin * of_cut
+        offset = value - float(coef @ self.tangent) + self.C * of_cut
         terms = self.C * terms + float(np.abs(coef).sum())
         return tuple(max(offset - 0.5 * n, 0.0) for n in squares_of(coef + self.C * coef_of_cut, terms, design))
 

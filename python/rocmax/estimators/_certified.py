@@ -66,7 +66,6 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             surrogate="tight" if convex else surrogate,
             fpr_range=fpr_range,
             C=self.C_,
-            margin=float(getattr(self, "margin", 1.0)),
             kernel=kernel.name,
             kernel_parameters=(float(kernel.gamma), float(kernel.degree), float(kernel.coef0)),
             kernel_dtype=getattr(self, "kernel_dtype", "float64"),
@@ -75,7 +74,9 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             tangent=none if result.tangent is None else result.tangent,
             before=none if result.before is None else result.before,
         )
-        return proof.by_samples(data) if self.structure and kernel.name == "linear" else proof
+        # The fit multiplies by the structured matrix, which single precision rounds otherwise than the kernel.
+        other = kernel.name == "linear" or proof.known["kernel_dtype"] == "float32"
+        return proof.by_samples(data) if self.structure and other else proof
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> None:
         """Set the fitted attributes except the threshold."""

@@ -229,7 +229,6 @@ class LeastSquares(CertificateMixin, KernelRanker):
             surrogate="pairs" if self._pairwise else "samples",
             fpr_range=(0.0, 1.0),
             C=C,
-            margin=1.0,
             kernel=self._kernel.name,
             kernel_parameters=(float(self._kernel.gamma), float(self._kernel.degree), float(self._kernel.coef0)),
             kernel_dtype="float64",

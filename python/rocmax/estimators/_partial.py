@@ -90,7 +90,7 @@ class PartialAUCSVC(Machine):
     "ramp", and "hinge" on ranges above 0, may have many local minima. The returned model minimises a convex majorant of
     the objective, to the accuracy `dual_gap_`. The majorant leaves out the negatives above the range, and equals the
     objective at every multiple of the model: no multiple is better by more than the gap. For "hinge", no model is that
-    leaves the same negatives above the range. With up to 20 features, the fit also tries 16 random choices of these
+    leaves the same negatives above the range. With up to 20 features, the fit also tries 8 random choices of these
     negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and `history_`
     do not count these tries.
 

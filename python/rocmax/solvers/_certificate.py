@@ -123,8 +123,8 @@ def squares_of(coef: F64, terms: float, design: Design) -> tuple[float, float]:
     vector = design.adjoint(coef[None])[0]
     error = design.eps * reach(design, coef) * terms
     square = inner(design, vector, vector)
-    largest = max(square, 0.0) + (error**2 / design.eps if design.rounds_lengths else 0.0)
-    return square, float((np.sqrt(largest) + error) ** 2)
+    largest = max(square, 0.0) + (error * error / design.eps if design.rounds_lengths else 0.0)
+    return square, float(np.square(np.sqrt(largest) + error))
 
 
 def _require_size(objective: Objective, model: Model) -> None:

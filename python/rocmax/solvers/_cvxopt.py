@@ -25,7 +25,8 @@ def solve_pair_dual(
 ) -> tuple[F64, int]:
     """Maximise sum(al) - 1/2 al' E K E' al over 0 <= al <= cap, E the incidence of the pairs (i, j).
 
-    Returns a feasible al and the number of iterations (Rakotomamonjy, 2004, eq. 8); O(p^3), 32 p^2 bytes for p pairs.
+    Returns a feasible al and the number of iterations (Rakotomamonjy, 2004, eq. 5, with kernels 12). O(p^3), 32 p^2
+    bytes for p pairs.
     """
     p = len(i)
     require_memory(

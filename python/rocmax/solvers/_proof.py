@@ -5,9 +5,9 @@ rho_i = sum_j v_j x_ij (v_j: the weight of a negative, 1 without weights), and
 
     R(s) >= 1/M sum_i w_i [ sum_j v_j x_ij (t_j - s_i) + gain(rho_i) ],    M = sum_i w_i (J_b - J_a)
 
-whatever the shares are: those of the most violated ordering only make it tight. So an average of cuts with weights
-that sum to at most 1 is a cut, and its row and column sums suffice to check it: some shares have these sums exactly if
-no set of columns holds more than the rows can give (Gale, 1957, and Ryser, 1957), which one sort decides.
+if rho_i <= J_b ("naive": always): the shares of the most violated ordering make it tight. So an average of cuts with
+weights that sum to at most 1 is a cut, and its row and column sums suffice to check it: some shares have these sums
+exactly if no set of columns holds more than the rows can give (Gale, 1957, and Ryser, 1957), which one sort decides.
 
 The gain is convex in rho_i, so that an average keeps apart the arrangements that reach beyond rank J_a and those that
 do not (`inside`): of each positive the share of the weights of the former and their mean size.
@@ -116,8 +116,9 @@ class Pairs:
         share, beyond, inside, columns, w, v, (one, high) = _whole(
             *found, self.positives, self.negatives, np.array([1.0, self._most])
         )
-        if not self.naive and ((beyond * one > high * share).any() or (inside * one > high * (one - share)).any()):
-            return "a positive takes more negatives than the range has"
+        most = int(v.sum()) if self.naive else high
+        if (beyond * one > most * share).any() or (inside * one > most * (one - share)).any():
+            return "a positive takes more negatives than " + ("there are" if self.naive else "the range has")
         rows, caps, held = (
             np.concatenate([w * beyond, w * inside]), np.concatenate([w * share, w * (one - share)]), v * columns
         )  # fmt: skip
