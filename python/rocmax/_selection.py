@@ -7,9 +7,9 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.variances._components import influence_of
 
 #: Measures between 0 and 1 whose difference is at most this are equal: sums of millions of terms round by less.
 SAME = 1e-12

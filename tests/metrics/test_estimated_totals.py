@@ -18,7 +18,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.variances._components import influence_of
+from rocmax.metrics.measures._ranking import influence_of
 
 
 def alerts_and_rest():

@@ -144,6 +144,17 @@ def of_totals(measure: Any, sample: Sample) -> F64:
     return np.array([measure.by_totals(one) for one in sample.models()]).T
 
 
+def influence_of(sample: Sample, measure: Any) -> F64:
+    """Return the influence of every sample on the measure of one model; weights are sampling weights."""
+    _, (components,) = measure.influences(sample)
+    weight = sample.weights
+    added = np.empty(len(sample.y))
+    for rows, moved in zip((sample.positive, ~sample.positive), of_totals(measure, sample)[:, 0], strict=True):
+        share = weight[rows] / weight[rows].sum()
+        added[rows] = share * (centre(components[rows], share) + moved)
+    return added
+
+
 def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
     """Return the derivatives of a value by the logarithms of the totals, if it depends on their quotient alone."""
     ends = [sample.weights * np.where(sample.positive, factor, 1.0) for factor in (1.0 - _STEP, 1.0 + _STEP)]

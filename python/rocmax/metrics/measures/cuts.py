@@ -20,7 +20,8 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.intervals._interval import Law, Limits, of_share
-from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.intervals._units import Units, greatest
+from rocmax.metrics.measures._ranking import Ranking, influence_of
 from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample
@@ -138,9 +139,6 @@ class CutMeasure(RankedMeasure):
 
     def _of_totals(self, one: Sample) -> tuple[F64, F64, Limits]:
         """Return Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals."""
-        from rocmax.metrics.variances._components import influence_of  # which import measures
-        from rocmax.metrics.variances._effective import Units
-
         estimate, added, span = self.estimates(one), influence_of(one, self), self.bounds[1]
         share = float(estimate[0]) / span
         size = Units(added / span, share * (1.0 - share), *self.heaviest(one, share), one.n_counted).size
@@ -149,8 +147,6 @@ class CutMeasure(RankedMeasure):
 
     def heaviest(self, one: Sample, share: float) -> tuple[float, float]:
         """Return the share of the heaviest row in what the measure is a share of, and how many such rows are known."""
-        from rocmax.metrics.variances._effective import greatest
-
         return min(greatest(one.weights, one.positive)[0] / one.totals[0], 1.0), np.inf
 
     def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:

@@ -7,6 +7,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, Tails, sided, wilson, within
+from rocmax.metrics.intervals._units import prevalence_size
 from rocmax.metrics.measures._ranking import Ranking, by_prevalence
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
@@ -112,8 +113,6 @@ class NetBenefit(RankedMeasure):
         variance = (gains**2 * rates * (1.0 - rates) / np.maximum(counts - 1.0, 1.0)).sum(axis=0)
         moved = None
         if sample.weight is not None and sample.weight_kind == "sampling" and self.prevalence is None:
-            from rocmax.metrics.variances._effective import prevalence_size  # which imports measures
-
             m, n = sample.totals
             pi, size = m / (m + n), prevalence_size(sample)
             slope = np.array([self.by_totals(one)[0] for one in sample.models()]) / (pi * (1.0 - pi))

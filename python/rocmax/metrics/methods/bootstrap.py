@@ -11,13 +11,13 @@ from rocmax._parameters import check_choice, check_flag
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, of_share, percentiles, wald, within
+from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
 from rocmax.metrics.methods.newcombe import newcombe
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import influence_of
 from rocmax.metrics.variances._multiclass import replicates
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from rocmax._checks.samples import F64
+from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._binormal import fitted_covariance
-from rocmax.metrics.variances._components import correction, influence_of, of_clusters
+from rocmax.metrics.variances._components import correction, of_clusters
 from rocmax.metrics.variances._resample import replicate, seed_of
 
 # Number of kernel values of all tests that are in memory at a time.

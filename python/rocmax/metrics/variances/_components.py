@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import satterthwaite
-from rocmax.metrics.measures._ranking import of_totals, parts_of
+from rocmax.metrics.measures._ranking import parts_of
+from rocmax.metrics.intervals._units import freedom_of_squares
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
-from rocmax.metrics.variances._effective import freedom_of_squares, sizes_of_models
+from rocmax.metrics.variances._effective import sizes_of_models
 
 _LEAST_FREEDOM = 1e-3  # of one sample
 _ALIKE = 0.9  # correlation of models that may differ in few samples
@@ -125,17 +126,6 @@ def freedom_of(parts: Sequence[Shared]) -> F64:
         variances.append(np.maximum(apart - 2 * matrix, apart / (freedom + 1)))
         np.fill_diagonal(variances[-1], own)
     return satterthwaite(variances, freedoms, np.minimum.reduce(freedoms))
-
-
-def influence_of(sample: Sample, measure: Measure) -> F64:
-    """Return the influence of every sample on the measure of one model; weights are sampling weights."""
-    _, (components,) = measure.influences(sample)
-    weight = sample.weights
-    added = np.empty(len(sample.y))
-    for rows, moved in zip((sample.positive, ~sample.positive), of_totals(measure, sample)[:, 0], strict=True):
-        share = weight[rows] / weight[rows].sum()
-        added[rows] = share * (centre(components[rows], share) + moved)
-    return added
 
 
 def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:

@@ -6,59 +6,22 @@ independent samples have ``sum a_i c_i^2 / (n - 1)``: so ``n = 1 + sum a_i c_i^2
 the number of samples where weights are equal and clusters are single, and of clusters where each repeats one sample.
 
 If few clusters vary, or few samples of the greatest weights are among them, V is unreliable, and at a bound of the
-measure it is 0. So 1 / n is moved, as if by `_PRIOR` more, towards its greatest value: with all samples of a cluster
+measure it is 0. So 1 / n is moved, as if by `PRIOR` more, towards its greatest value: with all samples of a cluster
 alike, ``sum_u (sum of the a_i in u)^2``, or with all of the greatest weight that a sample of the class may have. If the
 weights of both classes overlap, they do not depend on the class alone, and that is the greatest of either: a positive
 among negatives of weight 20 would have had weight 20, too.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import counted
+from rocmax.metrics.intervals._units import PRIOR, Units, greatest
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre
 from rocmax.metrics.variances._dyads import pair_sizes
 
 _ROUNDING = 1e-12
-_PRIOR = 3.0  # clusters, or weighted samples
-
-
-class Units(NamedTuple):
-    """The clusters of a class, or its weighted samples: sums of components, and the greatest 1 / n."""
-
-    sums: F64
-    of_one: float  # the variance of the components
-    most: float
-    known: float  # at most so many decide V
-    n_units: int
-
-    @property
-    def freedom(self) -> float:
-        """How many of them decide V: its degrees of freedom."""
-        return freedom_of_squares(float(self.sums @ self.sums), float(self.sums**2 @ self.sums**2), self.n_units)
-
-    @property
-    def size(self) -> float:
-        """The effective size of the class."""
-        found = self.most
-        variance = float(self.sums @ self.sums) * self.n_units / max(self.n_units - 1, 1)
-        if variance > 0:
-            known = min(self.freedom, 1.0 / self.most, self.known)
-            found = (_PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (_PRIOR + known)
-        return counted(1.0 / found)
-
-
-def freedom_of_squares(second: float, fourth: float, count: float) -> float:
-    """Return the degrees of freedom of a sum of `count` squares, from it and the sum of the fourth powers.
-
-    They are twice the square of the mean over the variance (Satterthwaite, 1946), and at most `count`.
-    """
-    spare = fourth / second**2 - 1.0 / count if second**2 > 0 else np.inf
-    return min(2.0 / spare, count) if spare > 0 else float(count)
 
 
 def is_design(sample: Sample) -> bool:
@@ -116,20 +79,4 @@ def _crossed(pos: Units, neg: Units) -> float:
     if not apart:
         return 1.0
     known = pos._replace(sums=pos.sums + neg.sums).freedom
-    return (_PRIOR + known * (1.0 + 2.0 * float(pos.sums @ neg.sums) / apart)) / (_PRIOR + known)
-
-
-def greatest(weight: F64, positive: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the greatest weight that a positive and a negative may have."""
-    classes = weight[positive], weight[~positive]
-    pos, neg = (float(of_class.max()) for of_class in classes)
-    apart = min(pos, neg) < max(float(of_class.min()) for of_class in classes)
-    return (pos, neg) if apart else (max(pos, neg), max(pos, neg))
-
-
-def prevalence_size(sample: Sample) -> float:
-    """Return the effective number of samples for the prevalence, a ratio of sums of sampling weights."""
-    share, pi = sample.weights / sum(sample.totals), sample.totals[0] / sum(sample.totals)
-    most = float(share.max())
-    known = min(pi, 1.0 - pi) / most  # heavy samples of one class alone show no variance
-    return Units(share * (sample.positive - pi), pi * (1.0 - pi), most, known, sample.n_counted).size
+    return (PRIOR + known * (1.0 + 2.0 * float(pos.sums @ neg.sums) / apart)) / (PRIOR + known)

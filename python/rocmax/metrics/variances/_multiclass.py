@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
+from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
 from rocmax.metrics.samples._sample import Sample, n_distinct
-from rocmax.metrics.variances._components import Shared, correction, influence_of, of_clusters
+from rocmax.metrics.variances._components import Shared, correction, of_clusters
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
