@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import satterthwaite
-from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.intervals._units import freedom_of_squares
+from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
