@@ -212,7 +212,8 @@ def test_packages_import_downwards_alone():
 
 def test_parts_of_metrics_import_those_below_alone():
     place = {part: k for k, part in enumerate(METRICS)}
-    inside = {name: name.split(".")[2] for name in graph_of("python") if name.startswith("rocmax.metrics.")}
+    names = graph_of("python").keys() - {"rocmax.metrics._public"}  # which is read, and never run
+    inside = {name: name.split(".")[2] for name in names if name.startswith("rocmax.metrics.")}
     assert set(inside.values()) == set(METRICS)
     upwards = [
         (name, other)
