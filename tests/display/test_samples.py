@@ -173,3 +173,12 @@ def test_bands_of_the_net_benefit_are_intervals_with_clusters_and_sampling_weigh
     assert curve.band is not None
     np.testing.assert_array_equal(np.ravel(curve.band), np.ravel(found.confidence_interval))
     np.testing.assert_array_equal(curve.net_benefit, found.estimate)
+
+
+@pytest.mark.parametrize("kind", ["ROC", "DET", "PrecisionRecall", "SROC", "Score", "Reliability", "DecisionCurve"])
+def test_a_display_refuses_by(kind: str) -> None:
+    made: Any = getattr(display, f"{kind}Display")
+    with pytest.raises(
+        TypeError, match=rf"takes no by: draw each subgroup with {kind}Display.from_predictions\(y_true"
+    ):
+        made.from_predictions(Y == "ill", PROBABILITIES["new"], by=SITES)

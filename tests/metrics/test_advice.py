@@ -231,3 +231,24 @@ def test_accumulators_that_cannot_be_compared() -> None:
         compare({"then": whole, "now": pooled})
     with pytest.raises(ValueError, match=r"data in parts \(ROCAccumulator\) take method="):
         compare({"then": whole, "now": whole}, method="bootstrap")
+
+
+class _Named:
+    """What is read of a DataArray of xarray."""
+
+    def __init__(self, held: Any) -> None:
+        self.held, self.dims = held, held.index.names
+
+    def to_pandas(self) -> Any:
+        return self.held
+
+
+def test_named_coordinates_are_read_as_those_of_frames() -> None:
+    index = pd.RangeIndex(40, name="id")
+    y, order = _Named(pd.Series(Y, index)), np.random.default_rng(0).permutation(40)
+    models = pd.DataFrame({"a": S, "b": -S}, index).rename_axis(columns="model")
+    assert Samples(y, _Named(models)).names == ("a", "b")
+    with pytest.warns(UserWarning, match="index labels of y_true in another order"):
+        AUC()(y, _Named(pd.Series(S, index).iloc[order]))
+    with pytest.raises(ValueError, match="y_score has 'id' of y_true as its columns: pass its transpose"):
+        infer(y, _Named(models.T))

@@ -16,12 +16,12 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
         if isinstance(values, memoryview):
             len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # raises if it has been released
         found = np.asarray(in_numpy(np.asarray(in_numpy(values))))  # twice, for lists of narrow numbers
-        if found.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, (str, bytes)):
-            how = f"{name}.toarray()" if hasattr(values, "toarray") else f"list({name})"
-            raise ValueError(f"a {type(values).__name__}; pass {how}")
-        return found
     except (TypeError, ValueError) as error:  # such as rows of different lengths
         raise ValueError(f"{name} is not an array: {shown(error)}") from error
+    if found.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, (str, bytes, np.ndarray)):
+        how = f"{name}.toarray()" if hasattr(values, "toarray") else f"list({name}), in the order of the samples"
+        raise ValueError(f"{name} is a {type(values).__name__}, not an array: pass {how}")
+    return found
 
 
 def require_read(values: Any, name: str) -> None:

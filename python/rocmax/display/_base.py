@@ -184,7 +184,7 @@ class Display(Picture):
         y_true, y_score
             Labels, and scores of one model or of several; see :class:`rocmax.metrics.Samples`.
         **options
-            The options of :class:`rocmax.metrics.Samples`, and those of `from_samples`.
+            The options of :class:`rocmax.metrics.Samples` but `by`, and those of `from_samples`.
         """
         cls._check(options, "from_predictions")
         reading = {name: options.pop(name) for name in Weighted.__annotations__ if name in options}

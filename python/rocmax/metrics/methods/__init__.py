@@ -129,9 +129,9 @@ def ranks_little(score: Any, by_auc: bool = True) -> str:
         return ""
     if len(held) == 1:
         return "all scores are equal: they rank no sample above another"
-    if not by_auc or tuple(np.sort(np.abs(held))) not in ((0, 1), (1, 1)):
+    if not by_auc or tuple(np.sort(np.abs(held))) not in ((0, 1), (1, 1)):  # negated if low ones are for positives
         return ""
-    what = f"all scores are {held[0]:g} or {held[1]:g}, as predicted classes are"
+    what = f"all scores are {0 if 0 in held else -1} or 1, as predicted classes are"
     return f"{what}, whose AUC is (TPR + TNR) / 2; pass scores, such as predict_proba(X)[:, 1]"
 
 

@@ -33,9 +33,6 @@ impl Scratch {
     }
 }
 
-/// The least prevalence and the least share of samples: what is divided by them stays finite.
-pub(crate) const LEAST_SHARE: f64 = f64::MIN_POSITIVE;
-
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
@@ -70,7 +67,7 @@ impl Measure {
             Measure::FprAtTpr(tpr) => Error::check_rate("tpr", tpr),
             Measure::Margin(margin) => Error::check_number("margin", "a number", margin, !margin.is_nan()),
             Measure::AveragePrecision(Some(share)) => {
-                let holds = (LEAST_SHARE..1.0).contains(&share);
+                let holds = (f64::MIN_POSITIVE..1.0).contains(&share);
                 Error::check_number("prevalence", "above 0 and below 1", share, holds)
             }
             Measure::Screening(screening) => screening.check(),

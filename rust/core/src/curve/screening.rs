@@ -4,7 +4,6 @@
 //! orders of a tie are equally likely, so that its positives are spread evenly over its place.
 
 use crate::curve::empirical::Curve;
-use crate::curve::measure::LEAST_SHARE;
 use crate::curve::sum::Sum;
 use crate::curve::walk::Placed;
 use crate::{Error, Result};
@@ -38,7 +37,7 @@ impl Screening {
     pub(crate) fn check(self) -> Result<()> {
         match self {
             Screening::Enrichment(share) => {
-                let holds = (LEAST_SHARE..=1.0).contains(&share);
+                let holds = (f64::MIN_POSITIVE..=1.0).contains(&share);
                 Error::check_number("fraction", "above 0 and at most 1", share, holds)
             }
             Screening::Rie(alpha) | Screening::Bedroc(alpha) => {
