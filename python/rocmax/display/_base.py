@@ -18,7 +18,7 @@ from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._reading import Weighted
+from rocmax.metrics.samples._reading import Reading, Weighted
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples
 
@@ -223,11 +223,11 @@ class Display(Picture):
         reads = {"from_predictions": Weighted, "from_reader_study": StudyReading}.get(maker)
         known = dict.fromkeys([*own, *(reads.__annotations__ if reads else ()), *drawn])
         for name in options:
+            if maker == "from_samples" and name in Reading.__annotations__:
+                raise TypeError(f"{cls.__name__}.from_samples takes no {name}: give it to Samples")
             if name == "by":
                 one = f"{cls.__name__}.from_predictions(y_true[by == one], y_score[by == one])"
                 raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
-            if maker == "from_samples" and name in Weighted.__annotations__:
-                raise TypeError(f"{cls.__name__}.from_samples takes no {name}: give it to Samples")
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")
 

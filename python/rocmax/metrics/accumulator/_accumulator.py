@@ -37,15 +37,12 @@ from rocmax.metrics.methods import as_method, checked
 from rocmax.metrics.methods.base import Data, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
-from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
-from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._weights import warn_of_parts
 
-_EXACT = "use max_error=None"
+_POOLED = "has pooled some: use max_error=None"
 _OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
-# Shares of the positives and of the negatives that are placed at the highest score of their bin: for the estimate, and
-# for the lowest curve, the estimate and the highest curve.
+# Shares of positives and negatives at the highest score of their bin: of the estimate, of lowest to highest curve.
 _MIDDLE = (0.5, 0.5)
 _CURVES = ((0.0, 1.0), _MIDDLE, (1.0, 0.0))
 
@@ -241,9 +238,8 @@ class ROCAccumulator:
         """
         if is_dask(y_true, y_score, sample_weight):
             given = {"y_true": y_true, "y_score": y_score}
-            weighted = given if sample_weight is None else {**given, "sample_weight": sample_weight}
-            new = partial(ROCAccumulator, **self._options())
-            return self.merge(accumulated(new, weighted))
+            given |= {} if sample_weight is None else {"sample_weight": sample_weight}
+            return self.merge(accumulated(partial(ROCAccumulator, **self._options()), given))
         held: dict[str, Any] = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
         (y_true, y_score, sample_weight), n_dropped = complete(self.missing, may_be_empty=True, **held)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
@@ -348,8 +344,7 @@ class ROCAccumulator:
         middle = self._sample(state, *_MIDDLE)
         if not _bins.is_exact(state.bins):
             if not measure.monotone:
-                lost = f"max_error={self.max_error:g} has pooled some: {_EXACT}"
-                raise ValueError(f"measure={measure!r} needs every score, and {lost}")
+                raise ValueError(f"measure={measure!r} needs every score, and max_error={self.max_error:g} {_POOLED}")
             ends = (self._sample(state, *up) for up in _CURVES[::2])
             least, most = sorted(float(measure.estimates(end)[0]) for end in ends)
             bounds = least, most
@@ -357,13 +352,12 @@ class ROCAccumulator:
         kind = warn_of_parts(weight_kind, state.bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 
-    def counted(self) -> Samples:
-        """Return the counts as samples, which :func:`compare` takes; every score must be known."""
-        state = self._shared.settled()
-        if not _bins.is_exact(state.bins):
-            raise ValueError(f"compare needs every score, and max_error={self.max_error:g} has pooled some: {_EXACT}")
-        warn_of_parts(None, state.bins[2:].ravel())
-        return Samples.unchecked(Arguments(None, None)).holding(self._sample(state, *_MIDDLE))
+    def counted(self) -> Sample:
+        """Return the weights at every score, all of which must be known, for :func:`compare`."""
+        if not _bins.is_exact(self._shared.settled().bins):
+            raise ValueError(f"compare needs every score, and max_error={self.max_error:g} {_POOLED}")
+        warn_of_parts(None, self.masses.ravel())
+        return self.middle()
 
     def middle(self) -> Sample:
         """Return the weights at every score; of a bin of several scores one half is placed at either end."""

@@ -69,7 +69,8 @@ class CutMeasure(RankedMeasure):
         return own, (self.alerts(sizes), "samples above the cut") if self.pooled else setting
 
     def bias_warning(self, sizes: Counts) -> str | None:
-        if not self.pooled or self.alerts(sizes) >= 1 - 1e-9:
+        # The effective sizes of sampling weights, which are no whole numbers, tell nothing of the rows above the cut.
+        if not self.pooled or self.alerts(sizes) >= 1 - 1e-9 or any(size % 1 for size in sizes):
             return None
         return f"{self} selects less than one of {sum(sizes):.6g} samples"
 

@@ -78,7 +78,8 @@ def independent(
 ) -> list[Samples]:
     """Return the samples of each model: samples, or labels, scores and weights, are mappings from names of models."""
     require_known(function, reading, Reading.__annotations__)
-    y_true = {name: one.counted() if hasattr(one, "counted") else one for name, one in y_true.items()}  # accumulators
+    known = Samples.unchecked(Arguments(None, None)).holding
+    y_true = {name: known(one.counted()) if hasattr(one, "counted") else one for name, one in y_true.items()}
     if all_samples(y_true):
         require_none(Samples, function, y_score, reading)
         if any(one.two.group is not None for one in y_true.values()):
@@ -102,8 +103,8 @@ def independent(
     for name, given in (("y_score", y_score), ("sample_weight", sample_weight)):
         fits = isinstance(given, Mapping) and set(given) == set(y_true)
         if not fits and (name == "y_score" or given is not None):
-            names = shown([*y_true])
-            raise ValueError(f"{name} must be a mapping with the names of y_true, {names}, got {shown(given)}")
+            models = shown([*y_true])
+            raise ValueError(f"{name} must be a mapping with the names of y_true, {models}, got {shown(given)}")
     lower = directions(reading.get("higher_is_better", True), list(map(str, y_true)), len(y_true))
     found = []
     for name, turned in zip(y_true, np.broadcast_to(lower, len(y_true)).tolist(), strict=True):
