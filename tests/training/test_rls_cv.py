@@ -1,16 +1,15 @@
 """AUC-RLS and RLS held out: scores, folds and choices are those of retraining."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit
 
 import reference_rls as reference
 from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
+from rocmax.estimators._repeats import dealt
 
 
 def sample(n=23, d=4, seed=0, share=0.4):
@@ -90,10 +89,8 @@ def test_folds_are_those_of_retraining(model, kernel, d, cv, weighted):
     if cv == "leave-one-out":
         folds = list(np.arange(len(y))[:, None])
     else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            splitter = StratifiedKFold(cv) if isinstance(cv, int) else cv
-            folds = [test for _, test in splitter.split(X, y)]
+        number = dealt(np.arange(len(y)), y, cv, 0) if isinstance(cv, int) else None
+        folds = [np.flatnonzero(number == k) for k in range(cv)] if number is not None else [t for _, t in cv.split(X)]
     for alpha, auc in zip(alphas, est.cv_auc_, strict=True):
         scores = np.empty(len(y))
         for fold in folds:

@@ -78,27 +78,16 @@ class CutMultipliers:
     """
 
     def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:
-        positive, own = problem.labels, problem.sample_weight
-        used = weights > 0
-        if own is None:
-            n_pairs = problem.n_pos * problem.n_neg
-            sums = np.rint(np.abs(coefs[used]) * n_pairs).astype(np.int64)
-            self._share = np.full(len(positive), 1.0 / np.sqrt(n_pairs))
-        else:
-            totals = np.where(positive, own[positive].sum(), own[~positive].sum())
-            sums = np.abs(coefs[used]) * (totals[positive][0] * totals[~positive][0]) / np.where(own > 0, own, 1.0)
-            self._share = own / totals
+        positive, weight, used = problem.labels, problem.sample_weight, weights > 0
+        own = np.ones(len(positive)) if weight is None else weight
+        of_pos, of_neg = own[positive], own[~positive]
+        self._share = own / np.where(positive, of_pos.sum(), of_neg.sum())
         self._weights = weights[used]
-        self._steps = np.empty(sums.shape, dtype=np.int32 if own is None else np.float64)
-        self._steps[:, positive] = sums[:, positive]
-        negatives = -sums[:, ~positive]
-        for row, found in zip(negatives, self._steps, strict=True):
-            # The number of larger column sums, or their total weight.
-            place = np.searchsorted(np.sort(row), row, side="left")
-            if own is not None:
-                ahead = np.concatenate([[0.0], np.cumsum(own[~positive][np.argsort(row, kind="stable")])])
-                place = ahead[place] + own[~positive] / 2
-            found[~positive] = place
+        self._steps = np.abs(coefs[used]) * (of_pos.sum() * of_neg.sum()) / np.where(own > 0, own, 1.0)
+        for steps in self._steps:
+            order = np.argsort(row := -steps[~positive], kind="stable")
+            ahead = np.append(0.0, np.cumsum(of_neg[order]))
+            steps[~positive] = ahead[np.searchsorted(row[order], row)] + of_neg / 2.0
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
         total = np.zeros(np.shape(i))

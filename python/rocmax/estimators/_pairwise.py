@@ -3,6 +3,7 @@
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import check_choice, check_count
@@ -23,9 +24,9 @@ from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import Callback, Model, Objective, SolverResult, Tilt, minimise_pairs, of_cuts
 
-# A fit goes on in steps of this accuracy until the model of its multipliers is within `tol` too, down to this share of
-# it. In 40 random fits one such step was enough, and took half as many products again.
-_FINER, _FINEST = 0.1, 1e-4
+# A fit goes on to these shares of `tol` until the model of its multipliers is within `tol` too. In 40 random fits the
+# second was enough, and took half as many products again.
+_FINER = 10.0 ** -np.arange(5)
 
 
 @dataclass(eq=False, repr=False)
@@ -178,22 +179,19 @@ class AUCSVC(Machine):
         else:
             # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
             design.divisible = False
-            objective, history, accuracy, n_iter = Objective(oracle, design.accurate(), C), [], tol, 0
-            while True:
-                result = training.fit(
+            objective, history, n_iter = Objective(oracle, design.accurate(), C), [], 0
+            for accuracy in tol * _FINER:
+                found = training.fit(
                     surrogate, C, start=start, callback=callback, tol=accuracy, max_iter=max_iter - n_iter
                 )
-                history, n_iter, start = history + result.history, n_iter + result.n_iter, result.model
-                result = replace(result, n_iter=n_iter, history=history)
+                history, n_iter, start = history + found.history, n_iter + found.n_iter, found.model
                 # The weights of the cuts, more accurate than the steps need them.
-                bundle.minimise(C, Tilt(design), tol=1e-3 * accuracy * result.objective)
-                exact = of_cuts(result, bundle, objective)
-                if exact.gap <= tol and exact.model.norm > 0:
-                    result = exact
+                bundle.minimise(C, Tilt(design), tol=1e-3 * accuracy * found.objective)
+                exact = of_cuts(replace(found, n_iter=n_iter, history=history), bundle, objective)
+                made = exact.gap <= tol and exact.model.norm > 0
+                if made or found.gap > accuracy or n_iter >= max_iter:
                     break
-                if result.gap > accuracy or n_iter >= max_iter or accuracy <= _FINEST * tol:
-                    break
-                accuracy *= _FINER
+            result = exact if made else replace(found, n_iter=n_iter, history=history)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):
                 values = oracle.multipliers(bundle.weights, coefs)

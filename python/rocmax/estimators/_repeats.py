@@ -41,9 +41,8 @@ def equal_rows(X: Any) -> AnyArray | None:
     if is_dask(X):
         return None
     X = X if hasattr(X, "shape") else np.asarray(X)
-    hashes = _hashes(X)
-    _, numbers, sizes = np.unique(hashes, return_inverse=True, return_counts=True)
-    n, extra = len(hashes), len(hashes) - len(sizes)
+    _, numbers, sizes = np.unique(_hashes(X), return_inverse=True, return_counts=True)
+    n, extra = len(numbers), len(numbers) - len(sizes)
     if extra < max(1.0, _SHARE * n):
         return None
     pairs = float(np.sum(sizes * (sizes - 1.0))) / 2.0

@@ -21,7 +21,7 @@ from rocmax.estimators._least_squares import LeastSquares, Samples
 from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
-from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_out, scale
+from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_pair_out, scale
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
@@ -191,9 +191,9 @@ class AUCRLSCV(LeastSquares):
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)
             return alphas, outcomes.auc, outcomes.standard_error
-        scores, near = held_out_scores(features, pos, alphas, folds)
-        # Pairs within rounding are won with one sign, lost with the other.
-        each = (scores - near * pos, scores + near * pos)
+        scores = held_out_scores(features, pos, alphas, folds)
+        near = TIE * (1.0 + np.abs(scores)) * pos
+        each = (scores - near, scores + near)  # pairs within rounding are lost here and won there
         auc = np.mean([[roc_auc_score(pos, s, sample_weight=features.weight) for s in way] for way in each], axis=0)
         return alphas, auc, np.full(len(alphas), np.nan)
 
@@ -215,41 +215,34 @@ class AUCRLSCV(LeastSquares):
         self, cv: Any, X: Any, pos: Bool, kept: Bool, groups: AnyArray | None, together: AnyArray | None
     ) -> Iterator[AnyArray]:
         """Yield the samples that each fold holds out, numbered among those `kept`; a splitter sees all samples X."""
-        if isinstance(cv, str):
+        if isinstance(cv, str | Integral):
             each = np.arange(len(pos)) if together is None else np.unique(together, return_inverse=True)[1]
+            if isinstance(cv, Integral):
+                if (n := int(each.max()) + 1) < int(cv):
+                    what = "samples" if together is None else "groups"
+                    raise ValueError(f"cv={shown(cv)} folds need as many {what}, got {n}; use fewer folds")
+                each = dealt(each, pos.astype(int), int(cv), 0)
             order = np.argsort(each, kind="stable")
             yield from np.split(order, np.flatnonzero(np.diff(each[order])) + 1)
-            return
-        if isinstance(cv, Integral) and together is not None:
-            n_clusters = len(np.unique(together))
-            if n_clusters < int(cv):
-                raise ValueError(f"cv={shown(cv)} folds need as many groups, got {n_clusters}; use fewer folds")
-            fold_of = dealt(together, pos.astype(int), int(cv), 0)
-            yield from (np.flatnonzero(fold_of == number) for number in range(int(cv)))
-            return
-        if isinstance(cv, Integral):
-            yield from _stratified(pos, int(cv))
             return
         every = np.zeros(len(kept), dtype=bool)
         every[kept] = pos
         with one_at_a_time():
             own = {} if groups is None else {"groups": groups}
-            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every, **own), np.ones_like(kept))
+            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every, **own), kept)
         if groups is None:
             warn_of_shared(X, splits)
         place = np.cumsum(kept) - 1
         tests, seen = [], np.zeros(len(pos), dtype=np.int64)
-        for k, fold in enumerate(splits):
+        for fold in splits:
             train, test = (place[rows[kept[rows]]] for rows in fold)
-            if not len(train):
-                raise ValueError(f"cv: fold {k} has no sample of positive weight to train on")
             np.add.at(seen, test, 1)
             if len(np.intersect1d(train, test)) or len(train) + len(test) != len(pos):
                 seen[:] = -1
             tests.append(test)
         if not np.all(seen == 1):
             raise ValueError("cv must split the samples so that each is tested once, by a model trained on all others")
-        yield from (test for test in tests if len(test))
+        yield from tests
 
     def _interval(self, auc: float, error: float) -> F64:
         half = float(ndtri(0.5 + self.confidence_level / 2)) * error
@@ -277,22 +270,6 @@ class RLSCV(AUCRLSCV):
     """
 
     _pairwise = False
-
-
-def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
-    """Yield the test samples of ``StratifiedKFold(k)``, where one class may have fewer samples than folds."""
-    n_pos = int(pos.sum())
-    if k > max(n_pos, len(pos) - n_pos):
-        raise ValueError(
-            f"cv={shown(k)} folds need {shown(k)} samples of a class, got {n_pos} positive and {len(pos) - n_pos} "
-            "negative ones; use fewer folds"
-        )
-    fold, dealt = np.empty(len(pos), dtype=np.intp), 0
-    for members in (pos == pos[0], pos != pos[0]):
-        count = int(members.sum())
-        fold[members] = np.sort(np.arange(dealt, dealt + count) % k)
-        dealt += count
-    yield from (np.flatnonzero(fold == number) for number in range(k))
 
 
 def _check_alphas(alphas: Any) -> F64 | int:

@@ -261,9 +261,10 @@ def of_cuts(result: SolverResult, bundle: Bundle, objective: Objective) -> Solve
     vector = objective.design.adjoint(-(bundle.weights[used] @ bundle.vectors[used, :n])[None])[0]
     model = Model.of(vector, objective.design)
     value, found = objective(model)
-    last = Progress(value, min(bundle.constant - 0.5 * model.norm, value), found.partial_auc, result.history[-1].step)
+    bound = max(bundle.constant - 0.5 * model.norm, 0.0)
+    last = Progress(value, bound, found.partial_auc, result.history[-1].step)
     return replace(
-        result, model=model, objective=value, bound=last.bound, partial_auc=found.partial_auc,
+        result, model=model, objective=value, bound=bound, partial_auc=found.partial_auc,
         history=[*result.history[:-1], last], offset=bundle.constant / C,
         proof=[(float(bundle.weights[k]) / C, bundle.vectors[k, :n]) for k in used],
     )  # fmt: skip

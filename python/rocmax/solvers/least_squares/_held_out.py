@@ -33,9 +33,9 @@ _TILE = 1 << 22
 _MAX_SPECTRA = 64
 # Above this |p|^2, S is too close to singular for P.
 _BENT = 0.999
-# Held-out scores closer than this, relative to their terms, are tied: equal in exact arithmetic, such as those of two
-# folds that leave the same samples, or of a model that is zero, they are computed only up to rounding.
-_TIE = 1e-11
+# Held-out scores closer than this, relative to the labels and to the scores, are tied: equal in exact arithmetic, such
+# as those of a model that is zero, they are computed only up to rounding.
+TIE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
                 checkpoint()
                 pair = [positives[row], negatives[col]]
                 scores = _retrained(features, pos, alphas, np.array(pair))[0]
-                apart, near = scores[:, pair[0]] - scores[:, pair[1]], _TIE * (1.0 + np.abs(scores).max(axis=1))
+                apart, near = scores[:, pair[0]] - scores[:, pair[1]], TIE * (1.0 + np.abs(scores).max(axis=1))
                 equal = features.rows[pair[0]] == features.rows[pair[1]]
                 outcome = np.where(equal | (np.abs(apart) <= near), 0.5, apart > 0)
                 won[:, row] += outcome * weight[pair[1]]
@@ -238,14 +238,14 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
     return found
 
 
-def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> tuple[F64, F64]:
-    """Return the score of every sample by the model trained without its fold, and below which difference they tie.
+def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
+    """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
-    Both have the shape (n_alphas, n_samples). AUC-RLS scores are measured from the midpoint between the model's class
-    means, so that different models can be pooled. One spectrum for each pair of class weights that the folds leave: at
-    most four for stratified folds with equal weights, two for leave-one-out.
+    AUC-RLS scores are measured from the midpoint between the model's class means, so that different models can be
+    pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds with
+    equal weights, two for leave-one-out.
     """
-    scores, near = np.empty((2, len(alphas), len(pos)))
+    scores = np.empty((len(alphas), len(pos)))
     groups: dict[tuple[float, float], list[AnyArray]] = {}
     for fold in folds:
         rest = (0.0, 0.0)
@@ -263,7 +263,6 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
             for fold in members:
                 f, midpoint = _retrained(features, pos, alphas, fold)
                 scores[:, fold] = f[:, fold] - midpoint
-                near[:, fold] = 1.0 + np.abs(f[:, fold]) + np.abs(midpoint)
             continue
         spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
@@ -271,16 +270,12 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
             checkpoint()
             inverse = spectrum.inverse(alpha)
             c, coupling = inverse.times(y), alpha * loss.omega
-            g, tau = np.empty_like(c), np.empty_like(c)
-            g[singles] = c[singles] / inverse.diagonal()[singles]
-            tau[singles] = y @ c - c[singles] * g[singles]
+            g = c[singles] / inverse.diagonal()[singles]
+            scores[k, singles] = y[singles] * (1 + coupling * (y @ c - c[singles] * g)) - g
             for fold in members:
                 if len(fold) > 1:
-                    g[fold] = np.linalg.solve(inverse.block(fold), c[fold])
-                    tau[fold] = y @ c - c[fold] @ g[fold]
-            held_out = np.concatenate(members)
-            label, g = y[held_out] * (1 + coupling * tau[held_out]), g[held_out]
-            scores[k, held_out], near[k, held_out] = label - g, np.abs(label) + np.abs(g)
+                    block_g = np.linalg.solve(inverse.block(fold), c[fold])
+                    scores[k, fold] = y[fold] * (1 + coupling * (y @ c - c[fold] @ block_g)) - block_g
     _require_finite(scores)
     # Equal rows that are held out with equal samples have one score.
     n, number, known = len(pos), np.empty(len(pos), dtype=np.intp), dict[bytes, int]()
@@ -288,4 +283,4 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
     for fold in folds:
         number[fold] = known.setdefault(np.sort(kind[fold]).tobytes(), len(known))
     _, first, same = np.unique(n * number + features.rows, return_index=True, return_inverse=True)
-    return scores[:, first[same]], _TIE * near[:, first[same]]
+    return scores[:, first[same]]
