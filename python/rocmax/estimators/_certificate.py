@@ -16,16 +16,16 @@ from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, AnyArray
 from rocmax.designs import KERNELS, Design, Kernel, plain_coefficients
 from rocmax.estimators._base import Data
 from rocmax.estimators._cuts import PROVEN, Convex
-from rocmax.estimators._digests import of_features, of_values
+from rocmax.estimators._digests import of_data, of_values
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers._result import relative_gap
-from rocmax.solvers.least_squares import Loss, targets
+from rocmax.solvers.least_squares import squares
 
 STEP = "last convex step"
 # The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
@@ -181,15 +181,15 @@ class Certificate:
 
         Notes
         -----
-        What is not checked: that a kernel matrix is positive semidefinite, without which nothing is proven ("rbf" and
-        "linear" are; "precomputed", "sigmoid" and "poly" may not be), and that X is what it claims to be. Digests
-        protect from mistakes, not from an adversary. With ``kernel_dtype="float32"`` F is that of the rounded matrix.
+        What is not checked: that a kernel matrix is positive semidefinite, without which nothing is proven ("rbf" is;
+        "precomputed", "sigmoid" and "poly" may not be), and that X is what it claims to be. Digests protect from
+        mistakes, not from an adversary. With ``kernel_dtype="float32"`` F is that of the rounded matrix.
         """
         X, labels = check_training_data(BaseEstimator(), X, y)
         weight = check_sample_weight(sample_weight, X)
         data = Data(X, check_two_classes(labels, weight)[1], weight)
         self._check_fields(data)
-        digests = [*_digests(data), self._digest]
+        digests = [*of_data(*data), self._digest]
         for (name, changed), held, found in zip(_DIGESTED.items(), self.digests.tolist(), digests, strict=True):
             if held != found:
                 raise ValueError(f"{name} {changed}")
@@ -200,9 +200,7 @@ class Certificate:
             (objective, *others), (bound, _) = self._numbers(part, data)
             rounding = max(abs(other - objective) for other in others)
         allowed = _ROUNDING * objective + _OF_UNIT * self.C + 2.0 * rounding
-        if not np.isfinite(allowed):
-            raise ValueError("the objective of the model overflows")
-        if not self.bound <= bound + allowed:
+        if not (np.isfinite(allowed) and self.bound <= bound + allowed):
             raise ValueError(f"the bound {self.bound:.17g} does not follow from the data, only {bound:.17g}")
         if not abs(self.objective - objective) <= allowed:
             raise ValueError(f"the objective {self.objective:.17g} is that of another model; it is {objective:.17g}")
@@ -213,17 +211,16 @@ class Certificate:
         for name, check in _DOMAINS.items():
             value = getattr(self, name)
             check(name, value if isinstance(value, str | float) else None)
-        least_squares, whole = self.surrogate in SQUARES, (*rate_range(self.fpr_range, "fpr_range"), self.structure)
-        if least_squares and whole != (0.0, 1.0, 0.0):
+        whole = (*rate_range(self.fpr_range, "fpr_range"), self.structure)
+        if self.surrogate in SQUARES and whole != (0.0, 1.0, 0.0):
             raise ValueError(f"least squares have fpr_range (0, 1) and structure 0, got {whole[:2]} and {whole[2]}")
         parameters = self.kernel_parameters
-        if not (isinstance(parameters, tuple) and len(parameters) == 3) or (
-            Kernel.resolve(self.kernel, *parameters, data.X) != Kernel(self.kernel, None, *parameters)
-        ):
+        known = isinstance(parameters, tuple) and len(parameters) == 3
+        if not known or Kernel.resolve(self.kernel, *parameters, data.X) != Kernel(self.kernel, None, *parameters):
             raise ValueError(f"kernel_parameters are not those of the kernel {self.kernel!r}, got {shown(parameters)}")
         of_classes = [int((side & data.counted).sum()) for side in (data.positive, ~data.positive)]
-        of_model = data.X.shape[1] if self.kernel == "linear" else len(data.positive)
-        sizes = (of_model, *2 * [len(data.positive)], *3 * of_classes[:1], of_classes[1], 4)
+        n, dim = data.X.shape
+        sizes = (dim if self.kernel == "linear" else n, n, n, *3 * of_classes[:1], of_classes[1], 4)
         for name, size in zip(_ARRAYS, sizes, strict=True):
             values, dtype = getattr(self, name), np.uint64 if name == "digests" else np.float64
             right = isinstance(values, np.ndarray) and (values.dtype, values.shape) == (dtype, (size,))
@@ -330,14 +327,6 @@ class Certificate:
         return tuple(max(offset - 0.5 * n, 0.0) for n in squares_of(coef + self.C * coef_of_cut, terms, design))
 
 
-def squares(positive: Bool, weight: F64, scores: F64, C: float, *, pairwise: bool) -> tuple[float, F64]:
-    """Return C times the least squares of AUCRLS or RLS at scores, and the gradient."""
-    loss = Loss.pairs(positive, weight) if pairwise else Loss.samples(weight)
-    rest = targets(positive) - scores
-    pull = loss.times(rest)
-    return C * float(rest @ pull), -2.0 * C * pull
-
-
 class Proof(NamedTuple):
     """What a fit keeps for its certificate: the average of its cuts, digests of the data, the model and its numbers."""
 
@@ -351,7 +340,7 @@ class Proof(NamedTuple):
         """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut."""
         problem = _core.Problem(data.positive, data.weight)
         part = Convex.of(problem, *(known[name] for name in _OF_PART))
-        return cls(part.pairs, part.average(cuts), _digests(data), known)
+        return cls(part.pairs, part.average(cuts), of_data(*data), known)
 
     def by_samples(self, data: Data) -> Self:
         """Return the proof with the objective and the bound that `Certificate.verify` finds."""
@@ -373,12 +362,6 @@ class Proof(NamedTuple):
         certificate = Certificate(**self.known, **found._asdict(), digests=np.zeros(4, dtype=np.uint64))
         digests = np.array([*self.digests, certificate._digest], dtype=np.uint64)
         return replace(certificate, digests=digests)
-
-
-def _digests(data: Data) -> list[int]:
-    """Return the digests of features, labels and weights."""
-    weight = np.ones(len(data.positive)) if data.weight is None else data.weight
-    return [of_features(data.X), of_values(data.positive), of_values(weight)]
 
 
 class CertificateMixin:

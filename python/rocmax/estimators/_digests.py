@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._tables._digests import STEP, mixed
-from rocmax._typing import AnyArray
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
 from rocmax.designs._blocks import row_blocks
 
@@ -20,6 +20,11 @@ Bits = NDArray[np.uint64]
 def odd(start: int, size: int) -> Bits:
     """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
     return mixed(np.arange(start + 1, start + 1 + size, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
+
+
+def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
+    """Return the digests of features, labels and weights."""
+    return [of_features(X), of_values(positive), of_values(np.ones(len(positive)) if weight is None else weight)]
 
 
 def of_values(values: AnyArray) -> int:

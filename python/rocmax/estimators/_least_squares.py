@@ -18,10 +18,19 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Data, warn_if_constant
-from rocmax.estimators._certificate import CertificateMixin, Proof, squares
+from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.estimators._repeats import row_numbers
-from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeatures, Loss, fit, fit_products, targets
+from rocmax.solvers.least_squares import (
+    Features,
+    KernelFeatures,
+    LinearFeatures,
+    Loss,
+    fit,
+    fit_products,
+    squares,
+    targets,
+)
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
@@ -118,12 +127,12 @@ class LeastSquares(CertificateMixin, KernelRanker):
 
     def _features(self, X: Any, weight: F64, *, held_out: bool) -> Features:
         """Return the samples in the form that closed forms and held-out scores need."""
-        options = {"pairwise": self._pairwise, "rows": row_numbers(X) if held_out else None}
+        pairwise, rows = self._pairwise, row_numbers(X) if held_out else None
         if self._in_features(X):
             self._require_features(X, held_out=held_out)
-            return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, **options)
+            return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=pairwise, rows=rows)
         self._require_kernel(X.shape[0], held_out=held_out)
-        return KernelFeatures(self._kernel_matrix(X), weight, **options)
+        return KernelFeatures(self._kernel_matrix(X), weight, pairwise=pairwise, rows=rows)
 
     @staticmethod
     def _require_features(X: Any, *, held_out: bool = False) -> None:

@@ -22,7 +22,7 @@ from rocmax.estimators._pairs import (
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
-from rocmax.solvers import Callback, Model, Objective, SolverResult, Tilt, minimise_pairs, of_cuts
+from rocmax.solvers import Callback, Model, Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
 
 # A fit goes on to these shares of `tol` until the model of its multipliers is within `tol` too. In 40 random fits the
 # second was enough, and took half as many products again.
@@ -164,22 +164,22 @@ class AUCSVC(Machine):
         *,
         start: Model | None,
         callback: Callback,
-        tol: float,
-        max_iter: int,
+        **stop: Any,
     ) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs, which make the model."""
-        design, problem = training.design, training.problem
+        design, problem, tol, max_iter = training.design, training.problem, stop["tol"], stop["max_iter"]
         oracle, bundle = training.bound(surrogate)
         assert isinstance(oracle, Oracle)  # its surrogates are convex
 
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
-            result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
+            result, values = minimise_pairs(oracle, design, C, i, j, **stop)
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
             design.divisible = False
-            objective, history, n_iter = Objective(oracle, design.accurate(), C), [], 0
+            objective, n_iter = Objective(oracle, design.accurate(), C), 0
+            history: list[Progress] = []
             for accuracy in tol * _FINER:
                 found = training.fit(
                     surrogate, C, start=start, callback=callback, tol=accuracy, max_iter=max_iter - n_iter

@@ -10,5 +10,6 @@ from rocmax.solvers.least_squares._held_out import held_out_scores as held_out_s
 from rocmax.solvers.least_squares._held_out import leave_pair_out as leave_pair_out
 from rocmax.solvers.least_squares._held_out import pair_scores as pair_scores
 from rocmax.solvers.least_squares._loss import Loss as Loss
+from rocmax.solvers.least_squares._loss import squares as squares
 from rocmax.solvers.least_squares._loss import targets as targets
 from rocmax.solvers.least_squares._products import fit_products as fit_products

@@ -100,3 +100,11 @@ class Loss:
 def targets(pos: Bool) -> F64:
     """Return y: +1 on positives, -1 on negatives."""
     return np.where(pos, 1.0, -1.0)
+
+
+def squares(positive: Bool, weight: F64, scores: F64, C: float, *, pairwise: bool) -> tuple[float, F64]:
+    """Return C times the least squares of AUCRLS or RLS at scores, and the gradient."""
+    loss = Loss.pairs(positive, weight) if pairwise else Loss.samples(weight)
+    rest = targets(positive) - scores
+    pull = loss.times(rest)
+    return C * float(rest @ pull), -2.0 * C * pull
