@@ -4,8 +4,8 @@ A line of a table has cells of n simulated samples each (default 200; a quarter 
 subgroups): how many are refused an interval, in most samples; the least and the greatest coverage of the others in
 percent and the design of the least; the geometric mean of their mean widths; and the number of cells below 93 % by more
 than two standard errors. The first line counts these. Tests count as intervals that cover 100 % less their type I
-error. Sections: models, differences, subgroups, pairs, designs, clusters, alerts, bands. 40 minutes of processor time
-for n = 200.
+error. Sections: models, differences, subgroups, pooled, pairs, designs, clusters, alerts, bands. An hour of processor
+time for n = 200.
 
 Scores are functions of normal deviates (yardstick.py), of models that are compared with correlation 1/2.
 """
@@ -19,7 +19,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from yardstick import POPULATIONS, falls_short, held, quantiles, scores_of, truth
+from yardstick import POPULATIONS, falls_short, held, scores_of, truth, two_models, values
 
 from rocmax.metrics import (
     AUC,
@@ -58,7 +58,7 @@ MEASURES = (
 )
 #: Populations of two models: equal ones, and others whose difference is not 0.
 PAIRS = (("shift 1", "shift 1"), ("shift 1.5", "shift 1"), ("spread 2", "shift 1"), ("contaminated", "exponential"))
-SECTIONS = ("models", "differences", "subgroups", "pairs", "designs", "clusters", "alerts", "bands")
+SECTIONS = ("models", "differences", "subgroups", "pooled", "pairs", "designs", "clusters", "alerts", "bands")
 
 
 class Cell(NamedTuple):
@@ -128,19 +128,6 @@ def line_of(cells: list[tuple[str, Cell]]) -> str:
     return f"{counted} | {covered} | {design} | {width} | {sum(cell.below for _, _, cell in kept)}"
 
 
-def probabilities(s, m, n, population):
-    """Return the true probabilities of scores, by the densities of 20,000 quantiles on a grid of 200 bins."""
-    pos, neg = quantiles(population)
-    edges = np.unique(np.quantile(np.concatenate([pos, neg]), np.linspace(0, 1, 201)))
-    counts = [np.histogram(scores, edges)[0] + 1e-3 for scores in (pos, neg)]
-    share = m * counts[0] / (m * counts[0] + n * counts[1])
-    return share[np.clip(np.searchsorted(edges, s, "right") - 1, 0, len(share) - 1)]
-
-
-def values(measure, s, m, n, population):
-    return probabilities(s, m, n, population) if isinstance(measure, NetBenefit) else s
-
-
 def known(measure, m, n, population):
     return truth(lambda y, s, weights: measure(y, values(measure, s, m, n, population), weights), m, n, population)
 
@@ -166,11 +153,8 @@ def differences(count: int) -> Iterator[Row]:
             for names in PAIRS:
                 rng, ends = np.random.default_rng(m + n), []
                 for _ in range(count):
-                    z = rng.normal(size=(m + n, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-                    both = zip(z.T, names, strict=True)
-                    s = [values(measure, scores_of(one, m, name), m, n, name) for one, name in both]
-                    found = compare(y, np.column_stack(s), measure, n_jobs=1).confidence_interval
-                    ends.append(found)
+                    s = two_models(rng, measure, (m, n), names, 0.5)
+                    ends.append(compare(y, s, measure, n_jobs=1).confidence_interval)
                 first, second = (known(measure, m, n, name) for name in names)
                 cells.append(Cell.of(*np.transpose(ends), first - second))
             yield str(measure), f"{m} + {n}", cells
