@@ -139,10 +139,10 @@ def compare(  # with samples first, the measure is second
     >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
     >>> found = compare(y, scores)
     >>> round(found.difference, 6), round(found.pvalue, 6)
-    (0.24, 0.083896)
+    (0.24, 0.0384)
     >>> print(found)
     AUC: new = 0.920, old = 0.680
-    difference +0.240 [-0.043, +0.526] (95 % CI), p = 0.084 (paired two-sided test)
+    difference +0.240 [+0.017, +0.488] (95 % CI), p = 0.038 (paired two-sided test)
     profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
     """
     if y_score is None or callable(y_score) or isinstance(y_score, str):

@@ -47,18 +47,11 @@ class Profile(Method):
     ===========================================  ===========  ===========
     measure, positives + negatives, models       "delong"     "profile"
     ===========================================  ===========  ===========
-    AUC, 3 + 47, shifts 1 and 1                  94.0, 0.55   99.5, 0.80
-    AUC, 5 + 45, 1.5 and 1                       91.5, 0.41   98.5, 0.54
-    AUC, 10 + 90, 1.5 and 1, correlation 0.9     91.0, 0.16   98.0, 0.22
-    AUC, 50 + 50, 1 and 1, correlation 0.9       97.0, 0.094  97.0, 0.099
-    partial AUC, FPR 0-0.05, 10 + 40, 1.5 and 1  90.5, 0.67   98.5, 0.84
-    average precision, 5 + 95, 1.5 and 1         86.5, 0.69   100.0, 0.87
-    precision @ 10, 50 + 50, 1.5 and 1           82.5, 0.42   99.0, 0.68
-    recall @ 50, 5 + 95, 1.5 and 1               67.5, 0.61   100.0, 1.09
-    equal error rate, 25 + 75, 1 and 1           95.0, 0.24   97.0, 0.29
-    BEDROC, 50 + 50, 1.5 and 1                   84.0, 0.33   95.0, 0.42
-    precision @ 10, 5 + 95, correlation 0.9      63.5, 0.30   100.0, 0.53
-    equal error rate, 5 + 95, correlation 0.9    65.0, 0.24   100.0, 0.58
+    AUC, 3 + 47, shifts 1 and 1                  94.0, 0.55   98.5, 0.72
+    AUC, 10 + 90, 1.5 and 1, correlation 0.9     91.0, 0.16   97.5, 0.19
+    precision @ 10, 5 + 95, correlation 0.9      63.5, 0.30   96.0, 0.45
+    recall @ 50, 5 + 95, correlation 0.9         49.5, 0.43   93.5, 0.85
+    equal error rate, 5 + 95, correlation 0.9    65.0, 0.24   96.5, 0.41
     ===========================================  ===========  ===========
 
     References
