@@ -64,7 +64,9 @@ def test_fitted_attributes_are_true(library: str, data: Any) -> None:
     assert best.score == scores[best.n_estimators - 1]
     raw = fitted._scores(X[600:])
     np.testing.assert_allclose(fitted.decision_function(X[600:]), raw + fitted.intercept_[0])
-    np.testing.assert_array_equal(fitted.predict(X[600:]), (fitted.decision_function(X[600:]) > 0).astype(int))
+    np.testing.assert_array_equal(
+        fitted.predict(X[600:]), (fitted.decision_function(X[600:]) >= fitted.threshold_).astype(int)
+    )
     assert fitted.score(X[600:], y[600:]) == partial_auc_score(y[600:], raw, (0.0, 0.2)) > 0.5
     assert fitted.feature_importances_.shape == (5,) and fitted.feature_importances_.sum() == pytest.approx(1.0)
     assert set(np.argsort(fitted.feature_importances_)[2:]) == {0, 1, 2}

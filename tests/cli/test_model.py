@@ -122,6 +122,16 @@ def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> N
     assert code == 1 and one_line(err) and "never writes" in err
 
 
+def test_a_linear_model_without_a_threshold_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
+    from rocmax._cli import _model
+
+    model = _model.load(str(made / "model"))
+    del model.classifier.threshold_
+    _model.save(model, str(tmp_path / "model"))
+    code, out, err = run("score", tmp_path / "model", made / "data.csv", "--predicted")
+    assert code == 1 and out == "" and one_line(err) and "not a model written by rocmax fit" in err
+
+
 @pytest.fixture(scope="module")
 def trees(made: Path) -> Path:
     """Return the model file of boosted trees for the same data."""
@@ -169,8 +179,8 @@ def test_trees_come_back_as_they_were(tmp_path: Path) -> None:
         ("n_leaves", lambda values: values + 10**9, "too many"),
         ("n_leaves", lambda values: values[:0], "no leaves"),
         ("importances", lambda values: values[:0], "not there"),
-        ("intercept", lambda value: float("nan"), "not finite"),
-        ("calibration", lambda values: values[:1], "not finite"),
+        ("level", lambda values: [float("nan"), *values[1:]], "not 4 finite numbers"),
+        ("level", lambda values: values[:1], "not 4 finite numbers"),
     ],
 )
 def test_damaged_trees_are_not_loaded(

@@ -88,11 +88,11 @@ def test_fitted_attributes_are_true(data: Any) -> None:
     assert held == pytest.approx(fitted.inference_.estimate, abs=fitted.inference_.standard_error)
     test = partial_auc_score(y[1000:], fitted.decision_function(X[1000:]), RANGE)
     assert abs(test - fitted.inference_.estimate) < 4 * fitted.inference_.standard_error
-    np.testing.assert_array_equal(fitted.predict(X), (fitted.decision_function(X) > 0).astype(int))
+    np.testing.assert_array_equal(fitted.predict(X), (fitted.decision_function(X) >= fitted.threshold_).astype(int))
     probability = fitted.predict_proba(X[1000:])[:, 1]
     assert abs(probability.mean() - y[1000:].mean()) < 0.05
     assert fitted.summary().count("kept") == len(fitted.families_)
-    false_positives = np.mean(fitted.out_of_fold_[y[:1000] == 0] > 0)
+    false_positives = np.mean(fitted.out_of_fold_[y[:1000] == 0] >= fitted.threshold_)
     assert 0.18 < false_positives <= 0.2
 
 
@@ -102,10 +102,7 @@ def test_the_score_is_the_mean_of_the_logits(data: Any) -> None:
     assert len(fitted.families_) == 2
     logits = []
     for estimator, (slope, offset) in zip(fitted.estimators_, fitted.curves_, strict=True):
-        raw = estimator.decision_function(X)
-        last = estimator.steps[-1][1]
-        raw = raw if isinstance(last, LogisticRegression) else raw - last.intercept_[0]
-        logits.append(slope * raw + offset)
+        logits.append(slope * estimator.decision_function(X) + offset)
     np.testing.assert_allclose(fitted.decision_function(X), np.mean(logits, axis=0) + fitted.intercept_[0])
 
 

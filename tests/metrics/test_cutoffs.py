@@ -73,7 +73,7 @@ def test_estimators_choose_by_the_same_rules(rule):
         found = metrics.operating_point(y, s, threshold=rule, sample_weight=w)
         cut = choose_threshold(s, y, rule, w.astype(float))
         kept = w > 0
-        assert np.array_equal(s[kept] > cut, s[kept] >= found.threshold)
+        assert np.array_equal(s[kept] >= cut, s[kept] >= found.threshold)
 
 
 @pytest.mark.parametrize(

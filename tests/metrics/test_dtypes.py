@@ -55,4 +55,4 @@ def test_midpoints_separate_neighbouring_numbers(low, dtype):
         np.testing.assert_array_equal(-scores <= turned.threshold, [False, False, True, True])
         wide = scores.astype(np.float64)
         cut = choose_threshold(wide, np.array([False, False, True, True]), "midpoint")
-        np.testing.assert_array_equal(wide > cut, [False, False, True, True])
+        np.testing.assert_array_equal(wide >= cut, [False, False, True, True])

@@ -99,7 +99,7 @@ def test_on_a_partial_range_predict_cuts_at_its_upper_end(kernel, fpr_range):
     X, y = sample(1000)
     auto = PartialAUCSVC(fpr_range, kernel=kernel).fit(X, y)
     rule = "eer" if fpr_range == (0.0, 1.0) else ("fpr", fpr_range[1])
-    assert auto.intercept_ == PartialAUCSVC(fpr_range, kernel=kernel, threshold=rule).fit(X, y).intercept_
+    assert auto.threshold_ == PartialAUCSVC(fpr_range, kernel=kernel, threshold=rule).fit(X, y).threshold_
     rate = auto.predict(X)[y == 0].mean()
     assert rate <= fpr_range[1] if rule != "eer" else rate > 0.1
 
@@ -115,7 +115,7 @@ def test_predict_decides_on_training_rows_as_the_cut_was_chosen(kind):
         model = PartialAUCSVC((0.0, 0.3), C=10.0 ** rng.integers(-1, 4), threshold=("fpr", 0.0), tol=0.05)
         for fitted in (model.fit(X, y), AUCRLS(threshold=("fpr", 0.0)).fit(X, y)):
             assert not fitted.predict(X)[~y].any()
-            decided = fitted.decision_function(X) > 0
+            decided = fitted.decision_function(X) >= fitted.threshold_
             np.testing.assert_array_equal(fitted.predict(X), decided)
             if X.dtype == np.float64:  # a sample alone, and others around it
                 one_by_one = [fitted.predict(X[i : i + 1])[0] for i in range(n)]

@@ -149,14 +149,14 @@ ax.axhline(20, color="black", linestyle="--")  # the budget
 # ONNX
 # ----
 # rocmax has no ONNX export. A linear model is a product and a sum: put its weights into a
-# ``LogisticRegression``, which skl2onnx converts. ``booster_`` is a model of LightGBM or XGBoost, which onnxmltools
-# converts. Kernel machines and ensembles stay in Python, or are refitted as one of these two.
+# ``LogisticRegression``, whose threshold is 0 and which skl2onnx converts. ``booster_`` is a model of LightGBM or
+# XGBoost, which onnxmltools converts. Kernel machines and ensembles stay in Python, or are refitted as one of these.
 from sklearn.linear_model import LogisticRegression
 
 from rocmax import PartialAUCSVC
 
 linear = PartialAUCSVC(budget).fit(payments.loc[past, ["amount", "hour"]].to_numpy(), fraud[past])
 twin = LogisticRegression()
-twin.classes_, twin.coef_, twin.intercept_ = linear.classes_, linear.coef_, np.atleast_1d(linear.intercept_)
+twin.classes_, twin.coef_, twin.intercept_ = linear.classes_, linear.coef_, linear.intercept_ - linear.threshold_
 rows = payments.loc[later, ["amount", "hour"]].to_numpy()
 print("same predictions:", np.array_equal(twin.predict(rows), linear.predict(rows)))

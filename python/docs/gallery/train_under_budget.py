@@ -44,8 +44,8 @@ print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state
 # %%
 # The decision
 # ------------
-# ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate on the training rows is
-# within the budget. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
+# ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate out of fold is within the
+# budget. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
 calls = fitted["PartialAUCSVCCV"].predict(X_test)
 print(f"to test: {calls[y_test == 0].mean():.2f} of the inactive, {calls[y_test == 1].mean():.2f} of the active ones")
 

@@ -38,8 +38,7 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
     return {
         "coders": [coder.plain() for coder in coders],
         "members": members,
-        "intercept": float(model.intercept_[0]),
-        "calibration": [float(x) for x in model.calibration_],
+        "level": [float(x) for x in (model.intercept_[0], model.threshold_, *model.calibration_)],
         "leaderboard": [{name: kind(row[name]) for name, kind in _ROW.items()} for row in model.leaderboard_],
     }
 
@@ -62,28 +61,19 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
         whole = shares is None or (type(shares) is np.ndarray and shares.shape == (n,) and (shares >= 0).all())
         require(whole, "invalid shares of the columns")
         model.estimators_.append(Pipeline([("table", coders[member["coder"]]), ("model", machine)]))
-        model.curves_.append(_line(member["curve"]))
+        model.curves_.append(trees.finite(member["curve"], 2))
         model.families_.append(name)
         model.shares_[name] = shares
     require(model.families_, "an ensemble without members")
     model.classes_ = np.array([False, True])
     model.n_features_in_ = n
     model.feature_names_in_ = np.array(schema.used, dtype=object)
-    model.intercept_ = np.array(_line([content["intercept"], 0.0])[:1])
-    model.calibration_ = _line(content["calibration"])
+    trees.set_level(model, content["level"])
     model.leaderboard_ = content["leaderboard"]
     for row in model.leaderboard_:
         whole = row.keys() == _ROW.keys() and all(type(row[name]) is kind for name, kind in _ROW.items())
         require(whole, "invalid leaderboard")
     return model
-
-
-def _line(numbers: list[float]) -> tuple[float, float]:
-    """Return a slope and an offset, or raise ValueError unless they are finite."""
-    slope, offset = numbers
-    finite = all(type(x) is float and np.isfinite(x) for x in numbers)
-    require(finite, "a number of the ensemble is not finite")
-    return slope, offset
 
 
 def _shares(coder: TableCoder, machine: Any) -> NDArray[np.float64] | None:

@@ -34,7 +34,7 @@ from rocmax.designs._kernel import Kernel
 _PARTS = (*ensembles.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {"numpy.dtype"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
-_FORMAT = 5
+_FORMAT = 6
 # The classifiers that are stored as numbers.
 _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
@@ -61,6 +61,7 @@ class Model:
         archive.require(texts, "names must be texts")
         kinds = (PartialAUCEnsembleClassifier,) if self.coder is None else (*_LINES, PartialAUCBoostingClassifier)
         archive.require(type(self.classifier) in kinds, "no columns and a classifier")
+        archive.require(type(self.classifier.threshold_) is float, "the classifier has no threshold")
 
     @property
     def kind(self) -> str:
@@ -74,7 +75,7 @@ class Model:
         return Later(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
 
     def scores(self, rows: Table, form: Form, before: int = 0, later: Later | None = None) -> NDArray[np.float64]:
-        """Return a finite score for each row, above 0 where the positive class is predicted.
+        """Return a finite score for each row.
 
         `before` is the number of rows before those of the table, for messages; `later` collects news.
         """

@@ -151,8 +151,8 @@ def _score(parser: _Parser) -> None:
     parser.add_list("--keep", "columns to copy to the output, beside the labels", default=[])
     parser.add(
         "--predicted",
-        "add a column of predicted classes: positive for scores above 0, which is the threshold with the model's "
-        "maximum false positive rate on the training rows",
+        "add a column of predicted classes: positive from the threshold on that had the model's maximum false positive "
+        "rate on held-out rows (of a linear model with one --C: on the training rows)",
         action="store_true",
     )
     _add_form(parser)

@@ -109,8 +109,7 @@ def stored(model: PartialAUCBoostingClassifier) -> dict[str, Any]:
     """Return a fitted model as plain numbers and arrays."""
     trees = [_fields(block) for block in model.booster_.model_to_string().split("\nTree=")[1:]]
     return {
-        "intercept": float(model.intercept_[0]),
-        "calibration": [float(value) for value in model.calibration_],
+        "level": [float(value) for value in (model.intercept_[0], model.threshold_, *model.calibration_)],
         "objective": str(model.objective_),
         "importances": np.asarray(model.feature_importances_, dtype=np.float64),
         "n_leaves": np.array([int(tree["num_leaves"]) for tree in trees], dtype=np.int64),
@@ -134,21 +133,30 @@ def _joined(trees: list[dict[str, str]], name: str, kind: type) -> Any:
 def restored(content: dict[str, Any], fpr_range: tuple[float, float], *_: Any) -> PartialAUCBoostingClassifier:
     """Return the model, or raise ValueError if its parts are not those of one."""
     _check(content)
-    known = {*_ARRAYS, "intercept", "calibration", "objective"}
+    known = {*_ARRAYS, "level", "objective"}
     require(content.keys() == known, "the trees have parts that no model has")
     require(type(content["objective"]) is str, "the objective of the trees is not text")
-    numbers = [content["intercept"], *content["calibration"]]
-    finite = len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)
-    require(finite, "the threshold of the trees is not finite")
     model = PartialAUCBoostingClassifier(fpr_range)
     model.booster_ = lightgbm("a model of boosted trees").Booster(model_str=_text(content))
     model.n_features_in_ = len(content["importances"])
     model.feature_importances_ = content["importances"]
-    model.intercept_ = np.array([content["intercept"]])
-    model.calibration_ = tuple(content["calibration"])
+    set_level(model, content["level"])
     model.objective_, model.n_estimators_ = content["objective"], len(content["n_leaves"])
     model.classes_ = np.array([False, True])
     return model
+
+
+def set_level(model: Any, numbers: list[float]) -> None:
+    """Set intercept, threshold and calibration, or raise ValueError unless they are finite."""
+    intercept, model.threshold_, *calibration = finite(numbers, 4)
+    model.intercept_, model.calibration_ = np.array([intercept]), tuple(calibration)
+
+
+def finite(numbers: list[float], n: int) -> tuple[Any, ...]:
+    """Return the numbers, or raise ValueError unless they are n and finite."""
+    found = len(numbers) == n and all(type(x) is float and np.isfinite(x) for x in numbers)
+    require(found, f"not {n} finite numbers")
+    return tuple(numbers)
 
 
 def _check(content: dict[str, Any], most_leaves: int = _LEAVES) -> None:

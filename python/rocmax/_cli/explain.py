@@ -168,7 +168,8 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
         _show_top(arguments, ["feature", "weight", "per unit"], lines)
         say(
             "weight: added to the score per standard deviation of a number, or if the flag or category applies;\n"
-            f"per unit: added per unit of the column. Scores above 0 are predicted {model.positive}."
+            f"per unit: added per unit of the column. Scores from {model.classifier.threshold_:.4g} on are predicted "
+            f"{model.positive}."
         )
     elif model.kind == "boosting":
         lines = [[row["feature"], f"{row['share']:.3f}"] for row in rows]

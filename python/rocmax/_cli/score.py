@@ -93,8 +93,9 @@ class _Scored:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
         with report.warned(notes=self.form.notes):
             scores = model.scores(rows, self.form, self.n_rows, self._later)
-        predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
-        found = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if self._arguments.predicted else [])])
+        labels = np.where(scores >= model.classifier.threshold_, model.positive, model.negative)
+        made = [pl.Series(SCORE, scores), pl.Series(PREDICTED, labels)][: len(self.made)]
+        found = pl.DataFrame([*columns, *made])
         self.columns = found.columns
         if not self._parquet and not self._arguments.json:
             self._warn_of_formulas(found)

@@ -32,7 +32,7 @@ from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._categories import are_texts, as_features, later_features
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
-from rocmax.boosting._held_out import check_validation, drawn, given, log_odds
+from rocmax.boosting._held_out import check_validation, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.boosting._params import checked_params, forgets_rounds, sets_size
@@ -111,7 +111,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         Train again on all rows, with the chosen objective and 1 / (1 - validation_fraction) times its rounds; with
         `validation`, in proportion to the number of rows, at most twice as many.
     threshold : str or tuple, default="auto"
-        The threshold of ``predict``, chosen on the held-out scores by the rules of :class:`rocmax.PartialAUCSVC`.
+        The rule of ``threshold_``, as in :class:`rocmax.PartialAUCSVC`, on the held-out scores.
     random_state : int, RandomState instance or None, default=None
         Draws the held-out rows and seeds the library.
     n_jobs : int, default=None
@@ -132,6 +132,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         best before it with the ``standard_error``, and whether its trees are ``small``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the total gain of all splits.
+    intercept_ : ndarray of shape (1,)
+        Added to the raw scores of ``booster_``: the offset that makes those of the held-out rows calibrated log-odds.
     calibration_ : tuple of float
 
     Notes
@@ -261,7 +263,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         callback: Callable[[BoostingRound], None] | None,
     ) -> Any:
         """Train the candidates; return the best: itself, its library, its booster and its held-out scores."""
-        base = log_odds(kept)
+        base = kept.log_odds
         rows, rows_held = _made(library, kept), None
         rows_held = _made(library, held, rows)
         in_range = np.count_nonzero(~held.positive) * (fpr_range[1] - fpr_range[0])
@@ -311,7 +313,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             if self.validation is not None:
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
             n_rounds = round(found.n_estimators / share)
-            self.booster_ = library.train(_made(library, all_rows), own, n_rounds, log_odds(all_rows))
+            self.booster_ = library.train(_made(library, all_rows), own, n_rounds, all_rows.log_odds)
         self.n_estimators_ = library.n_rounds(self.booster_)
         self._calibrate(raw, held, all_rows)
         gains = library.gains(self.booster_, self.n_features_in_)

@@ -6,15 +6,8 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax._typing import AnyArray, Bool
-from rocmax.estimators._base import Data
 from rocmax.estimators._folds import check_folds
 from rocmax.estimators._repeats import equal_rows, held_whole, warn_of_kept, warn_of_shared
-
-
-def log_odds(data: Data) -> float:
-    """Return the log-odds of the share of positives."""
-    weight = np.ones(len(data.positive)) if data.weight is None else data.weight
-    return float(np.log(weight[data.positive].sum()) - np.log(weight[~data.positive].sum()))
 
 
 def check_validation(validation: Any) -> None:

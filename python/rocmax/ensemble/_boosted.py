@@ -10,9 +10,8 @@ from rocmax._selection import is_better, paired_difference
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, best_round
-from rocmax.boosting._held_out import log_odds
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Data, Found, HopelessError, growth
+from rocmax.ensemble._data import Data, Found, HopelessError, composed, growth
 from rocmax.ensemble._run import Run
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
@@ -112,7 +111,7 @@ class Boosted:
             whole = self._whole(library, data)
             parts[k] = whole.subset(np.sort(train).tolist()), whole.subset(test.tolist())
             for part in parts[k]:
-                part.construct().set_init_score(np.full(part.num_data(), log_odds(data.samples(None, train))))
+                part.construct().set_init_score(np.full(part.num_data(), data.samples(None, train).log_odds))
         params = library._params() | {"objective": "binary" if objective is None else "none"}
         booster = library.library.Booster(params, parts[k][0])
         booster.add_valid(parts[k][1], "held")
@@ -143,7 +142,7 @@ class Boosted:
         library, objective = replace(self, params=params)._library(data, n_threads), self._objective(data)
         n = found.chosen["n_estimators"]
         whole = self._whole(library, data)
-        whole.set_init_score(np.full(data.n, log_odds(data.samples(None))))
+        whole.set_init_score(np.full(data.n, data.samples(None).log_odds))
         full = library._params() | {"objective": "binary" if objective is None else "none"}
 
         def made(n: int) -> Any:
@@ -164,6 +163,7 @@ class Boosted:
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         here = np.isfinite(found.scores)
         model._calibrate(found.raw()[here], data.samples(None, here))
+        found.curve = composed(found.curve, (1.0, -float(model.intercept_[0])))  # of decision_function
         gains = library.gains(booster, X.shape[1])
         model.feature_importances_ = gains / gains.sum() if gains.any() else gains
         return Pipeline([("table", coder), ("model", model)])

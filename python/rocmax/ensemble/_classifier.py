@@ -21,14 +21,13 @@ from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import (
     board_text,
     combination,
-    composed,
     held_out,
     leaderboard,
     limit_of,
     refitted,
     require_one,
 )
-from rocmax.ensemble._data import Data, Found, HopelessError, n_folds
+from rocmax.ensemble._data import Data, Found, HopelessError, composed, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._models import raw_scores
 from rocmax.ensemble._run import LIMITS, EnsembleStep, Run, quietly
@@ -86,8 +85,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         refit is not finished at its end, are dropped with a warning. The folds of the first family and the refit of
         the best one always finish.
     threshold : str or tuple, default="auto"
-        The rule that sets the threshold of ``predict`` from the out-of-fold scores; see
-        :class:`rocmax.PartialAUCSVC`.
+        The rule of ``threshold_``, as in :class:`rocmax.PartialAUCSVC`, on the out-of-fold scores.
     random_state : int, RandomState instance or None, default=None
         Random state of the folds and the families.
     n_jobs : int, default=None
@@ -112,6 +110,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     inference_ : Inference
         Estimate of the partial AUC on new rows, with its interval, from families selected without the rows they score;
         see Notes.
+    intercept_ : ndarray of shape (1,)
+        Added to the mean of the logits: the offset that makes those out of fold calibrated log-odds.
     calibration_ : tuple of float
 
     Notes

@@ -89,11 +89,6 @@ def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combina
     return found
 
 
-def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
-    """Return the line that applies `curve` after `first`."""
-    return curve[0] * first[0], curve[0] * first[1] + curve[1]
-
-
 def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Standing]) -> list[dict[str, Any]]:
     """Return a row for each family, best first."""
     found = []

@@ -89,6 +89,11 @@ class Found:
         return (self.scores - offset) / slope if slope > 0 else self.scores
 
 
+def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
+    """Return the line that applies `curve` after `first`."""
+    return curve[0] * first[0], curve[0] * first[1] + curve[1]
+
+
 @dataclass(eq=False)
 class Data:
     """Rows, labels, weights and folds, and the encodings that families share."""
@@ -219,10 +224,7 @@ class Data:
         With weights or groups, folds have different shares. The log-odds of strongly penalised models are close to
         those of the share, so that pooled scores would rank folds instead of classes.
         """
-        weight = np.ones(self.n) if self.weight is None else self.weight
-        both = np.column_stack([weight * self.positive, weight * ~self.positive])
-        sums = np.array([both.sum(axis=0), *(both[train].sum(axis=0) for train, _ in self.folds)])
-        whole, *odds = np.log(sums[:, 0] / sums[:, 1])
+        whole, *odds = (self.samples(None, rows).log_odds for rows in (slice(None), *(rows for rows, _ in self.folds)))
         if np.ptp(odds) < _EQUAL:
             return scores
         # Rounded, so that scores that are equal in every fold stay equal.

@@ -24,8 +24,8 @@ from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._run import Run, quietly
 from rocmax.estimators import PartialAUCSVC
-from rocmax.estimators._base import Ranker
 from rocmax.estimators._landmarks import copied, first_of_both, ranks
+from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 
 # The resolution of probabilities of classifiers other than forests.
@@ -35,16 +35,14 @@ _FINEST = 1e4
 def raw_scores(model: Any, X: Any) -> F64:
     """Return one score per row, higher for the positive class.
 
-    It is ``decision_function``, of rankers of this package without the threshold, which differs between folds; else
-    the log-odds of ``predict_proba``, where 0 and 1 are replaced by half a tree of a forest.
+    It is ``decision_function``; else the log-odds of ``predict_proba``, where 0 and 1 are replaced by half a tree of a
+    forest.
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(model, "decision_function"):
         found = np.asarray(model.decision_function(X), dtype=np.float64)
         if found.ndim == 2 and found.shape[1] == 1:
             found = found[:, 0]
-        if isinstance(last, Ranker):
-            found = found - float(last.intercept_[0])
         what = "decision_function"
     else:
         n = len(last.estimators_) if isinstance(last, ExtraTreesClassifier | RandomForestClassifier) else _FINEST
@@ -317,7 +315,8 @@ class LandmarkMachine:
             found = []
             for result in training.path(surrogate, list(Cs), **_stop(run)):
                 run.check()
-                found.append(np.asarray(held.scores(result.model.vector)))
+                zero = middle_of_classes(result.model.scores, positive, weight)  # as in `refit`
+                found.append(held.scores(result.model.vector) - zero)
             known[surrogate, k] = found
             return found
 
@@ -338,7 +337,7 @@ class LandmarkMachine:
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
         model._store(result, surrogate, data.samples(features), landmarks)
-        model.intercept_ = model._intercept(result.model.scores, data.positive, data.weight)
+        model.__dict__.update(model._cut(data.samples(result.model.scores)))
         return Pipeline([("table", coder), ("model", model)])
 
 

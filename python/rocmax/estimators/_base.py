@@ -24,7 +24,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
-from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part
+from rocmax.estimators._thresholds import Threshold, choose_threshold, close, middle_of_classes
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
 
@@ -44,6 +44,16 @@ class Data(NamedTuple):
         """Which samples have a weight above 0."""
         return np.ones(len(self.positive), dtype=bool) if self.weight is None else self.weight > 0
 
+    @property
+    def weight_of_classes(self) -> F64:
+        """The total weight of the negatives and of the positives."""
+        return np.bincount(self.positive, self.weight, 2).astype(np.float64)
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds of the share of positives."""
+        return float(np.subtract(*np.log(self.weight_of_classes)[::-1]))
+
     def take(self, rows: Any) -> "Data":
         """Return some of the samples."""
         X = None if self.X is None else rows_of(self.X, rows)
@@ -55,6 +65,8 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     n_features_in_: int
     threshold: Threshold
+    intercept_: F64
+    threshold_: Any  # a number, of several labels an array
     # Whether the scales of features matter, and whether values may be missing (NaN).
     _by_scale, _takes_missing = True, False
 
@@ -63,7 +75,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cls.__doc__ = described(cls)
 
     def decision_function(self, X: Any) -> F64:
-        """Return the score of each sample plus ``intercept_``; it is positive where ``predict`` is.
+        """Return the score of each sample; ``predict`` compares it with ``threshold_``.
 
         Parameters
         ----------
@@ -78,10 +90,10 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Those of a kernel agree to rounding between batches, so that equal rows of two batches need not tie.
         """
         check_is_fitted(self)
-        return np.asarray(self._scores(self._checked_features(X)) + self.intercept_[0])
+        return np.asarray(self._scores(self._checked_features(X)) + self.intercept_)
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each sample by the threshold that was chosen in ``fit``.
+        """Return the class of each sample: the positive one if ``decision_function`` is at least ``threshold_``.
 
         Parameters
         ----------
@@ -93,8 +105,8 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Entries of ``classes_``; if ``fit`` was given several labels, a column for each.
         """
-        decision = self.decision_function(X)
-        return np.asarray(self.classes_[(decision > 0).astype(int)])
+        above = self.decision_function(X) >= self.threshold_
+        return np.asarray(self.classes_[above.astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the partial AUC on ``fpr_range``; the AUC if there is no range, its mean over several labels.
@@ -169,27 +181,30 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_scales(self, X, weight)
         return Data(X, positive, weight)
 
-    def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> F64:
-        """Set ``intercept_`` by the scores of a solver; by those of ``predict`` if rounding makes them differ much.
+    def _set_threshold(self, data: Data, scores: F64 | None = None) -> F64:
+        """Set ``intercept_`` and ``threshold_`` by the scores of a solver, or those of ``predict`` if they differ much.
 
         Return these scores.
         """
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))
-            noise = _ROUNDING * float(np.abs(self._scores(X[some]) - scores[some]).max())
+            noise = _ROUNDING * float(np.abs(self._scores(data.X[some]) - scores[some]).max())
         if scores is None or noise > close(scores):
-            scores, noise = self._scores(X), 0.0
-        self.intercept_ = self._intercept(scores, positive, weight, noise)
+            scores, noise = self._scores(data.X), 0.0
+        self.__dict__.update(self._cut(data._replace(X=scores), noise))
         return scores
 
-    def _intercept(
-        self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0, total: float | None = None
-    ) -> F64:
-        """Return ``intercept_`` by the scores of all training samples, or of a part of `total`."""
+    def _cut(self, data: Data, noise: float = 0.0) -> dict[str, Any]:
+        """Return ``intercept_`` and ``threshold_`` by training scores (X) before the intercept."""
+        zero = middle_of_classes(*data)
+        return {"intercept_": np.array([0.0 - zero]), "threshold_": self._chosen(data, noise) - zero}
+
+    def _chosen(self, data: Data, noise: float = 0.0, total: float | None = None) -> float:
+        """Return the threshold by scores (X) of the training samples, or of others than a `total` of them."""
+        scores, positive, weight = data
         fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
-        rule = self.threshold if total is None else rule_of_part(self.threshold, total)
-        return np.array([-choose_threshold(scores, positive, rule, weight, fpr_range, noise)])
+        return choose_threshold(scores, positive, self.threshold, weight, fpr_range, noise, total)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -197,9 +212,6 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "intercept_")
 
 
 def warn_if_constant(scores: F64, advice: str = "no feature tells the classes apart") -> None:

@@ -1,4 +1,4 @@
-"""Rankers of tables: threshold and calibrated probabilities from held-out scores."""
+"""Rankers of tables: level, threshold and calibrated probabilities from held-out scores."""
 
 from typing import Any
 
@@ -35,12 +35,12 @@ class CalibratedRanker(Ranker):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            A logistic curve of the raw score, fitted to samples that the model was not trained on; see
-            ``calibration_``. ``predict`` uses `threshold`, not these probabilities.
+            A logistic curve of the score, fitted to samples that the model was not trained on; see
+            ``calibration_``. ``predict`` uses ``threshold_``, not these probabilities.
         """
         check_is_fitted(self)
         slope, offset = self.calibration_
-        positive = expit(slope * self._scores(self._checked_features(X)) + offset)
+        positive = expit(slope * self.decision_function(X) + offset)
         return np.column_stack([1.0 - positive, positive])
 
     def _checked_features(self, X: Any) -> Any:
@@ -55,15 +55,16 @@ class CalibratedRanker(Ranker):
         return data if data.weight is None else data._replace(weight=relative(data.weight))
 
     def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
-        """Set ``intercept_`` and ``calibration_`` by raw scores of samples that the model was not trained on.
+        """Set ``intercept_``, ``threshold_`` and ``calibration_`` by raw scores of samples not trained on.
 
         A number of alerts in `threshold` is for all `training` samples; `data` may be a part of them.
         """
-        total = None
-        if training is not None:
-            total = float(np.count_nonzero(training.counted))
-        self.intercept_ = self._intercept(held_out, data.positive, data.weight, total=total)
-        self.calibration_ = sigmoid(held_out, data.positive, data.weight)
+        _, positive, weight = data
+        self.intercept_ = np.array([sigmoid(held_out, positive, weight, slope=1.0)[1]])
+        scores = held_out + self.intercept_
+        total = None if training is None else float(np.count_nonzero(training.counted))
+        self.threshold_ = self._chosen(data._replace(X=scores), total=total)
+        self.calibration_ = sigmoid(scores, positive, weight)
 
 
 def relative(weight: F64) -> F64 | None:
@@ -81,11 +82,11 @@ def relative(weight: F64) -> F64 | None:
     return None if np.all(found == 1.0) else found
 
 
-def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[float, float]:
+def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None, slope: float | None = None) -> tuple[float, float]:
     """Return (slope, offset) of the logistic curve ``1 / (1 + exp(-(slope s + offset)))`` with the least log loss.
 
     Targets are (n_pos + 1) / (n_pos + 2) for positives and 1 / (n_neg + 2) for negatives, so that separable classes do
-    not give a step; the slope is at least 0 (Platt, 1999). O(n) per step, a few dozen steps.
+    not give a step; the slope is at least 0 (Platt, 1999), or is given. O(n) per step, a few dozen steps.
     """
     weight = np.ones(len(scores)) if weight is None else weight * (len(weight) / weight.sum())
     center, scale = float(scores.mean()), float(scores.std())
@@ -101,6 +102,7 @@ def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[flo
         value = float(np.sum(weight * (np.logaddexp(0.0, z) - target * z)))
         return value, np.array([excess @ x, excess.sum()])
 
-    start = np.array([1.0, np.log((n_pos + 1.0) / (n_neg + 1.0))])
-    slope, offset = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)]).x
+    limits = (0.0, None) if slope is None else (slope * scale, slope * scale)
+    start = np.array([limits[1] or 1.0, np.log((n_pos + 1.0) / (n_neg + 1.0))])
+    slope, offset = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[limits, (None, None)]).x
     return float(slope / scale), float(offset - slope * center / scale)

@@ -46,7 +46,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         steps.close()
         self._store(result, surrogate, data, space)
         scores = None if "coef_" in vars(self) else result.model.scores
-        return result.zero_will_do(self.tol), self._set_threshold(data.X, data.positive, data.weight, scores)
+        return result.zero_will_do(self.tol), self._set_threshold(data, scores)
 
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
@@ -120,10 +120,10 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         return found | support_of(self._kernel, X, dual_coef)
 
     def _attributes(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
-        """Return the fitted attributes of a model: coefficients and threshold."""
+        """Return the fitted attributes of a model: coefficients, intercept and threshold."""
         found = self._coefficients(model, data, space)
         of_mean = space.of_mean(found["coef_"][0]) if isinstance(space, RowSpace) else 0.0
-        return {**found, "intercept_": self._intercept(model.scores + of_mean, data.positive, data.weight)}
+        return found | self._cut(data._replace(X=model.scores + of_mean))
 
     def _resolved_C(self, C: Any) -> Any:
         """Return C, with the default number for "auto"."""

@@ -56,19 +56,24 @@ SHARED = {
     "max_iter": ("int", "Largest number of steps."),
     "threshold": (
         "str or tuple",
-        'The threshold of ``predict``, chosen on the training scores: "auto" is ("fpr", high) on a partial range '
+        'The rule of ``threshold_``, on the training scores: "auto" is ("fpr", high) on a partial range '
         '(low, high) and "eer" on the full one. "eer" equates the two error rates, "youden" maximises TPR - FPR, '
         '"closest" is nearest to the corner without errors, "midpoint" lies between the lowest positive and the '
         'highest negative; ("fpr", rate) keeps the false positive rate at most `rate`, ("specificity", rate) and '
         '("sensitivity", rate) at least; ("alerts", k) predicts at most k training samples (or a share k < 1) '
         'positive; with ("cost", c) a false positive costs as much as c false negatives; ("precision", p) has the '
         'highest sensitivity at a precision of at least p, "f1" the largest F1 score. See '
-        ":func:`rocmax.metrics.operating_point`. The ranking does not depend on it.",
+        ":func:`rocmax.metrics.operating_point`. Scores do not depend on it.",
     ),
     "n_jobs": ("int", "Number of threads; None and -1 use all. Results are the same to the last bit for any number."),
     "verbose": ("int", "1 prints a line per fit, 2 also a line per step."),
     # Fitted attributes
-    "intercept_": ("ndarray of shape (1,)", "Minus the threshold of ``predict``."),
+    "intercept_": (
+        "ndarray of shape (1,)",
+        "Added to the raw scores: minus the midpoint between the class means of the training scores, so that models of "
+        "other samples have the same zero. It does not depend on `threshold`.",
+    ),
+    "threshold_": ("float", "``predict`` gives ``classes_[1]`` where ``decision_function`` is at least this."),
     "classes_": (
         "ndarray of shape (2,)",
         "The labels, sorted; ``classes_[1]`` is the positive class. Labels other than {0, 1}, {-1, 1} and booleans "
@@ -81,7 +86,7 @@ SHARED = {
     "n_iter_": ("int", "Number of steps."),
     "calibration_": (
         "tuple of float",
-        "(slope, offset) of the probability ``1 / (1 + exp(-(slope s + offset)))`` of a raw score s.",
+        "(slope, offset) of the probability ``1 / (1 + exp(-(slope s + offset)))`` of a score s.",
     ),
     "n_features_in_": ("int", "Number of features."),
     "feature_names_in_": ("ndarray of shape (n_features,)", "Names of the features, if X has any."),
@@ -100,7 +105,7 @@ def described(cls: Any) -> str:
     if "Parameters" not in sections:  # of what estimators derive from
         return joined(sections, {}, SHARED)
     defaults = {name: vars(cls)[name] for name in inspect.get_annotations(cls) if name in vars(cls) and name[0] != "_"}
-    every = ("intercept_", "classes_", "n_features_in_", "feature_names_in_")
+    every = ("intercept_", "threshold_", "classes_", "n_features_in_", "feature_names_in_")
     warns = ("PositiveClassWarning", *(["FeatureScaleWarning"] if cls._by_scale else []))
     return joined(sections, defaults, SHARED, Attributes=every, Warns=warns)
 

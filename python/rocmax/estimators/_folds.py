@@ -24,6 +24,7 @@ from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._repeats import dealt_folds, equal_rows, warn_of_kept, warn_of_shared
+from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
 from rocmax.solvers import Model, SolverResult
@@ -171,6 +172,8 @@ class Validation:
         self._space, self._features = space, features
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
+        # Of each surrogate, C and fold: the coefficients or, if these are fewer, the held-out scores; and their zero.
+        self._kept: dict[tuple[str, int, int], tuple[F64, float]] = {}
 
     def scores(self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task) -> F64:
         """Return the scores, of shape (n_folds, n_surrogates, n_Cs); each fold is a part of `task`."""
@@ -191,13 +194,22 @@ class Validation:
                 pool.shutdown(cancel_futures=True)
                 raise
 
+    def held_out(self, surrogate: str, column: int) -> Data:
+        """Return all held-out samples with scores (X) at a value of C, from the middle of the classes of each model."""
+        scores = []
+        for number, (_, rows) in enumerate(self._folds):
+            kept, zero = self._kept[surrogate, column, number]
+            scores.append((kept if len(kept) == len(rows) else self._part(rows)[0].scores(kept)) - zero)
+        data = Data(None, self._positive, self._weight).take(np.concatenate([rows for _, rows in self._folds]))
+        return data._replace(X=np.concatenate(scores))
+
     def _fold(
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
     ) -> list[list[Any]]:
         """Return the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
         rows, rows_test = self._folds[number]
         design, positive, weight = self._part(rows, halved=True)
-        test = self._part(rows_test)
+        test, positive_test, weight_test = self._part(rows_test)
 
         def data() -> dict[str, Any]:
             metadata = None if weight is None else {"sample_weight": weight}
@@ -207,21 +219,26 @@ class Validation:
         problem = _core.Problem(positive, weight)
         training = Training(design, problem, self._estimator.fpr_range, threads, proves=False)
 
-        def attributes(model: Model) -> dict[str, Any]:
-            found: dict[str, Any] = self._estimator._attributes(model, Data(None, positive, weight), self._space)
-            return found
+        def attributes(model: Model) -> Any:
+            return self._estimator._attributes(model, Data(None, positive, weight), self._space)
 
         def found(surrogate: str) -> Iterator[Any]:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
             steps = min(self._estimator.max_iter, _MOST_STEPS)
             path = training.path(surrogate, Cs, tol=tol, max_iter=steps, callback=self._check)
             last: SolverResult | None = None
-            for _ in Cs:
+            for column in range(len(Cs)):
                 one = part.subtask("fit")
                 if last is None or not _is_last(last):
                     last = next(path)
                     model = last.model
-                    score = self._partial_auc(model, test) if self._estimator.scoring is None else attributes(model)
+                    held = test.scores(model.vector)
+                    if self._estimator.scoring is None:
+                        score = self._partial_auc(held, positive_test, weight_test)
+                    else:
+                        score = attributes(model)
+                    kept = min(held, model.vector, key=len), middle_of_classes(model.scores, positive, weight)
+                self._kept[surrogate, column, number] = kept
                 yield score
                 one.end(partial(attributes, model))
 
@@ -250,9 +267,8 @@ class Validation:
     def _labels(self, positive: Bool) -> AnyArray:
         return np.asarray(self._estimator.classes_[positive.astype(int)])
 
-    def _partial_auc(self, model: Model, test: tuple[Design, Bool, F64 | None]) -> float:
-        design, positive, weight = test
-        fpr_range, scores = self._estimator.fpr_range, design.scores(model.vector)
+    def _partial_auc(self, scores: F64, positive: Bool, weight: F64 | None) -> float:
+        fpr_range = self._estimator.fpr_range
         return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
 
     def _scored(self, found: list[list[Any]], rows: AnyArray) -> list[list[float]]:

@@ -1,12 +1,12 @@
 """The base of least-squares rankers: data, labels, the fit at given alphas, prediction."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
 from rocmax._checks.training import check_training_data
@@ -52,12 +52,11 @@ class Samples(NamedTuple):
 class LeastSquares(CertificateMixin, KernelRanker):
     """A ranker of one or many labels, linear or with a kernel, fitted by least squares."""
 
-    _pairwise: bool
+    _pairwise = True
 
     def decision_function(self, X: Any) -> F64:
-        check_is_fitted(self)
-        scores = self._scores(self._checked_features(X)) + self.intercept_
-        return np.asarray(scores if self._multilabel else scores[:, 0])
+        scores = super().decision_function(X)
+        return scores if self._multilabel else scores[:, 0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -200,14 +199,18 @@ class LeastSquares(CertificateMixin, KernelRanker):
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # to the last bit those of `predict`
         counted = None if np.all(weight == 1.0) else weight
-        each = zip(scores.T, labels.T, strict=True)
-        self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
+        cuts = [self._cut(Data(f, pos, counted)) for f, pos in zip(scores.T, labels.T, strict=True)]
+        self.intercept_ = np.concatenate([cut["intercept_"] for cut in cuts])
+        self._set("threshold_", [cut["threshold_"] for cut in cuts])
         # Of a linear model it takes products with X, which few models need.
         linear = self._kernel.name == "linear"
         proved = partial(self._proved, data, scores, alphas, None if linear else features)
         self._proof = proved if linear else proved()
         for column in scores.T:
             warn_if_constant(column, "no feature tells the classes apart, or alpha is too large")
+
+    def _set(self, name: str, values: Sequence[Any]) -> None:
+        setattr(self, name, np.array(values) if self._multilabel else values[0])
 
     def _proved(self, data: Samples, scores: F64, alphas: F64, features: Features | None) -> Proof | str:
         """Return the proof: the tangent of the loss at the scores of the model."""

@@ -87,7 +87,9 @@ class PartialAUCSVCCV(CertifiedRanker):
         under the curve over its width).
     selection : {"best", "one-standard-error"}, default="best"
         "one-standard-error" takes the smallest C whose mean score is within one standard error of the best.
-    tol, max_iter, threshold, n_jobs, verbose
+    threshold : str or tuple, default="auto"
+        The rule of ``threshold_``, as in :class:`PartialAUCSVC`, on the held-out scores of the chosen C and surrogate.
+    tol, max_iter, n_jobs, verbose
         As in :class:`PartialAUCSVC`.
 
     Attributes
@@ -206,19 +208,19 @@ class PartialAUCSVCCV(CertifiedRanker):
         n_parts = len(spaces) + bool(rest) + 1
         with whole_fit(self, X, positive, weight, n_subtasks=n_parts) as task:
 
-            def validated(space: Space, names: tuple[str, ...]) -> F64:
+            def validated(found: Validation, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
-                found = self._validation(data, features, space, folds, place, score_params)
                 scores = found.scores(names, Cs, threads, part)
                 part.end()
                 return scores
 
-            every = [validated(space, first) for space in spaces]
+            validations = [self._validation(data, features, space, folds, place, score_params) for space in spaces]
+            every = [validated(one, first) for one in validations]
             width = int(first_best(np.array([scores.mean(axis=0).max() for scores in every])))
-            scores, space = every[width], spaces[width]
+            scores, space, validation = every[width], spaces[width], validations[width]
             if rest:
                 names = first + rest
-                scores = np.concatenate([scores, validated(space, rest)], axis=1)
+                scores = np.concatenate([scores, validated(validation, rest)], axis=1)
                 scores = scores[:, [names.index(name) for name in surrogates]]
             mean = scores.reshape(repeats, -1, *scores.shape[1:]).mean(axis=0)
             self.scores_ = {name: mean[:, k] for k, name in enumerate(surrogates)}
@@ -242,7 +244,13 @@ class PartialAUCSVCCV(CertifiedRanker):
                 steps, space = self._steps(part, data, None), None
                 training = Training(as_design(features), training.problem, fpr_range, threads)
                 result = training.fit(name, self.C_, callback=steps, last=last, **stop)
+            held_out = validation.held_out(name, column)
+            if isinstance(space, Landmarks):  # the folds may be thinned, more so of the larger class
+                share = data.weight_of_classes / held_out.weight_of_classes
+                weights = share[held_out.positive.astype(int)]
+                held_out = held_out._replace(weight=weights * (1.0 if held_out.weight is None else held_out.weight))
             zero, train_scores = self._keep(result, steps, name, data, space)
+            self.threshold_ = self._chosen(held_out, total=float(data.weight_of_classes.sum()))
             if isinstance(space, Landmarks):
                 self.gamma_ = space.kernel.gamma
             part.end(dict)

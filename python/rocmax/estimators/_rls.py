@@ -79,8 +79,6 @@ class AUCRLS(LeastSquares):
     (200,)
     """
 
-    _pairwise = True
-
     alpha: float = 1.0
     _: KW_ONLY
     kernel: Any = "linear"

@@ -16,6 +16,7 @@ from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic
+from rocmax.estimators._base import Data
 from rocmax.estimators._folds import check_folds, groups_of
 from rocmax.estimators._least_squares import LeastSquares, Samples
 from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
@@ -50,6 +51,9 @@ class AUCRLSCV(LeastSquares):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
     confidence_level : float, default=0.95
         Confidence level of ``leave_pair_out_interval_``.
+    threshold : str or tuple, default="auto"
+        The rule of ``threshold_``, as in :class:`AUCRLS`, on the held-out scores of ``alpha_``; with leave-pair-out, on
+        those of leave-one-out.
 
     Attributes
     ----------
@@ -97,8 +101,6 @@ class AUCRLSCV(LeastSquares):
     True
     """
 
-    _pairwise = True
-
     alphas: Any = 50
     _: KW_ONLY
     cv: Any = _LEAVE_PAIR_OUT
@@ -145,57 +147,55 @@ class AUCRLSCV(LeastSquares):
         features = self._features(data.X, data.weight, held_out=True)
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
-        size, results = data.X.shape[0] * min(data.X.shape), []
+        pairs, size, results = is_one_of(self.cv, (_LEAVE_PAIR_OUT,)), data.X.shape[0] * min(data.X.shape), []
         for pos in data.labels.T:
-            folds = (
-                []
-                if is_one_of(self.cv, (_LEAVE_PAIR_OUT,))
-                else list(self._folds(cv, X, pos, data.kept, groups, together))
-            )
-            found = interruptible(size, self._validate_label, features, pos, grid, folds, threads)
-            results.append(found)
-        best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
-        chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])
-        self._set("alphas_", [alphas for alphas, _, _ in results])
-        self._set("cv_auc_", [auc for _, auc, _ in results])
+            folds = np.arange(len(pos))[:, None] if pairs else self._folds(cv, X, pos, data.kept, groups, together)
+            results.append(interruptible(size, self._validate_label, features, pos, grid, list(folds), threads))
+        alphas, aucs, best, errors, held_out = zip(*results, strict=True)
+        chosen, reached = (np.array([of[k] for of, k in zip(all_of, best, strict=True)]) for all_of in (alphas, aucs))
+        self._set("alphas_", alphas)
+        self._set("cv_auc_", aucs)
         self._set("alpha_", list(chosen))
-        if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
-            self._set("leave_pair_out_auc_", [auc[k] for (_, auc, _), k in zip(results, best, strict=True)])
-            intervals = [self._interval(auc[k], error[k]) for (_, auc, error), k in zip(results, best, strict=True)]
-            self._set("leave_pair_out_interval_", intervals)
+        if pairs:
+            self._set("leave_pair_out_auc_", list(reached))
+            self._set("leave_pair_out_interval_", [*map(self._interval, reached, errors)])
         self._solve(data, chosen, features=features)
+        # Scores held out of pairs are measured from the midpoint between the class means, as is `decision_function`.
+        zeros = np.zeros_like(chosen) if self._pairwise else self.intercept_
+        each = zip(held_out, zeros, data.labels.T, strict=True)
+        counted = None if np.all(data.weight == 1.0) else data.weight
+        self._set("threshold_", [self._chosen(Data(held + zero, pos, counted)) for held, zero, pos in each])
         return self
 
-    def _set(self, name: str, values: list[Any]) -> None:
-        setattr(self, name, np.array(values) if self._multilabel else values[0])
-
     def _check_cv(self) -> None:
+        known = hasattr(self.cv, "split") or np.iterable(self.cv)
         if isinstance(self.cv, str | bytes | bytearray):
             known = is_one_of(self.cv, (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT))
-        elif isinstance(self.cv, Integral):
-            known = int(self.cv) >= 2
-        else:
-            known = hasattr(self.cv, "split") or np.iterable(self.cv)
-        if known:
-            return
-        raise ValueError(
-            f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
-            f"list of (train, test), got {shown(self.cv)}"
-        )
+        if not (known or (isinstance(self.cv, Integral) and int(self.cv) >= 2)):
+            raise ValueError(
+                f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
+                f"list of (train, test), got {shown(self.cv)}"
+            )
 
     def _validate_label(
         self, features: Features, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
-    ) -> tuple[F64, F64, F64]:
-        """Return the alphas of one label, their cross-validated AUCs and standard errors (NaN for folds)."""
+    ) -> tuple[F64, F64, int, float, F64]:
+        """Return the alphas of one label, their cross-validated AUCs, and the place of the best.
+
+        And its standard error (NaN for folds), and its held-out scores: with leave-pair-out, those of leave-one-out.
+        """
         alphas = scale(features, pos) * np.logspace(-_DECADES, 0, grid) if isinstance(grid, int) else grid
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)
-            return alphas, outcomes.auc, outcomes.standard_error
+            best = _best(alphas, outcomes.auc)
+            (scores,) = held_out_scores(features, pos, alphas[[best]], folds)
+            return alphas, outcomes.auc, best, outcomes.standard_error[best], scores
         scores = held_out_scores(features, pos, alphas, folds)
         near = TIE * (1.0 + np.abs(scores)) * pos
         each = (scores - near, scores + near)  # pairs within rounding are lost here and won there
         auc = np.mean([[roc_auc_score(pos, s, sample_weight=features.weight) for s in way] for way in each], axis=0)
-        return alphas, auc, np.full(len(alphas), np.nan)
+        best = _best(alphas, auc)
+        return alphas, auc, best, np.nan, scores[best]
 
     def _together(self, data: Samples, groups: AnyArray | None) -> AnyArray | None:
         """Return the number of the cluster of each sample kept, or None: groups, or equal rows, of which it warns."""

@@ -1,4 +1,4 @@
-"""The threshold of ``predict``, chosen on the training scores."""
+"""The zero of the scores, and the threshold of ``predict``."""
 
 from typing import Any
 
@@ -23,15 +23,6 @@ def check_threshold(threshold: Any) -> Rule | None:
     raise no_rule(threshold, "'auto',")
 
 
-def rule_of_part(threshold: Any, total: float) -> Any:
-    """Return the rule for a part of `total` training samples: a number of alerts becomes a share."""
-    rule = check_threshold(threshold)
-    if rule is None or rule.name != "alerts" or rule.number < 1:
-        return threshold
-    check_budget(rule, total)
-    return "alerts", min(rule.number / total, float(np.nextafter(1.0, 0.0)))
-
-
 def choose_threshold(
     scores: F64,
     positive: Bool,
@@ -39,20 +30,25 @@ def choose_threshold(
     weight: F64 | None = None,
     fpr_range: tuple[float, float] = _FULL,
     noise: float = 0.0,
+    total: float | None = None,
 ) -> float:
-    """Return t such that predicting positive for score > t follows the rule on these scores; O(N log N).
+    """Return t such that predicting positive for score >= t follows the rule on these scores; O(N log N).
 
     The rules are those of :func:`rocmax.metrics.operating_point`; "auto" is "eer" on the full range, else ("fpr",
     high). All but "midpoint" return the middle of two neighbouring distinct scores, or a threshold beyond all scores.
-    Scores that differ by rounding, or by `noise`, fall on the same side. Samples of weight 0 are ignored.
+    Scores that differ by rounding, or by `noise`, fall on the same side. Samples of weight 0 are ignored. A number of
+    alerts is for a `total` of samples, if it is given.
     """
     rule = check_threshold(threshold) or (Rule("eer") if fpr_range == _FULL else Rule("fpr", fpr_range[1]))
+    if total is not None and rule.counts:
+        check_budget(rule, total)
+        rule = rule._replace(number=min(rule.number / total, float(np.nextafter(1.0, 0.0))))
     if weight is not None:
         kept = weight > 0
         scores, positive, weight = scores[kept], positive[kept], weight[kept]
     if rule.name == "midpoint":
         middle, low, high = chosen(rule, scores, positive, weight), scores[positive].min(), scores[~positive].max()
-        return float(high) if high < low <= middle else middle  # no number lies between neighbours
+        return float(low) if middle <= high < low else middle  # no number lies between neighbours
     rounding = max(noise, _ROUNDINGS * float(np.finfo(np.float64).eps * np.abs(scores).max()))
     tie = min(rounding, close(scores))
     lower, upper = _ends(scores, scores, positive, rule, weight)
@@ -61,15 +57,25 @@ def choose_threshold(
     if lower == -np.inf:
         return float(np.nextafter(upper - rounding, -np.inf))
     if upper == np.inf:
-        return lower + rounding
+        return float(np.nextafter(lower + rounding, np.inf))
     middle = lower / 2 + upper / 2
-    return middle if middle < upper else lower
+    return middle if middle > lower else upper
 
 
 def _ends(scores: F64, merged: F64, positive: Bool, rule: Rule, weight: F64 | None) -> tuple[float, float]:
     """Return the highest score predicted negative and the lowest predicted positive, by a cut of merged scores."""
     above = merged >= chosen(rule, merged, positive, weight)
     return float(scores[~above].max(initial=-np.inf)), float(scores[above].min(initial=np.inf))
+
+
+def middle_of_classes(scores: F64, positive: Bool, weight: F64 | None = None) -> float:
+    """Return the midpoint between the class means, which does not depend on the share of positives."""
+    total = 0.0
+    for of in (positive, ~positive):
+        own = of if weight is None else of & (weight > 0)  # zeros would change how sums round
+        share = np.ones(np.count_nonzero(own)) if weight is None else weight[own]
+        total += float(np.sum(scores[own] * (share / share.sum() / 2)))
+    return total
 
 
 def close(scores: F64) -> float:

@@ -39,7 +39,7 @@ class AUCSplitTree(PaperRanker):
         Total weights of the positives and of the negatives in each node; the root is the first.
     feature_ : ndarray of shape (n_nodes,)
         The feature that splits each node; -1 for a leaf.
-    threshold_ : ndarray of shape (n_nodes,)
+    cut_ : ndarray of shape (n_nodes,)
         Samples whose value exceeds it go right.
     left_, right_ : ndarray of shape (n_nodes,)
         The children; 0 for a leaf.
@@ -78,7 +78,7 @@ class AUCSplitTree(PaperRanker):
     def _learn(self, data: Data, leaf: float, depth: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 30)
         found = _core.split_tree(_core.Problem(labels, weights), by_column(samples), leaf, depth, threads)
-        self.pos_, self.neg_, self.feature_, self.threshold_, self.left_, self.right_ = found
+        self.pos_, self.neg_, self.feature_, self.cut_, self.left_, self.right_ = found
 
     def _scores(self, X: Any) -> F64:
         at = np.zeros(X.shape[0], dtype=np.intp)
@@ -86,6 +86,6 @@ class AUCSplitTree(PaperRanker):
         while len(going := going[self.feature_[at[going]] >= 0]):
             node = at[going]
             values = np.asarray(X)[going, self.feature_[node]]
-            at[going] = np.where(values > self.threshold_[node], self.right_[node], self.left_[node])
+            at[going] = np.where(values > self.cut_[node], self.right_[node], self.left_[node])
         share = (self.pos_ + 1.0) / (self.pos_ + self.neg_ + 2.0)
         return np.asarray(share[at])

@@ -39,7 +39,7 @@ class PaperRanker(Ranker):
         self._require_storage(X)
         data = self._validated(X, y, sample_weight)
         self._learn(data, *parameters)
-        warn_if_constant(self._set_threshold(*data))
+        warn_if_constant(self._set_threshold(data))
         return self
 
     def _checked(self) -> tuple[Any, ...]:

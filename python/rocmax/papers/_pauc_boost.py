@@ -41,7 +41,7 @@ class PAUCBoost(PaperRanker):
     ----------
     feature_ : ndarray of shape (n_rounds,)
         The feature of each stump.
-    threshold_ : ndarray of shape (n_rounds,)
+    cut_ : ndarray of shape (n_rounds,)
         theta of each stump.
     coef_ : ndarray of shape (n_rounds,)
         beta of each stump.
@@ -108,12 +108,12 @@ class PAUCBoost(PaperRanker):
         self.feature_, bins, self.coef_, before, after = _core.partial_boost(
             problem, codes, n_bins, low, high, n_estimators, threads
         )
-        self.threshold_ = np.array([cuts[k][b - 1] for k, b in zip(self.feature_, bins, strict=True)], dtype=np.float64)
+        self.cut_ = np.array([cuts[k][b - 1] for k, b in zip(self.feature_, bins, strict=True)], dtype=np.float64)
         self.history_ = {"before": before, "after": after}
 
     def _scores(self, X: Any) -> F64:
         missing = np.zeros(len(self.feature_), dtype=bool)
-        return sum_of_stumps(X, self.feature_, self.threshold_, self.coef_, missing)
+        return sum_of_stumps(X, self.feature_, self.cut_, self.coef_, missing)
 
 
 def _cuts(values: AnyArray, weight: F64 | None, n_cuts: int) -> F64:

@@ -36,7 +36,7 @@ class RankBoost(PaperRanker):
     ----------
     feature_ : ndarray of shape (n_rounds,)
         The feature of each stump.
-    threshold_ : ndarray of shape (n_rounds,)
+    cut_ : ndarray of shape (n_rounds,)
         theta of each stump; -inf separates samples with a value from those without.
     missing_above_ : ndarray of shape (n_rounds,)
         h of samples whose value is missing.
@@ -90,8 +90,8 @@ class RankBoost(PaperRanker):
         else:
             values = by_column(samples)
         found = _core.rank_boost(_core.Problem(labels, weights), values, lists, n_estimators, threads)
-        self.feature_, self.threshold_, self.missing_above_, self.coef_, self.edge_ = found
+        self.feature_, self.cut_, self.missing_above_, self.coef_, self.edge_ = found
         self.bound_ = float(np.prod(np.sqrt(np.maximum(1.0 - self.edge_**2, 0.0))))
 
     def _scores(self, X: Any) -> F64:
-        return sum_of_stumps(X, self.feature_, self.threshold_, self.coef_, self.missing_above_)
+        return sum_of_stumps(X, self.feature_, self.cut_, self.coef_, self.missing_above_)

@@ -120,7 +120,7 @@ class TwoNormSVC(KernelRanker):
         coefs = np.zeros(n)
         coefs[svc.support_] = svc.dual_coef_[0]
         self.dual_coef_ = coefs[None]
-        self.intercept_ = np.array(svc.intercept_, dtype=np.float64)
+        self.intercept_, self.threshold_ = np.array(svc.intercept_, dtype=np.float64), 0.0
         self.support_ = np.asarray(svc.support_, dtype=np.intp)
         if self._kernel.name == "linear":
             self.coef_ = as_design(X).adjoint(self.dual_coef_)
@@ -197,10 +197,6 @@ def _require_definite(gram: F64) -> None:
 
 def _hashes(X: Any) -> list[bytes]:
     """Return the bytes of each row as float64."""
-    if hasattr(X, "toarray"):
-        return [_bytes(X[row : row + 1].toarray()) for row in range(X.shape[0])]
-    return [_bytes(row) for row in X]
-
-
-def _bytes(row: Any) -> bytes:
-    return bytes((np.asarray(row, dtype=np.float64) + 0.0).tobytes())
+    rows = (X[k : k + 1] for k in range(X.shape[0]))
+    dense = (row.toarray() if hasattr(row, "toarray") else row for row in rows)
+    return [(np.asarray(row, dtype=np.float64) + 0.0).tobytes() for row in dense]
