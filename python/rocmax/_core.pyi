@@ -1,5 +1,6 @@
 """What the extension module offers; documented in `rocmax-core` and in the Python package."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +10,8 @@ from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
     "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
-    "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "covariance", "curve_points",
+    "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "conjugate", "covariance",
+    "curve_points",
     "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "newton_step", "pair_loss", "partial_boost",
     "permuted_distances", "pool_bins", "rank_boost", "split_tree",
 ]  # fmt: skip
@@ -242,5 +244,8 @@ def newton_step(
     pull: tuple[NDArray[np.intp], F64] | tuple[Curvature, float],
     gradient: F64,
     until: tuple[float, int],
+) -> F64: ...
+def conjugate(
+    gradient: F64, until: tuple[float, int], product: Callable[[F64], F64], inner: Callable[[F64, F64], float]
 ) -> F64: ...
 def minimise_on_simplex(gram: F64, gain: F64, total: float, start: F64, tol: float) -> F64: ...

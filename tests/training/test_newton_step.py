@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import fresh
 from rocmax import PartialAUCSVC, _core
 from rocmax._runtime.settings import using
-from rocmax.designs import KernelDesign, SubsetDesign, as_design
+from rocmax.designs import KernelDesign, SubsetDesign, as_design, conjugate
 from rocmax.designs._linear import DenseDesign
 from rocmax.risks import Tight
 from rocmax.solvers._steps import Scaled, Springs, solve
@@ -122,6 +122,45 @@ def test_a_step_ends_at_the_residual_or_at_the_last_product():
     along = as_design(X).newton_step(pull.rows, pull, gradient, (0.0, 1))
     np.testing.assert_allclose(along, -gradient * (gradient @ gradient) / (gradient @ hessian @ gradient))
     assert not as_design(X).newton_step(pull.rows, pull, gradient, (0.0, 0)).any()
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 1e8])
+@pytest.mark.parametrize("dim", [1, 3, 10])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_steps_end_where_rounding_wins(stiffness, dim, repeated):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, coefs = rng.standard_normal((N, dim))[np.arange(N) // (6 if repeated else 1)], rng.standard_normal(N)
+        pull = springs((1, 9, 30)[seed % 3], rng, 20, 15)
+        pull = Springs(pull.rows, pull.core[0], stiffness * pull.core[1])
+        hessian, gradient = np.eye(dim) + pull.matrix(X[pull.rows]), coefs @ X
+        exact, kernel = -np.linalg.solve(hessian, gradient), KernelDesign(X @ X.T)
+        of_kernel = kernel.newton_step(pull.rows, pull, kernel.adjoint(coefs[None])[0], (0.0, 1000))[:N] @ X
+        of_features = as_design(X).newton_step(pull.rows, pull, gradient, (0.0, 1000))
+        # Inner products of a kernel are sums over pairs of rows, which cancel.
+        for step, accuracy in ((of_kernel, 0.1 if stiffness > 1.0 else 1e-6), (of_features, 1e-6)):
+            off = step - exact
+            assert np.sqrt(off @ hessian @ off) <= accuracy * np.sqrt(exact @ hessian @ exact)
+            assert np.linalg.norm(hessian @ step + gradient) <= 10 * accuracy * np.linalg.norm(gradient)
+
+
+def test_a_residual_of_0_takes_few_products_and_an_error_of_a_product_is_passed_on():
+    class Counted(Springs):
+        products = 0
+
+        def __call__(self, change):
+            self.products += 1
+            return super().__call__(change) if self.products < 80 else int("none")
+
+    rng = np.random.default_rng(8)
+    made = springs(1, rng, 20, 15)
+    pull, X = Counted(made.rows, *made.core), features(3)
+    step = conjugate(pull, as_design(X[pull.rows]), np.ones(3), 0.0, 1000)
+    np.testing.assert_allclose(step, -np.linalg.solve(np.eye(3) + pull.matrix(X[pull.rows]), np.ones(3)), rtol=1e-12)
+    assert pull.products < 80
+    pull.products = 80
+    with pytest.raises(ValueError, match="invalid literal"):
+        conjugate(pull, as_design(X[pull.rows]), np.ones(3), 0.0, 1000)
 
 
 def test_rows_of_a_design_and_the_layout_do_not_change_a_bit():

@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 
@@ -87,18 +88,8 @@ def inner(design: Design, u: F64, v: F64) -> float:
 
 def conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps: int) -> F64:
     """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
-    found, left, direction = np.zeros_like(gradient), -gradient, -gradient
-    now = first = inner(sample, left, left)
-    for _ in range(steps):
-        if now <= residual**2 * first:
-            break
-        image = direction + sample.adjoint([pull(sample.scores(direction))])[0]
-        curvature = inner(sample, direction, image)
-        if not 0.0 < curvature < np.inf:
-            break
-        length = now / curvature
-        found = found + length * direction
-        left = left - length * image
-        before, now = now, inner(sample, left, left)
-        direction = left + (now / before) * direction
-    return found
+
+    def product(vector: F64) -> F64:
+        return sample.adjoint([pull(sample.scores(vector))])[0]
+
+    return _core.conjugate(gradient, (residual, steps), product, lambda u, v: inner(sample, u, v))

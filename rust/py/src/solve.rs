@@ -1,9 +1,13 @@
 //! Bindings of `rocmax_core::solve`.
 
+use std::cell::Cell;
+
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use rocmax_core::Error;
 use rocmax_core::solve::{self, Cross, Curved, Features, Side};
 
+use crate::error;
 use crate::gate::{self, Need};
 use crate::risk::Curvature;
 
@@ -167,4 +171,37 @@ pub(crate) fn newton_step<'py>(
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });
     Ok(step?.into_pyarray(py))
+}
+
+/// A solution of `(I + H) step = -gradient` by a product with H and an inner product of Python, both of arrays; see
+/// `rocmax_core::solve::conjugate`. The loop itself takes no time, and so it keeps the interpreter.
+#[pyfunction]
+pub(crate) fn conjugate<'py>(
+    py: Python<'py>,
+    gradient: Column<'py>,
+    until: (f64, usize),
+    product: Bound<'py, PyAny>,
+    inner: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let raised = Cell::new(None);
+    let stop = |error: PyErr| {
+        raised.set(Some(error));
+        Error::Interrupted
+    };
+    let array = |vector: &[f64]| PyArray1::from_slice(py, vector);
+    let step = solve::conjugate(
+        gradient.as_slice()?,
+        until,
+        |vector| {
+            let pulled = product
+                .call1((array(vector),))
+                .and_then(|found| Ok(found.extract::<Column<'py>>()?.as_slice()?.to_vec()));
+            pulled.map_err(stop)
+        },
+        |x, y| inner.call1((array(x), array(y))).and_then(|found| found.extract()).map_err(stop),
+    );
+    match raised.take() {
+        Some(error) => Err(error),
+        None => Ok(step.map_err(error::to_python)?.into_pyarray(py)),
+    }
 }

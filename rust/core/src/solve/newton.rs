@@ -9,6 +9,11 @@ use crate::{Ctx, Error, Result};
 /// Springs of whole groups that share a pass over dense rows, which stay in the cache between scores and product.
 const BATCH: usize = 16;
 
+/// Conjugate gradients look at the true residual after so many products, and go on if the function that they minimise
+/// has fallen by this share. Rounding of kernels alone moves it by 1e-6.
+const CHECKED: usize = 16;
+const GAIN: f64 = 1e-3;
+
 /// The curvature H of a risk, over the scores of some samples.
 #[derive(Clone, Copy)]
 pub enum Curved<'a> {
@@ -142,8 +147,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by
-/// conjugate gradients. H is over the given rows of the features. O(stored values) a product; of dense features, in memory
-/// the mean row of each large group of springs: at most 1/16 of the rows.
+/// [`conjugate`] gradients. H is over the given rows of the features. O(stored values) a product; of dense features, in
+/// memory the mean row of each large group of springs: at most 1/16 of the rows.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is a row for each spring; those of the product with H; [`Error::Interrupted`].
@@ -152,26 +157,48 @@ pub fn newton_step<T: Number>(
     rows: &[usize],
     curved: Curved<'_>,
     gradient: &[f64],
-    (residual, products): (f64, usize),
+    until: (f64, usize),
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
     if let Curved::Springs(_, stiffness) = curved {
         Error::check_len("stiffness", rows.len(), stiffness.len())?;
     }
     let mut curvature_of = Products { features, rows, curved, means: vec![] };
+    let product = |vector: &[f64]| {
+        ctx.check()?;
+        curvature_of.of(vector, ctx)
+    };
+    conjugate(gradient, until, product, |x, y| Ok(dot(x, y)))
+}
+
+/// A solution of `(I + H) step = -gradient`, H positive semidefinite, by conjugate gradients: to a residual relative to
+/// the gradient, or until so many products with H. The vectors may have any inner product.
+///
+/// Rounding may win before: residuals that are updated from step to step then grow without limit. So every 16 products
+/// one more finds the true residual. If neither it nor the quadratic function that the steps minimise has fallen, the
+/// best step at such a point is returned. Residuals alone would end too early: those of exact steps may rise at first.
+///
+/// # Errors
+/// Those of the product and the inner product.
+pub fn conjugate(
+    gradient: &[f64],
+    (residual, products): (f64, usize),
+    mut product: impl FnMut(&[f64]) -> Result<Vec<f64>>,
+    mut inner: impl FnMut(&[f64], &[f64]) -> Result<f64>,
+) -> Result<Vec<f64>> {
     let mut step = vec![0.0; gradient.len()];
     let mut left: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut direction = left.clone();
-    let first = dot(&left, &left);
-    let mut now = first;
-    for _ in 0..products {
-        ctx.check()?;
+    let first = inner(&left, &left)?;
+    let (mut now, mut best, mut least, mut lowest) = (first, step.clone(), first, 0.0);
+    for done in 1..=products {
         if now <= residual * residual * first {
             break;
         }
-        let pulled = curvature_of.of(&direction, ctx)?;
-        let curvature = dot(&direction, &direction) + dot(&direction, &pulled);
-        if !(0.0 < curvature && curvature < f64::INFINITY) {
+        let pulled = product(&direction)?;
+        let curvature = inner(&direction, &direction)? + inner(&direction, &pulled)?;
+        // H lengthens no step: but for rounding, the curvature is at least the squared residual.
+        if !(0.5 * now < curvature && curvature < f64::INFINITY) {
             break;
         }
         let length = now / curvature;
@@ -179,9 +206,20 @@ pub fn newton_step<T: Number>(
             *step += length * d;
             *left -= length * (d + p);
         }
-        let before = std::mem::replace(&mut now, dot(&left, &left));
+        let before = std::mem::replace(&mut now, inner(&left, &left)?);
         let kept = now / before;
         direction.iter_mut().zip(&left).for_each(|(d, left)| *d = left + kept * *d);
+        if done % CHECKED == 0 {
+            let pulled = product(&step)?;
+            let off: Vec<f64> = gradient.iter().zip(&step).zip(&pulled).map(|((g, s), p)| g + s + p).collect();
+            let both: Vec<f64> = gradient.iter().zip(&off).map(|(g, off)| g + off).collect();
+            let (square, value) = (inner(&off, &off)?, 0.5 * inner(&step, &both)?);
+            if !(square < least || value < (1.0 + GAIN) * lowest) {
+                return Ok(best);
+            }
+            best.clone_from(&step);
+            (least, lowest) = (least.min(square), lowest.min(value));
+        }
     }
     Ok(step)
 }

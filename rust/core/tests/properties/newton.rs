@@ -1,7 +1,7 @@
 //! Newton steps and sums over a few rows, against dense equations sum by sum.
 
 use proptest::prelude::*;
-use rocmax_core::solve::{Curved, Features, adjoint, newton_step};
+use rocmax_core::solve::{Curved, Features, adjoint, conjugate, newton_step};
 use rocmax_core::{Ctx, Error};
 
 /// Dense and sparse features of some rows, their springs, and a gradient.
@@ -121,6 +121,23 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     assert_eq!(adjoint(features, &rows, &[1.0; 2], 2, &stopped), Err(Error::Interrupted));
     let wrong = adjoint(features, &rows, &[1.0], 2, &Ctx::serial());
     assert_eq!(wrong, Err(Error::Length { name: "coefs", expected: 2, got: 1 }));
+}
+
+#[test]
+fn gradients_end_where_rounding_wins() {
+    // Inner products in single precision, and a curvature from 1 to 1e6: far from the residual that is asked for.
+    let gradient = [1.0; 40];
+    let mut products = 0;
+    let product = |v: &[f64]| {
+        products += 1;
+        Ok(v.iter().enumerate().map(|(k, x)| x * (1e6f64.powf(k as f64 / 39.0) - 1.0)).collect())
+    };
+    let rough = |x: &[f64], y: &[f64]| Ok(x.iter().zip(y).map(|(x, y)| (x * y) as f32).sum::<f32>().into());
+    let step = conjugate(&gradient, (0.0, 100_000), product, rough).unwrap();
+    for (k, step) in step.iter().enumerate() {
+        assert!((step * 1e6f64.powf(k as f64 / 39.0) + 1.0).abs() < 1e-3);
+    }
+    assert!(products < 2000, "{products}");
 }
 
 #[test]
