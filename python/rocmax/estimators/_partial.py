@@ -90,7 +90,8 @@ class PartialAUCSVC(Machine):
     [3]_), under "What is minimised".
 
     "ramp", and "hinge" on ranges above 0, may have many local minima. The returned model minimises a convex majorant of
-    the objective, to the accuracy `dual_gap_`. The majorant leaves out the negatives above the range, and equals the
+    the objective, to the accuracy `dual_gap_`, which does not compare minima: another may be half as high, and the last
+    digits of a product may decide between them. The majorant leaves out the negatives above the range, and equals the
     objective at every multiple of the model: no multiple is better by more than the gap. For "hinge", no model is that
     leaves the same negatives above the range. With up to 20 features, the fit also tries 8 random choices of these
     negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and `history_`

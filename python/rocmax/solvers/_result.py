@@ -51,8 +51,8 @@ class SolverResult:
     None if they were not kept. Of a risk that is not convex they are those of the last convex step, `before` the scores
     at which it linearises the concave part, and `tilt` the coefficients of that part, None if there is none. `offset`
     is the average of the offsets of the cuts, less that of the concave part. `tangent` are the scores of the minimiser
-    of the average of the cuts, if they were computed. `status` is why the last minimisation ended: "converged",
-    "max_iter", "stalled" (no step gains any more), "enough".
+    of the average of the cuts, if they were computed. `status` is why the last minimisation, of a majorant if the
+    risk is not convex, ended: "converged" (to `tol`), "max_iter", "stalled" (no step gains any more), "enough".
     """
 
     model: Model
