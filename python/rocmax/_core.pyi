@@ -13,7 +13,7 @@ __all__ = [
     "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "conjugate", "covariance",
     "curve_points",
     "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "newton_step", "pair_loss", "partial_boost",
-    "permuted_distances", "pool_bins", "rank_boost", "split_tree",
+    "permuted_distances", "pool_bins", "rank_boost", "scores", "split_tree",
 ]  # fmt: skip
 __version__: str
 
@@ -235,6 +235,9 @@ def leave_pair_out(
     tau: float,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
+def scores(
+    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]], rows: NDArray[np.intp], vector: F64
+) -> F64: ...
 def adjoint(
     features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]], rows: NDArray[np.intp], coefs: F64, dim: int
 ) -> F64: ...

@@ -1,5 +1,6 @@
 """One contract, every storage: the same products, the same models, no more memory than promised."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -260,3 +261,23 @@ def test_kernel_products_of_few_samples_are_those_of_all(dtype, used):
     found = KernelDesign(matrix).adjoint(coefs)
     np.testing.assert_array_equal(found[:, :300], coefs)
     np.testing.assert_allclose(found[:, 300:], coefs @ matrix.astype(np.float64), rtol=1e-12, atol=1e-10)
+
+
+BITS = """
+import numpy as np
+from rocmax import PartialAUCSVC
+rng = np.random.default_rng(0)
+y = np.arange(900) % 5 == 0
+X = rng.standard_normal((900, 40)) + 0.3 * y[:, None]
+fits = [PartialAUCSVC((low, 0.3), surrogate=name, C=300.0).fit(X, y) for name, low in (("tight", 0.0), ("ramp", 0.1))]
+found = [fit.coef_.tobytes().hex() for fit in fits]
+"""
+
+
+def test_kernels_of_the_blas_change_no_digit_of_a_fit():
+    here = {}
+    exec(BITS, here)
+    environment = {**os.environ, "OPENBLAS_CORETYPE": "Prescott"}
+    command = [sys.executable, "-c", BITS + "print(*found)"]
+    there = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert there.split() == here["found"]

@@ -45,7 +45,8 @@ class Design:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         """Return the inner products between the rows of u and the rows of v: shape (k, l)."""
-        return u @ v.T
+        u, every = np.ascontiguousarray(u), np.arange(len(u))
+        return np.stack([_core.scores(u, every, one) for one in np.ascontiguousarray(v)], axis=1)
 
     def rows(self, index: Rows, /) -> "Design | None":
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""

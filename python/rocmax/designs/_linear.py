@@ -38,7 +38,9 @@ class DenseDesign(_LinearDesign):
     """A two-dimensional ndarray; float32 features are multiplied as float32, copied up only for accurate products.
 
     Each product is one pass over X in blocks; an adjoint of few samples reads their rows only. Blocks in another layout
-    are copied one at a time: equal values have equal products, to the bit.
+    are copied one at a time: equal values have equal products, to the bit. The core multiplies if X is not large: where
+    the risk is not convex, the last digits may decide which minimum is reached, and those of a BLAS depend on the
+    processor.
     """
 
     _X: AnyArray
@@ -50,6 +52,8 @@ class DenseDesign(_LinearDesign):
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
         # Whether the core reads rows of X.
         self._in_memory = origin is None and type(X) is np.ndarray
+        # Whether it makes all products.
+        self._in_core = self._in_memory and X.size <= settings().core_product
 
     def accurate(self, *, shifted: bool = True) -> "DenseDesign":
         origin = rough_mean(some_rows(self._X, SOME)) * shifted
@@ -66,6 +70,8 @@ class DenseDesign(_LinearDesign):
         return gram, total
 
     def scores(self, vector: F64, /) -> F64:
+        if self._in_core:
+            return _core.scores(*self._read(np.arange(self.n_samples)), vector)
         scores = np.empty(self.n_samples)
         for rows, columns, block in self._tiles():
             part = block @ vector[columns].astype(block.dtype, copy=False)
@@ -74,9 +80,9 @@ class DenseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         large, vectors = self._X.size > settings().small_product, np.zeros((len(coefs), self.dim))
-        if large and self._in_memory:
+        if self._in_memory:
             used = _used(coefs)
-            if len(used) <= _FEW * self.n_samples:
+            if self._in_core or len(used) <= _FEW * self.n_samples:
                 for some in slices(len(used), _COPIED // self.dim):
                     features, places = self._read(used[some])
                     vectors += [_core.adjoint(features, places, coef[used[some]], self.dim) for coef in coefs]

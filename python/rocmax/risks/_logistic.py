@@ -37,17 +37,17 @@ class _LogisticOracle(OwnOracle):
         self._sign = np.where(positive, 1.0, -1.0)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
         self._inverse = np.divide(1.0, self._share, out=np.zeros(len(positive)), where=self._share > 0)
-        self._level = float(logit(self._share @ positive))
+        self._level = float(logit((self._share * positive).sum()))
 
     def __call__(self, scores: F64, /) -> Evaluation:
         """Evaluate the risk; O(N) a step of Newton's method for the intercept, and the partial AUC."""
         partial_auc = super().__call__(scores).partial_auc
         shifted = scores + self._intercept(scores)
-        value = float(self._share @ np.logaddexp(0.0, -self._sign * shifted))
+        value = float((self._share * np.logaddexp(0.0, -self._sign * shifted)).sum())
         coef = self._slopes(shifted)
         missed = np.abs(coef)
         coef -= missed * (coef.sum() / max(missed.sum(), _LEAST))  # zero up to the accuracy of the intercept
-        return Evaluation(value, coef, partial_auc, value - float(coef @ shifted))
+        return Evaluation(value, coef, partial_auc, value - float((coef * shifted).sum()))
 
     def stiffness(self, found: Evaluation) -> F64:
         """Return w_i p_i (1 - p_i) / sum_i w_i, p the probabilities; O(N)."""
@@ -61,14 +61,14 @@ class _LogisticOracle(OwnOracle):
     def _intercept(self, scores: F64) -> float:
         """Return the b at which the slopes sum to 0, by Newton's method with bisection."""
         low, high = self._level - float(scores.max()), self._level - float(scores.min())
-        b = self._level - float(self._share @ scores)
+        b = self._level - float((self._share * scores).sum())
         for _ in range(_MAX_STEPS):
             slopes = self._slopes(scores + b)
             missed, excess = np.abs(slopes), float(slopes.sum())
             if abs(excess) <= _INTERCEPT_TOL * missed.sum() or high - low <= _INTERCEPT_TOL * (abs(low) + abs(high)):
                 break
             low, high = (low, b) if excess > 0 else (b, high)
-            slope = float(missed @ (1.0 - missed * self._inverse))
+            slope = float((missed * (1.0 - missed * self._inverse)).sum())
             newton = b - excess / slope if slope > 0 else np.inf
             b = newton if low < newton < high else 0.5 * (low + high)
         return b

@@ -163,7 +163,7 @@ class Envelope:
     def moved(self, found: Found) -> float:
         """Return half the squared change of the multipliers, in the metric of the penalty."""
         moves = found.multipliers - self.multipliers
-        squares = (move @ (move / of_samples) for move, of_samples in zip(moves, self._of_samples, strict=True))
+        squares = ((move * (move / of_samples)).sum() for move, of_samples in zip(moves, self._of_samples, strict=True))
         return 0.5 * float(sum(squares)) / self.penalty
 
     def update(self, found: Found, steps: int) -> None:

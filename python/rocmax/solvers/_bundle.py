@@ -54,7 +54,7 @@ class Bundle:
     @property
     def constant(self) -> float:
         """Return the sum of the offsets, each times its weight."""
-        return float(self.weights @ self._offsets)
+        return float((self.weights * self._offsets).sum())
 
     def add(self, offsets: F64, vectors: F64, coefs: Sequence[F64 | None]) -> None:
         """Add cuts; offsets of shape (k,), vectors of shape (k, dim), k arrays of shape (n_samples,)."""
@@ -105,11 +105,12 @@ class Bundle:
         except ValueError:  # a NaN: from a negative squared length, or because X is too large
             self.require_definite()
             raise
-        vector = -(self.weights @ self.vectors)
+        used = np.flatnonzero(self.weights)
+        vector = -_core.adjoint(self.vectors, used, self.weights[used], self._design.dim)
         if tilt.vector is not None:
             vector += C * tilt.vector
         norm = inner(self._design, vector, vector)
-        return vector, float(self.weights @ self._offsets) - 0.5 * norm - C * tilt.offset
+        return vector, self.constant - 0.5 * norm - C * tilt.offset
 
     def require_definite(self) -> None:
         """Raise if the cuts show that the kernel is not positive semidefinite: no bound holds then."""

@@ -8,7 +8,6 @@ from math import sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from rocmax import _core
 from rocmax._runtime.settings import settings
@@ -27,8 +26,8 @@ _LEVEL = 1e-3
 # The features of samples with springs are copied up to so many samples or this share of all. A copy takes as long as
 # two or three products: if X is large, nearly all samples are not copied.
 _COPIED, _SHARE, _NEARLY_ALL = 4000, 0.5, 0.8
-# Newton's equations are solved exactly up to so many feature values of these samples, else by at most so many products.
-_ENTRIES, _CG_STEPS = 1 << 20, 50
+# Newton's equations of springs are solved by at most so many products.
+_CG_STEPS = 50
 # The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # The rounding of a smoothed cut, relative to the squared spread of the scores over the width.
@@ -87,7 +86,7 @@ class Ray:
 
     def change(self, coef: F64) -> float:
         """Return the derivative of coef . scores along the ray."""
-        return float(coef @ self._change)
+        return float((coef * self._change).sum())
 
 
 def search(
@@ -169,7 +168,7 @@ def lengthened(
     if value - 0.5 * model.norm > _SEPARATED * value:
         return model, value, found
     ray = Ray(objective, model, 2.0 * model.vector, model.scores)  # away from zero
-    slope = ray.slope(0.0, float(found.coef @ model.scores))
+    slope = ray.slope(0.0, float((found.coef * model.scores).sum()))
     if slope >= 0:
         return model, value, found
     lowest = search(ray.point, Point(0.0, value, slope), ray.curvature, tol=tol)
@@ -224,18 +223,11 @@ class Scaled(NamedTuple):
 
 
 def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F64:
-    """Solve (I + H) step = -gradient, H from springs: exactly if it is small, else to a residual."""
-    rows = springs.rows
-    if design.dim <= settings().exact_newton and design.dim * len(rows) <= _ENTRIES:
-        features = _sample(design, rows).features()
-        if features is not None:
-            hessian = springs.matrix(features)
-            hessian.flat[:: design.dim + 1] += 1.0
-            _, step, failed = dposv(hessian, -gradient)
-            if not failed and gradient @ step < 0:  # strong springs may hide the identity
-                return np.asarray(step)
-    found = design.newton_step(rows, springs, gradient, (residual, _CG_STEPS))
-    return conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
+    """Solve (I + H) step = -gradient, H from springs, to a residual."""
+    found = design.newton_step(springs.rows, springs, gradient, (residual, _CG_STEPS))
+    if found is not None:
+        return found
+    return conjugate(springs, _sample(design, springs.rows), gradient, residual, _CG_STEPS)
 
 
 def _sample(design: Design, rows: Rows) -> Design:

@@ -115,6 +115,21 @@ fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
     Ok(rows.as_slice()?.iter().map(|&row| row as usize).collect())
 }
 
+/// The product of each of some rows with a vector; see `rocmax_core::solve::scores`.
+#[pyfunction]
+pub(crate) fn scores<'py>(
+    py: Python<'py>,
+    features: Matrix<'py>,
+    rows: PyReadonlyArray1<'py, isize>,
+    vector: Column<'py>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (rows, vector) = (&indices(&rows)?[..], vector.as_slice()?);
+    let found = with_features!(&features, all => {
+        gate::enter(py, 1, need(all, rows, vector.len(), 0.0), |ctx| solve::scores(all, rows, vector, ctx))
+    });
+    Ok(found?.into_pyarray(py))
+}
+
 /// The sum of some rows, each times a coefficient; see `rocmax_core::solve::adjoint`.
 #[pyfunction]
 pub(crate) fn adjoint<'py>(

@@ -97,6 +97,20 @@ impl<T: Number> Features<'_, T> {
     }
 }
 
+/// The product of each of some rows with a vector. O(stored values of these rows).
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub fn scores<T: Number>(features: Features<'_, T>, rows: &[usize], vector: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+    let (vector, mut scores) = (numbers::<T>(vector), vec![0.0; rows.len()]);
+    for (rows, scores) in rows.chunks(LOOK).zip(scores.chunks_mut(LOOK)) {
+        ctx.check()?;
+        let vector = &vector[..];
+        fast!({ features.scores(rows, vector, scores) });
+    }
+    Ok(scores)
+}
+
 /// The sum of some rows of `dim` features, each times a coefficient. O(stored values of these rows).
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Newton steps and sums over a few rows, against dense equations sum by sum.
 
 use proptest::prelude::*;
-use rocmax_core::solve::{Curved, Features, adjoint, conjugate, newton_step};
+use rocmax_core::solve::{Curved, Features, adjoint, conjugate, newton_step, scores};
 use rocmax_core::{Ctx, Error};
 
 /// Dense and sparse features of some rows, their springs, and a gradient.
@@ -83,6 +83,17 @@ proptest! {
         }
 
         let dim = gradient.len();
+        let products = [
+            scores(Features::Dense(&case.values), rows, gradient, &Ctx::serial()).unwrap(),
+            scores(Features::<f64>::Sparse(&kept, &columns, &starts), rows, gradient, &Ctx::serial()).unwrap(),
+            scores(Features::Dense(&single), rows, gradient, &Ctx::serial()).unwrap(),
+        ];
+        for (products, rounding) in products.iter().zip([1e-12, 1e-12, 1e-4]) {
+            for (row, product) in rows.iter().zip(products) {
+                let all: f64 = case.values[row * dim..][..dim].iter().zip(gradient).map(|(x, g)| x * g).sum();
+                prop_assert!((product - all).abs() <= rounding);
+            }
+        }
         let sums = [
             adjoint(Features::Dense(&case.values), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
             adjoint(Features::<f64>::Sparse(&kept, &columns, &starts), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
@@ -119,6 +130,7 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     let springs = Curved::Springs(&[0], &[1.0; 2]);
     assert_eq!(newton_step(features, &rows, springs, &gradient, (0.1, 5), &stopped), Err(Error::Interrupted));
     assert_eq!(adjoint(features, &rows, &[1.0; 2], 2, &stopped), Err(Error::Interrupted));
+    assert_eq!(scores(features, &rows, &[1.0; 2], &stopped), Err(Error::Interrupted));
     let wrong = adjoint(features, &rows, &[1.0], 2, &Ctx::serial());
     assert_eq!(wrong, Err(Error::Length { name: "coefs", expected: 2, got: 1 }));
 }
