@@ -96,7 +96,7 @@ def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
     days = pd.date_range("2024-01-01", periods=len(X))
     for frame in (X.assign(day=days.date), pl.DataFrame({"x": X["x"].to_list(), "day": days.to_list()})):
         with pytest.raises(
-            TypeError, match=r"column 'day' has type .*; convert it to numbers .*days since a fixed day"
+            TypeError, match=r"column 'day' has type .*: convert them to numbers \(a date to days since"
         ):
             fitted(library, frame, y)
     numbers = pl.DataFrame({"x": X["x"].to_list(), "b": (X["x"] > 0).to_list()})
@@ -149,10 +149,8 @@ def test_categories_of_intervals_are_texts(library: str, table: Any) -> None:
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        ([f"2024-05-{1 + k % 28:02d}" for k in range(500)], "a date"),
-        ([f"{k / 7:.1f} mmol/L" for k in range(500)], "a number with a unit"),
-        ([f"{k},5" for k in range(500)], "a decimal comma"),
-        (["pending" if k % 50 == 0 else str(k) for k in range(500)], "not a number"),
+        ([f"{k},5" for k in range(500)], "holds '0,5' in row 1 and '1,5' in row 2"),
+        (["pending" if k % 50 == 0 else str(k) for k in range(500)], "'pending' in row 1, which is no number"),
         (1j * np.arange(500), "has type complex"),
     ],
 )
@@ -165,15 +163,19 @@ def test_columns_that_are_refused_as_by_the_ensemble(column: Any, said: str, tab
 @pytest.mark.parametrize(
     ("name", "column", "said"),
     [
-        ("index", np.random.default_rng(0).permutation(500), "should be dropped: it looks like an index"),
-        ("z", [f"P{k:04d}" for k in range(500)], "500 distinct values in 500 rows: drop it if it is an id"),
-        ("z", ["m ", "m", "f", "F"] * 125, "differ only by case, blanks"),
-        ("z", np.where(np.arange(500) % 9 == 0, -999, np.arange(500) % 40 / 7), "-999 .* is far from all other"),
+        ("index", np.random.default_rng(0).permutation(500), "columns should be dropped: 'index' (an index)"),
+        ("z", [f"P{k:04d}" for k in range(500)], "columns should be dropped: 'z' (an id or free text)"),
+        ("z", ["1.5", "2.5"] * 250, "that are numbers are treated as categories: 'z'; convert them unless"),
+        (
+            "z",
+            np.where(np.arange(500) % 9 == 0, -999, np.arange(500) % 40 / 7),
+            "column 'z': -999 (56 rows) is far",
+        ),
     ],
 )
 def test_doubtful_columns_are_told(name: str, column: Any, said: str, table: Any) -> None:
     X, y = table
-    with pytest.warns(UserWarning, match=f"column '{name}'.*{said}"):
+    with pytest.warns(UserWarning, match=re.escape(said)):
         fitted("lightgbm", X.assign(**{name: column}), y)
 
 

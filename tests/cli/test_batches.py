@@ -48,7 +48,7 @@ ASKED: list[list[Any]] = [
     ["--score", "s", "--weight", "w", "--measure", "average_precision", "bedroc"],
     ["--score", "t", "s", "--lower", "t", "--confidence", 0.9],
     ["--score", "hole", "s", "--missing", "drop"],
-    ["--score", "hole", "s", "--label", "coded", "--weight", "light", "--missing", "drop"],
+    ["--score", "hole", "s", "--label", "coded", "--weight", "light", "--missing", "drop", "--missing-values", "NA"],
 ]
 
 
@@ -58,7 +58,7 @@ COMPARED: list[list[Any]] = [
     ["--score", "s", "late", "t", "--weight", "w", "--measure", "average_precision", "bedroc", "tpr_at_fpr:0.1"],
     ["--score", "t", "s", "--lower", "t", "--confidence", 0.9],
     ["--score", "hole", "s", "--missing", "drop"],
-    ["--score", "hole", "s", "--label", "coded", "--weight", "light", "--missing", "drop"],
+    ["--score", "hole", "s", "--label", "coded", "--weight", "light", "--missing", "drop", "--missing-values", "NA"],
 ]
 
 
@@ -160,7 +160,7 @@ def assert_same(found: Any, expected: Any) -> None:
         ("s", 700, "high", "column 's' holds 'high' in row 701"),
         ("y", 700, "", "column 'y' has no label in row 701"),
         ("w", 700, "-1", "column 'w' is -1 in row 701"),
-        ("y", 700, "dead", "not two classes"),
+        ("y", 700, "dead", "3 values ('dead' 1, "),
     ],
 )
 def test_faults_of_late_batches_name_their_row(
@@ -171,7 +171,7 @@ def test_faults_of_late_batches_name_their_row(
     frame.with_columns(pl.when(at).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)).write_csv(
         tmp_path / "d.csv"
     )
-    positive = [] if said == "not two classes" else ["--positive", "sick"]
+    positive = [] if "values" in said else ["--positive", "sick"]
     code, out, err = run(
         "evaluate", tmp_path / "d.csv", "--label", "y", *positive, "--score", "s", "--weight", "w",
     )  # fmt: skip

@@ -93,7 +93,7 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
     board = json.loads(out)["leaderboard"]
     assert {row["family"] for row in board} == {"logistic_regression", "extra_trees", "landmarks"}
     code, out, err = run(*fit, *FPR, "--model", "boosting")
-    assert code == 1 and out == "" and one_line(err) and "pip install 'rocmax[boosting]'" in err
+    assert code == 1 and out == "" and err.endswith("needs lightgbm: pip install 'rocmax[boosting]'\n")
     for kind in ("boosting", "ensemble"):
         code, out, err = run(*fit, *FPR, "--model", kind, "--C", 1)
         assert code == 2 and out == "" and one_line(err) and f"--C applies to linear models: --model {kind}" in err
@@ -147,7 +147,7 @@ def test_groups_weights_and_missing_rows_of_fit(tmp_path: Path, run: Run) -> Non
     assert first.objective_ == pytest.approx(second.objective_, rel=0.1)  # other scales of the features
 
 
-def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> None:
+def test_ids_are_listed_and_strange_names_said(tmp_path: Path, run: Run) -> None:
     n = 120
     frame = table(n, crossed=False).with_columns(
         key=pl.Series([f"k{k:04d}" for k in range(n)]),
@@ -157,29 +157,15 @@ def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> Non
         ward=pl.Series([("north", "south", "west")[k % 3] for k in range(n)]),
     )
     frame.write_csv(tmp_path / "d.csv")
-    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
-    assert code == 0
-    doubted = re.findall(r"^warning: column '(\w+)' has no value twice", err, re.M)
-    assert sorted(doubted) == ["number", "stamp"]
-    assert "column 'key' has 120 distinct values in 120 rows and is left out" in err
+    code, out, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m", "--json")
+    columns = json.loads(out)["columns"]
+    assert code == 0 and [name for name, what in columns.items() if "all different" in what] == ["number", "stamp"]
+    assert columns["key"] == "left out, an id or free text" and columns["years"] == "number"
     names = pl.Series("ward", ["east", "north", None, "\x1b[31m"] + ["east"] * (n - 4))
     frame.with_columns(names).write_parquet(tmp_path / "e.parquet")
     code, out, err = run("score", tmp_path / "m", tmp_path / "e.parquet")
     assert code == 0 and len(out.splitlines()) == n + 1
     assert "column 'ward': 'east', '\\x1b[31m' not seen in training (118 rows)" in err.replace("\\\\", "\\")
-
-
-@pytest.mark.parametrize("form", ["{:.1f} kg", "{:.1f}%", "<{:.0f}", "{:,.2f}", "{:,.0f}", "${:.2f}", "{:.1f} mg/dL"])
-def test_numbers_with_marks_are_refused(form: str, tmp_path: Path, run: Run) -> None:
-    frame = table(120, crossed=False)
-    texts = pl.Series("a", [form.format(1e5 + 1e4 * value) for value in frame["a"]])
-    names = pl.Series("code", [("12A", "AB 7", "1011 ABCD", "4-5", "v1.2")[k % 5] for k in range(120)])
-    frame.with_columns(texts, names).write_csv(tmp_path / "d.csv")
-    fit = ["fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m"]
-    code, _, err = run(*fit)
-    assert code == 1 and one_line(err) and f"column 'a' holds {texts[0]!r} in row 1, a" in err and "--drop it" in err
-    code, out, err = run(*fit, "--categorical", "a", "--json")
-    assert code == 0 and json.loads(out)["categorical"] == ["a", "code"], err
 
 
 @pytest.mark.parametrize("kind", ["linear", "boosting"])

@@ -183,25 +183,13 @@ def test_subgroups_of_two_columns_say_how_to_join_them():
     infer(np.arange(60) // 2 % 2, S, by=table[["site"]].astype(str).agg(" / ".join, axis=1))
 
 
-@pytest.mark.parametrize(
-    ("strange", "why"),
-    [("sick ", "but for type, case"), ("SICK", "but for type, case"), ("unknown", "reads as missing")],
-)
-def test_a_negative_label_that_may_be_none_is_refused(strange, why):
-    y = ["sick", "well", strange, "well", "sick", strange]
-    with pytest.raises(ValueError, match=rf"y_true holds '{strange}' \(2 samples\), which .*{why}"):
-        infer(y, range(6), pos_label="sick")
-    found = infer([one == "sick" for one in y], range(6))
-    assert found.estimate == infer([one if one == "sick" else "well" for one in y], range(6), pos_label="sick").estimate
-
-
-@pytest.mark.parametrize("code", [-9, 99, 9, ""])
-def test_a_negative_label_that_is_a_code_for_missing_is_refused(code):
-    y = [1, 0, code, 0, 1, code]
-    with pytest.raises(ValueError, match=rf"y_true holds {code!r}.* \(2 samples\), which reads as missing"):
-        infer(np.array(y, dtype=object), range(6), pos_label=1)
-    if code:
-        with pytest.raises(ValueError, match=r"reads as missing"):
-            infer(np.array(y, dtype=float), range(6), pos_label=1)
-    digits = np.arange(60) % 10
-    assert infer(digits, S, pos_label=5).estimate == infer(digits == 5, S).estimate
+@pytest.mark.parametrize("strange", ["sick ", "SICK", "unknown", -9, ""])
+def test_more_than_two_labels_are_told_with_their_numbers(strange):
+    y = np.array(["sick", "well", strange, "well", "sick", strange], dtype=object)
+    with pytest.warns(
+        UserWarning, match=r"y_true holds more than two labels, and all but 'sick' are negative: "
+    ) as told:
+        found = infer(y, range(6), pos_label="sick")
+    assert f"{strange!r} (2)" in str(told[0].message) and "'well' (2)" in str(told[0].message)
+    assert found.estimate == infer(y == "sick", range(6)).estimate
+    assert infer(np.where(y == "sick", "sick", "well"), range(6), pos_label="sick").estimate == found.estimate

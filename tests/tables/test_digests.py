@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rocmax._tables import _digests
-from rocmax._tables._digests import Met, TrainedRows, digests, repeated
+from rocmax._tables._digests import Met, TrainedRows, digests
 
 RNG = np.random.default_rng(0)
 
@@ -41,11 +41,6 @@ def test_wide_and_empty_tables():
     assert len(np.unique(digests(RNG.normal(size=(9, 70_000))))) == 9
     assert digests(np.zeros((0, 3))).shape == (0,)
     assert met(np.zeros((0, 3)), np.zeros((0, 3))).message() is None
-
-
-def test_repeated_rows():
-    X = np.array([[1.0, 2], [3, 4], [1, 2], [5, 6]])
-    np.testing.assert_array_equal(repeated(digests(X)), [True, False, True, False])
 
 
 def test_rows_of_training_are_counted_over_batches():

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
-from rocmax._runtime.warn import warn
-from rocmax._tables._forms import may_be_slips, misspelt, reads_as_missing, same_label
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -77,26 +75,3 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
     """Copy strided and misaligned arrays, which the core cannot read."""
     readable = values.flags.c_contiguous and values.flags.aligned
     return values if readable else np.require(values, requirements=["C", "A"])
-
-
-def clear(y: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, name: str) -> NDArray[np.bool_]:
-    """Return which labels are positive; refuse a negative one that differs from `pos_label` only to a computer.
-
-    The others are negative because the caller names one label; one that reads as missing is refused too.
-    """
-    others = y[~positive]
-    if y.dtype.kind == "b" or not len(others) or (y.dtype.kind in "iuf" and (others == others[0]).all()):
-        return positive
-    labels = {*others.tolist()}
-    for label in sorted(labels, key=str):
-        what = "reads as missing" if reads_as_missing(label, (pos_label, *labels)) else ""
-        if same_label(label, pos_label):
-            what = "equals pos_label but for type, case, blanks or the way of writing"
-        slip = not what and misspelt(str(label), str(pos_label))
-        n = int(np.count_nonzero(others == label)) if what or slip else 0
-        how = f"correct it, leave those samples out, or pass {name} == {shown(pos_label)} if they are negative"
-        if what:
-            raise ValueError(f"{name} holds {shown(label)} ({n:,} samples), which {what}: {how}")
-        if slip and may_be_slips(n, len(y) - len(others)):
-            warn(f"{name} holds {shown(label)} ({n:,} samples) beside {shown(pos_label)}: {how}", UserWarning)
-    return positive

@@ -1,5 +1,6 @@
 """Checks of the arguments of the metrics."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from numbers import Real
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.arrays import clear, plain, unmasked
+from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed
 from rocmax._parameters import as_float, shown
@@ -63,7 +64,15 @@ def labels(
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
-        return clear(y, positive, pos_label, name), pos_label
+        others = y[~positive]
+        if y.dtype.kind != "b" and len(others) and (others != others[0]).any():
+            held = ", ".join(f"{shown(label)} ({n:,})" for label, n in Counter(others.tolist()).most_common(5))
+            how = f"pass {name} == {shown(pos_label)} to say so, or leave samples out"
+            warn(
+                f"{name} holds more than two labels, and all but {shown(pos_label)} are negative: {held}; {how}",
+                UserWarning,
+            )
+        return positive, pos_label
     order = declared_order(y_true)
     if order:
         require_labels(y, name, remedy)

@@ -25,7 +25,7 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
     columns = numbers.typed(frame, form, categorical) if rows.is_text else (_without_codes(one, form) for one in frame)
     held = pl.DataFrame({one.name: _texts(one) if one.name in categorical else one for one in columns})
     try:
-        schema, notes = decide(held, categorical=categorical, words=COMMAND, comma=form.comma)
+        schema, notes = decide(held, categorical=categorical, words=COMMAND, read=form.numbers)
     except TypeError as error:
         raise Failure(str(error).removeprefix("X: ")) from error
     form.notes.add(*notes)

@@ -19,8 +19,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._scored import ONE_CLASS, Scored
-from rocmax._tables._decide import COMMAND, tell_of_code
-from rocmax._tables._forms import CODES
+from rocmax._tables._decide import COMMAND, Ends
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
@@ -62,7 +61,7 @@ class Counted(Scored):
     columns: dict[str, ROCAccumulator]
     wanted: source.Wanted
     n_weighted: int = 0  # rows of weight above 0
-    ends: dict[str, Counter[float]] = field(default_factory=dict)  # codes such as -999, and the ends of other scores
+    ends: dict[str, Ends] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -137,10 +136,7 @@ class Counted(Scored):
         scores = {name: table.scores(frame, name, before=before) for name in self.columns}
         self.tell_of_weights(weight)
         for name, of in scores.items():
-            held = self.ends.setdefault(name, Counter())
-            code = np.isin(of, [*CODES])
-            held.update(of[code].tolist())
-            held.update([of[~code].min(), of[~code].max()] if not code.all() else ())
+            self.ends.setdefault(name, Ends()).add(of)
         columns = {name: oriented(of, name in self.lower) for name, of in scores.items()}
         return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
@@ -184,7 +180,7 @@ def read(arguments: Namespace) -> Counted:
     found.labels = labels.counted(counts)
     found.labels.tell(form)
     for name, ends in found.ends.items():
-        tell_of_code(name, np.array([*ends]), COMMAND, form.notes.add, np.array([*ends.values()]))
+        ends.tell(name, COMMAND, form.notes.add)
     found.tell_of_equal()
     form.tell()
     return found
@@ -193,15 +189,13 @@ def read(arguments: Namespace) -> Counted:
 def _labels(arguments: Namespace, form: Form) -> classes.Classes:
     """Return the classes among the distinct labels of the file."""
     name, wanted = arguments.label, source.Wanted([arguments.label], form=form)
-    counts, codes = Counter[Any](), Counter[Any]()
+    counts = Counter[Any]()
     kind: Any = None
     for frame, _ in source.batches(arguments.data, wanted):
         series = table.column(frame, name)
-        kind, gone = series.dtype, classes.missing(name, series, arguments, form)
-        counts.update(classes.counts(series.filter(~gone)))
-        codes.update(classes.counts(series.filter(gone).cast(pl.String)))
+        kind = series.dtype
+        counts.update(classes.counts(series.filter(~classes.missing(name, series, form))))
         if len(counts) > _LABELS:
             break
-    classes.note_missing(name, codes, form)  # of all rows; those of a batch are not noted again
     order = list(kind.categories) if isinstance(kind, pl.Enum) else None
     return classes.decide(name, dict(counts), arguments, form, order)

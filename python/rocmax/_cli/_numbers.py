@@ -12,14 +12,14 @@ import polars as pl
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, log
 from rocmax._cli._table import nameless
-from rocmax._tables._decide import COMMAND, alike_notes, name_note
-from rocmax._tables._forms import CODES, LEADING, MISSING, NO_LABEL, SPACES, WHOLE, forms_of, is_number, remedy_of_marks
+from rocmax._tables._forms import MISSING, WHOLE, is_number
 from rocmax._tables._notes import Note, short
 
 _CELLS = 2**22  # that are converted at once
+_SPACES = " \u00a0\u2007\u2009\u202f"  # marks between groups of three digits
+_LEADING = r"[+-]?[1-9]\d{0,2}"  # how a number with such marks begins: not with 0
 # Numbers whose dots may separate thousands, if all numbers with a dot, at least so many, are such and others have none.
-_DOTTED, _DOUBTFUL = rf"^{LEADING}\.\d{{3}}$", 5
-_NAMED = r"^\s*(?:0\d|\d+[eE]\d)"
+_DOTTED, _DOUBTFUL = rf"^{_LEADING}\.\d{{3}}$", 5
 
 
 class Notes(dict[tuple[str, str], Note]):
@@ -69,6 +69,11 @@ class Form:
         """Whether the decimal mark is a comma."""
         return self.decimal == ","
 
+    def numbers(self, texts: list[str]) -> set[str]:
+        """Return the texts that are numbers."""
+        values = floats(pl.DataFrame({"c": texts}, schema={"c": pl.String}), self)[0].to_series()
+        return {text for text, value in zip(texts, values, strict=True) if value is not None}
+
     @property
     def missing_texts(self) -> list[str]:
         """The texts, without blanks around them, that are missing in a column of numbers."""
@@ -95,22 +100,10 @@ class Form:
 
 
 def names(series: pl.Series, form: Form) -> pl.Series:
-    """Return texts without those that are empty or named as missing; other codes are names, which is news."""
+    """Return texts without those that are empty or named as missing; other codes are names."""
     held = nameless(series)
     gone = held.is_in(form.missing) | held.str.strip_chars().is_in(["", *form.missing])
     return held.set(gone.fill_null(False), None).alias(series.name)
-
-
-def tell_of_names(name: str, series: pl.Series, form: Form) -> None:
-    """Report the names in a column that mean "missing" elsewhere, and those that look alike."""
-    held = series.cast(pl.String) if series.dtype.is_integer() else series
-    if held.dtype != pl.String:
-        return
-    codes = [*NO_LABEL, *(f"{code:.0f}" for code in CODES if code < 0)]
-    counts = held.filter(held.str.strip_chars().str.to_lowercase().is_in(codes)).value_counts(sort=True)
-    if len(counts):
-        form.notes.add(name_note(name, *counts.row(0)))
-    form.notes.add(*alike_notes(name, held.drop_nulls().unique().to_list()))
 
 
 def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
@@ -127,16 +120,15 @@ def floats(texts: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[int]]:
 
 
 def _unmarked(form: Form) -> pl.Expr:
-    """Return the texts of numbers with a decimal point and nothing else; null for a dot that separates nothing."""
-    found, grouped = pl.all(), rf"^{LEADING}(?:[%s]\d{{3}})+(?:[{re.escape(form.decimal)}]\d*)?$"
+    """Return the texts of numbers with a decimal point and nothing else."""
+    found, grouped = pl.all(), rf"^{_LEADING}(?:[%s]\d{{3}})+(?:[{re.escape(form.decimal)}]\d*)?$"
     if form.thousands:
-        mark = SPACES if form.thousands.isspace() else re.escape(form.thousands)
+        mark = _SPACES if form.thousands.isspace() else re.escape(form.thousands)
         bare = found.str.replace_all(f"[{mark}]", "")
         found = pl.when(found.str.contains(grouped % mark)).then(bare).otherwise(found).name.keep()
     if form.comma:
-        dotted, bare = found.str.contains(".", literal=True), found.str.replace_all(".", "", literal=True)
-        plain = pl.when(~dotted).then(found).when(found.str.contains(grouped % ".")).then(bare)
-        found = plain.otherwise(None).str.replace(",", ".", literal=True).name.keep()
+        dotted = found.str.contains(".", literal=True)
+        found = pl.when(~dotted).then(found.str.replace(",", ".", literal=True)).name.keep()
     return found
 
 
@@ -155,19 +147,8 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
             elif name in keep or n_bad or _rounded(texts, values):
                 yield names(series, form)
             else:
-                _tell_of_names(name, texts, values, form)
                 tell(name, texts, values, form)
                 yield values.alias(name)
-
-
-def _tell_of_names(name: str, texts: pl.Series, values: pl.Series, form: Form) -> None:
-    """Report whole numbers that are written as names are: 007, 1E5, and +49 where none is negative."""
-    like = _NAMED if (values < 0).any() else rf"{_NAMED}|^\s*\+\d"
-    if (values == values.floor()).all() and (named := texts.str.contains(like).fill_null(False)).any():
-        k = int(named.arg_max() or 0)
-        what = f"column {name!r}: {texts[k].strip()!r} is read as the number {values[k]:.15g}"
-        text = f"{what}; {COMMAND.category.format(name=quote(name))}"
-        form.notes.add(Note("number", text, name, (texts[k],), int(named.sum())))
 
 
 def number_column(
@@ -197,10 +178,8 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
     index = int((values.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
     text = texts[index]
-    one = forms_of([text], comma=form.comma)[text]
-    what = f"it is {one.what}; {one.remedy}" if one.remedy else COMMAND.correct(text)
-    how = remedy_of_marks(text, comma=form.comma) or what
     fact = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
+    how = f"write plain numbers, or say how they are written (--decimal, --thousands, --missing-values {quote(text)})"
     return Failure(f"{fact}, which is not a number{why}: {how}")
 
 
@@ -223,19 +202,14 @@ def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
 
 
 def tell(name: str, series: pl.Series, values: pl.Series, form: Form) -> None:
-    """Report dots that separate thousands, or may do so, and codes that are read as missing."""
-    if form.comma and (dotted := series.str.contains(".", literal=True) & values.is_not_null()).any():
-        k = int(dotted.arg_max() or 0)
-        what = f"{series[k].strip()!r} is {values[k]:.15g}"
-        text = f"column {name!r}: dots are read as separators of thousands ({what})"
-        form.notes.add(Note("thousands", text, name, rows=int(dotted.sum())))
-    elif not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
+    """Report dots that may separate thousands, and codes that are read as missing."""
+    if not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
         texts = series.filter(values.is_not_null()).str.strip_chars()
         dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
         if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):
             one, other = texts.filter(dotted)[0], texts.filter(~dotted)[0]
             what = f"warning: column {name!r} holds {one!r} beside {other!r}, and no other decimals than three"
-            text = f"{what}; if dots separate thousands, give --decimal ,"
+            text = f"{what}; if dots separate thousands, give --thousands . --decimal ,"
             form.notes.add(Note("thousands", text, name, rows=int(dotted.sum())))
     if values.null_count() > series.null_count():
         held = series.str.strip_chars().filter(values.is_null()).drop_nulls()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rocmax import _files as files
-from rocmax._tables._forms import alike
 from rocmax._tables._notes import short, some
 
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
@@ -79,11 +78,10 @@ def reading(path: str) -> Iterator[None]:
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
     """Return the failure for a name that is not among the known ones, with the nearest of them."""
     names = list(islice(known, _TRIED))
-    near = [n for n in names if alike(n) == alike(name)] or get_close_matches(name, names, n=1)
+    plain = {" ".join(one.casefold().split()): one for one in reversed(names)}
+    near = get_close_matches(" ".join(name.casefold().split()), plain, n=1)
     if near:
-        same = alike(near[0]) == alike(name) and near[0].casefold() != name.casefold()  # such as a no-break space
-        found = ascii(near[0]) if same else repr(short(near[0]))
-        return Failure(f"{what} {ascii(name) if same else repr(name)} not found; did you mean {found}?")
+        return Failure(f"{what} {name!r} not found; did you mean {short(plain[near[0]])!r}?")
     return Failure(f"{what} {name!r} not found; known are: {some(names, 12)}")
 
 

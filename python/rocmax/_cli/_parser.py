@@ -301,7 +301,7 @@ def _add_form(parser: _Parser) -> None:
     parser.add("--decimal", "decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
     parser.add(
         "--thousands",
-        "mark between groups of three digits: ',', \"'\", '_', ' ' (any blank); with --decimal , a dot always is",
+        "mark between groups of three digits: ',', '.', \"'\", '_', ' ' (any blank)",
         type=values.mark,
         metavar="MARK",
     )
@@ -325,5 +325,5 @@ def _add_label(parser: _Parser) -> None:
 
 
 def _add_negative(parser: _Parser) -> None:
-    text = "the negative classes; any other value but the positive class is refused"
+    text = "the negative classes, or rest for all but the positive one; needed if labels have more than two values"
     parser.add_list("--negative", text, metavar="VALUE")

@@ -20,22 +20,27 @@ from rich.text import Text
 
 from rocmax._cli._numbers import Notes
 from rocmax._cli._output import log, plot_format, printable, written
+from rocmax._tables._notes import short
+from rocmax._tables._schema import Schema
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import Samples
 
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 _WIDEST = 160  # columns of a table; wider ones wrap the names of their rows
+_FEW, _MOST = 8, 40  # names, and lines, in the list of columns
 _NAME = 40  # letters of a name in a plot, or in a table that is too wide
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], *, error: bool = False) -> None:
-    """Print a table of names, to the left, and numbers, to the right, on stdout or stderr.
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[str | Text]], *, error: bool = False, numbers: bool = True
+) -> None:
+    """Print a table of names, to the left, and numbers, to the right, or of texts, on stdout or stderr.
 
     It is as wide as it needs to be: a narrower terminal wraps its lines, but hides no number.
     """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for k, header in enumerate(headers):
-        shown.add_column(_cell(header), justify="right" if k else "left", no_wrap=k > 0)
+        shown.add_column(_cell(header), justify="right" if k and numbers else "left", no_wrap=k > 0)
     for row in rows:
         shown.add_row(*map(_cell, row))
     console = Console(stderr=error, highlight=False, soft_wrap=True)
@@ -47,6 +52,17 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], *, error
         shown.columns[0].max_width = _NAME
     console.width = max(width(), _WIDEST if shown.columns[0].max_width else 0)
     console.print(shown, crop=False)
+
+
+def columns(schema: Schema) -> None:
+    """Print, on stderr, what every column of a training table is."""
+    rows = []
+    for what, names in schema.listed().items():
+        more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+        rows.append((", ".join(map(short, names[:_FEW])) + more, what))
+    table(["column", "read as"], rows[:_MOST], error=True, numbers=False)
+    if len(rows) > _MOST:
+        log(f"and {len(rows) - _MOST:,} more lines: --json has all")
 
 
 def _cell(content: str | Text) -> Text:

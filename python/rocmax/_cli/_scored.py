@@ -20,7 +20,7 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, Misuse, log
 from rocmax._cli._trained import suspects
-from rocmax._tables._decide import COMMAND, tell_of_code
+from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
 from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
@@ -28,6 +28,7 @@ from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
 
+_MOST = 100  # columns of a table in which the names of clusters are looked for
 ONE_CLASS = "leaves one class only: every row of the other has weight 0"
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
 
@@ -232,10 +233,10 @@ def read(arguments: Namespace) -> Whole:
     )
     if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
         raise Failure(f"column {weight!r} {ONE_CLASS}")
-    for name in named:
-        numbers.tell_of_names(name, table.column(frame, name), form)
     for name, scores in found.columns.items():
-        tell_of_code(name, scores, COMMAND, form.notes.add)
+        ends = Ends()
+        ends.add(scores)
+        ends.tell(name, COMMAND, form.notes.add)
     found.tell_of_equal()
     found.tell_of_labels()
     if not groups and weight is None:
@@ -251,7 +252,7 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
-        frame, is_text = next(source.batches(path, source.Wanted(form=apart)))
+        frame, is_text = next(source.batches(path, source.Wanted(form=apart, most=_MOST)))
         if len(frame) != min(found.n_rows, source.ROWS):
             return  # rows were left out
         name = found.arguments.score[0]

@@ -56,7 +56,7 @@ class Wanted:
 
     `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Texts of
     csv stay, but are read as numbers in columns of `numbers` and of `scores`, in which integers that float64 would
-    round are refused. In columns of `names`, empty texts are missing.
+    round are refused. In columns of `names`, empty texts are missing. Tables of more columns than `most` are refused.
     """
 
     needed: Collection[str] | None = None
@@ -66,9 +66,12 @@ class Wanted:
     scores: Collection[str] = ()
     names: Collection[str] = ()
     form: Form = field(default_factory=Form)
+    most: float = float("inf")
 
     def places(self, names: Sequence[str]) -> list[int] | None:
         """Return the places of the columns among `names`, None for all, or fail if one is missing or there twice."""
+        if len(names) > self.most:
+            raise Failure(f"{len(names):,} columns, more than {self.most:,}")
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
@@ -94,7 +97,8 @@ def wanted(
 ) -> Wanted:
     """Return what to read from a file; options that are not given are those of the schema of a model."""
     like = like or Schema(())
-    decimal, thousands = arguments.decimal or like.decimal, arguments.thousands or like.thousands
+    decimal = arguments.decimal or like.decimal
+    thousands = arguments.thousands or (None if like.thousands == decimal else like.thousands)
     form = Form(arguments.sep, decimal, thousands, (*like.missing, *arguments.missing_values))
     if form.thousands == form.decimal:
         raise Misuse(f"--thousands {form.thousands} is also the decimal mark")
@@ -306,10 +310,11 @@ def _doubt_separator(path: str, names: str, separator: str, needed: Collection[s
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a file; stdin and pipes are read first. Polars would take [ and * in a path for patterns."""
+    """Open a file; stdin, pipes and devices are read first. Polars would take [ and * in a path for patterns."""
     if path == "-":
         if sys.stdin is None:
             raise Failure("-: stdin is closed")
         return BytesIO(sys.stdin.buffer.read())
     with reading(path):
-        return open(path, "rb") if Path(path).is_file() else BytesIO(Path(path).read_bytes())
+        is_plain = Path(path).is_file() and not path.startswith("/dev/")
+        return open(path, "rb") if is_plain else BytesIO(Path(path).read_bytes())

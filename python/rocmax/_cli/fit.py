@@ -6,7 +6,6 @@ from typing import Any
 from rocmax._cli import _columns as coding
 from rocmax._cli import _labels as classes
 from rocmax._cli import _model
-from rocmax._cli import _numbers as numbers
 from rocmax._cli import _report as report
 from rocmax._cli import _select as select
 from rocmax._cli import _source as source
@@ -49,10 +48,10 @@ def run(arguments: Namespace) -> None:
             in_time=arguments.time is not None,
             notes=form.notes,
         )
-        if groups is not None:
-            numbers.tell_of_names(groups, table.column(frame, groups), form)
         form.notes.add(*trained.suspects(data.X, positive, data.groups, in_time=data.in_time))
     form.tell()
+    if not arguments.json:
+        report.columns(schema)
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
         schema=schema,
@@ -76,6 +75,7 @@ def run(arguments: Namespace) -> None:
         "numeric": schema.numeric,
         "categorical": schema.categorical,
         "left_out": schema.left_out,
+        "columns": {column.name: column.words for column in schema.columns},
         **form.notes.plain(),
         **_made(model, choice),
         "model": arguments.out,

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._tables._digests import blocks
-from rocmax._tables._forms import CODES
 from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray
 
@@ -21,8 +20,6 @@ _FEW, _EMPTY, _CONSTANT, _LEAST = 20, 0.01, 1e-6, 0.005
 # The rows by which the most frequent value is found.
 _ROWS = 10_000
 _SHOWN = 10
-# Codes for missing values that are reported even in one row.
-_CODES = [code for code in CODES if code < 0 or code > 100]
 
 
 class Change(NamedTuple):
@@ -93,9 +90,7 @@ class Changes:
         empty = (here == 0) & (share < 1.0) & (np.maximum(share, _LEAST) ** self.n_rows < _EMPTY)
         lost = (self.n_rows >= _FEW) & (np.abs(now - share) > _MISSING) & ~empty
         outside = self.is_number & (here >= _FEW) & (self.outside > _OUTSIDE * here)
-        code = np.isin(self.low, _CODES) & (self.low < self.ends[0])
-        code |= np.isin(self.high, _CODES) & (self.high > self.ends[1])
-        far = self.is_number & (code | (self.far > np.minimum(np.maximum(_FAR * here, _SINGLE), _OUTSIDE * here)))
+        far = self.is_number & (self.far > np.minimum(np.maximum(_FAR * here, _SINGLE), _OUTSIDE * here))
         rarest = np.where(self.low == mode, mode_share, np.minimum(mode_share, 1.0 - mode_share))
         constant = (here >= _FEW) & (self.low == self.high) & (np.maximum(rarest, _LEAST) ** here < _CONSTANT)
         constant &= self.is_number | (self.low >= 0)  # unseen categories are reported as such

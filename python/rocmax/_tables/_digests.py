@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._typing import AnyArray, Bool
+from rocmax._typing import AnyArray
 
 Digests = NDArray[np.uint64]
 
@@ -47,12 +47,6 @@ def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     size = max(1, _BLOCK // max(n_columns, 1))
     for first in range(0, n_rows, size):
         yield slice(first, first + size)
-
-
-def repeated(found: Digests) -> Bool:
-    """Return which rows equal another one."""
-    _, place, counts = np.unique(found, return_inverse=True, return_counts=True)
-    return np.asarray(counts[place] > 1)
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,20 @@ _NAMED = 3  # categories in a warning
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is: its kind ("number", "flag", "category" or "left out"), and why it is left out."""
+    """What a column is: its kind ("number", "flag", "category" or "left out"), and why it is left out or a remark."""
 
     name: Any
     kind: str
     reason: str = ""
     categories: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What the column is, in words."""
+        if self.kind == "category":
+            held = f"category of {len(self.categories):,}: {some(self.categories, 2)}"
+            return f"{held}; {self.reason}" if self.reason else held
+        return f"{self.kind}, {self.reason}" if self.reason else self.kind
 
     def codes(self, values: Sequence[str | None]) -> AnyArray:
         """Return the place of each text among the categories; -1 if it is none, their number if it is missing.
@@ -133,6 +141,13 @@ class Schema:
         """Return which of `numeric` are flags."""
         kinds = {column.name: column.kind for column in self.columns}
         return np.array([kinds[name] == "flag" for name in self.numeric], dtype=bool)
+
+    def listed(self) -> dict[str, list[str]]:
+        """Return the names of the columns by what they are, in words."""
+        found: dict[str, list[str]] = {}
+        for column in self.columns:
+            found.setdefault(column.words, []).append(str(column.name))
+        return found
 
     def plain(self) -> dict[str, Any]:
         """Return the schema ready for JSON."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import bdtr, bdtrc
 
 from rocmax._runtime.warn import warn
-from rocmax._tables._digests import digests, repeated
+from rocmax._tables._digests import digests
 from rocmax._tables._frame import columns_of, is_frame, numbered, type_of
 from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray, Bool
@@ -48,7 +48,7 @@ class Suspect(NamedTuple):
     `by` is what ranks the rows almost perfectly ("value", "category", "missing", or None), `auc` the AUC of that, of
     categories and intervals out of fold; `only` the class ("positive", "negative") whose rows alone have values. If
     values repeat and (almost) never disagree about the label, `n_rows` and `n_values` count them, and `n_disagree` the
-    consecutive rows of one value that disagree; otherwise all are 0.
+    consecutive rows of one value that disagree; otherwise all are 0. Measurements, which have decimals, name nothing.
     """
 
     column: Any
@@ -58,6 +58,7 @@ class Suspect(NamedTuple):
     n_rows: int
     n_values: int
     n_disagree: int
+    is_name: bool = True
 
     def message(self, drop: str, group: str) -> str:
         """Return what was found, and what to do: `drop` for a leak, `group` for a name."""
@@ -70,7 +71,8 @@ class Suspect(NamedTuple):
         if self.n_rows:
             whose, never = "its values" if facts else f"values of {name}", "hardly ever" if self.n_disagree else "never"
             where = f"{self.n_rows:,} rows in {self.n_values:,} values"
-            facts.append(f"{whose} repeat ({where}) and {never} disagree about the label")
+            of = "" if self.is_name else ", as those of copies or clusters do"
+            facts.append(f"{whose} repeat ({where}) and {never} disagree about the label{of}")
             group = group.format(self.column)
             remedies.append(f"if it names patients, molecules or the like, {group}" if remedies else group)
         return f"{'; '.join(facts)}: {'; '.join(remedies)}"
@@ -84,28 +86,28 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
     positives among their rows in the other folds, so that many distinct values do not look perfect. Repeated values
     are not reported with `groups` of dependent rows: if two rows of one value disagreed as often as two of different
     values (of numbers: neighbouring values), the number of disagreeing consecutive rows would be binomial; its
-    probability must be below 1e-6. Rows that equal another one in all columns are not looked at there. Cost: a sort of
-    each column, of at most 50,000 rows of each class. False alarms: 2 of 6,045 columns of 128 honest tables, petal
-    length and width of Iris setosa.
+    probability must be below 1e-6. Rows that equal another one in all columns are in one fold, and not looked at there.
+    Measurements that rank by the rates of repeated values alone are reported as those of copies or clusters. Cost: a
+    sort of each column, of at most 50,000 rows of each class. False alarms: 2 of 6,045 columns of 128 honest tables,
+    petal length and width of Iris setosa.
     """
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < _FEWEST:
         return []
-    place = np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    fold = np.random.default_rng(0).integers(_FOLDS, size=len(positive))[place]
+    fold = np.random.default_rng(0).integers(_FOLDS, size=len(positive))
+    fold = fold if groups is None else fold[np.unique(groups, return_inverse=True)[1]]
     repeat: Bool | None = None
     found = []
     for name, values, is_category in columns:
         counted = _Counted(values, positive, is_category=is_category)
-        by, auc = counted.ranking(fold)
+        by, auc, names = counted.facts(fold, repeat, grouped=groups is not None)
+        if groups is None and repeat is None and (by in ("value", "category") or names[0]):
+            own = digests(np.column_stack([one.values for one in columns]))
+            _, first_row, place, n_rows = np.unique(own, return_index=True, return_inverse=True, return_counts=True)
+            repeat, fold = n_rows[place] > 1, fold[first_row[place]]  # copies are in one fold
+            by, auc, names = counted.facts(fold, repeat, grouped=False)
         only = counted.only_class() if by is None else None
-        names = (0, 0, 0)
-        near = not is_category and by is None
-        if groups is None and counted.names(None, near=near)[0]:
-            if repeat is None:
-                repeat = repeated(digests(np.column_stack([one.values for one in columns])))
-            names = counted.names(repeat, near=near)
         if by is not None or only is not None or names[0]:
-            found.append(Suspect(name, by, auc, only, *names))
+            found.append(Suspect(name, by, auc, only, *names, counted.is_name))
     return found
 
 
@@ -181,6 +183,17 @@ class _Counted:
         self.lost_hits = self.n_hits - int(self.hits.sum())
         self.lost_others = len(positive) - len(held) - self.lost_hits
 
+    def facts(
+        self, fold: AnyArray, repeat: Bool | None, *, grouped: bool
+    ) -> tuple[str | None, float | None, tuple[int, int, int]]:
+        """Return `ranking`, and `names` unless rows are grouped."""
+        by, auc = self.ranking(fold)
+        looked = not grouped and (self.is_name or by == "rate")
+        names = self.names(repeat, near=not self.is_category and by is None) if looked else (0, 0, 0)
+        if by == "rate":
+            by, auc = (None, None) if names[0] else ("value", auc)
+        return by, auc, names
+
     def ranking(self, fold: AnyArray) -> tuple[str | None, float | None]:
         """Return what of the column ranks almost perfectly, and the AUC."""
         enough = 1.0 - _ERROR * min(1.0, min(self.n_hits, self.n_others) / _MANY)
@@ -194,6 +207,8 @@ class _Counted:
         auc = self._by_category(fold, self.codes)
         if self.is_category:
             return ("category", auc) if auc >= enough else (None, None)
+        if auc >= enough and not self.is_name:
+            return "rate", auc
         if auc < enough and len(self.rows) > _INTERVALS:  # such as by the distance from a value
             before = np.cumsum(self.rows) - self.rows
             auc = self._by_category(fold, (before * _INTERVALS // len(self.codes))[self.codes])
@@ -248,7 +263,7 @@ class _Counted:
         same, other = codes[1:] == codes[:-1], labels[1:] != labels[:-1]
         counts = np.bincount(codes, minlength=1)
         counts = counts[counts > 1]
-        if not self.is_name or len(counts) < _NAMES or counts.max() > _LARGEST * counts.sum():
+        if len(counts) < _NAMES or counts.max() > _LARGEST * counts.sum():
             return 0, 0, 0
         n, n_disagree, share = np.count_nonzero(same), np.count_nonzero(same & other), labels.mean()
         expected = other[~same].mean() if near else 2.0 * share * (1.0 - share)
