@@ -45,9 +45,7 @@ def test_numbers_are_compared_as_numbers(library: str, table: Any) -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             np.testing.assert_array_equal(model.decision_function(X.assign(g=g)), expected)
-        assert [str(one.message) for one in caught] == isinstance(g[0], str) * [
-            "column 'g': text where training had numbers, or the reverse; compared by value"
-        ]
+        assert not caught
     np.testing.assert_array_equal(model.decision_function(X[:3]), expected[:3])
     frame = pl.from_pandas(X.assign(g=whole))
     for other in (frame, frame.to_arrow()):

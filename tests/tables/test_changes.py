@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from rocmax._tables._changes import Changes, messages, trained_columns
+from rocmax._tables._changes import Changes, trained_columns
+from rocmax._tables._later import Later
 from rocmax._tables._schema import Column, Schema
 
 NAN = np.nan
@@ -144,10 +145,10 @@ def test_huge_ranges_do_not_overflow():
 def test_the_first_columns_are_named():
     X = np.zeros((50, 14))
     X[::2] = 1.0
-    changes = Changes(range(14), trained_columns(X))
-    changes.add(X + 5)
-    said = messages(changes.found())
-    assert len(said) == 11 and said[-1] == "4 more columns changed since training"
+    later = Later(Schema(()), trained_columns(X))
+    assert later.read(X + 5).shape == (50, 14)
+    with pytest.warns(UserWarning, match="column 9 .*; 4 more columns changed since training$"):
+        later.warn()
 
 
 def test_other_numbers_than_0_and_1_in_a_flag():

@@ -24,7 +24,7 @@ from rocmax._cli._columns import features
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
-from rocmax._cli._trained import Later, Trained
+from rocmax._cli._trained import LaterRows, Trained
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._notes import short
 from rocmax._tables._schema import Schema
@@ -70,11 +70,11 @@ class Model:
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
-    def later(self) -> Later:
+    def later(self) -> LaterRows:
         """Return what collects the news of a table that is scored."""
-        return Later(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
+        return LaterRows(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
 
-    def scores(self, rows: Table, form: Form, before: int = 0, later: Later | None = None) -> NDArray[np.float64]:
+    def scores(self, rows: Table, form: Form, before: int = 0, later: LaterRows | None = None) -> NDArray[np.float64]:
         """Return a finite score for each row.
 
         `before` is the number of rows before those of the table, for messages; `later` collects news.

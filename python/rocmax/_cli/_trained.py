@@ -1,6 +1,6 @@
 """What a model file remembers of the training table, and what is news of later ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._tables._changes import Changes, trained_columns
+from rocmax._tables._changes import trained_columns
 from rocmax._tables._digests import Met, TrainedRows, digests
+from rocmax._tables._later import Later
 from rocmax._tables._notes import Note
-from rocmax._tables._schema import Schema, Unseen
+from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import found_in
 
 # With fewer rows equal scores are no news.
@@ -45,28 +46,23 @@ class Trained:
         return cls(columns, TrainedRows.restored(parts["rows"]))
 
 
-class Later:
-    """What is news of a later table, over its batches; unseen categories are treated as `rare`."""
+class LaterRows(Later):
+    """What is news of a later table and of its scores, over its batches; unseen categories are treated as `rare`."""
 
     def __init__(self, trained: Trained, schema: Schema, rare: str) -> None:
-        self.schema, self.rare = schema, rare
-        self.unseen, self.changes = Unseen(), Changes(schema.used, trained.columns, len(schema.numeric), schema.flags())
-        self.met = Met(trained.rows)
+        super().__init__(schema, trained.columns)
+        self.rare, self.met = rare, Met(trained.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
 
     def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:
         """Count some rows of `features`, and their scores."""
-        read = self.schema.table(X, self.unseen)
-        self.changes.add(read)
-        self.met.add(digests(read))
+        self.met.add(digests(self.read(X)))
         self.low, self.high = min(self.low, float(scores.min())), max(self.high, float(scores.max()))
         self.n_rows += len(scores)
 
-    def notes(self) -> list[Note]:
+    def told(self) -> list[Note]:
         """Return the news."""
-        unseen, changes, rare = self.unseen.found(), self.changes.found(), self.rare
-        found = [Note("unseen", f"warning: {text}: treated as {rare}", name, new, n) for name, new, n, text in unseen]
-        found += [Note("changed", f"warning: {text}", str(name), (how,), n) for name, how, text, n in changes]
+        found = [replace(note, text=f"warning: {note.text}") for note in self.notes(self.rare)]
         if self.n_rows >= _FEW and self.low == self.high:
             found.append(Note("equal scores", f"warning: all {self.n_rows:,} scores are equal", rows=self.n_rows))
         if fact := self.met.message():

@@ -78,7 +78,7 @@ class _Scored:
 
     def notes(self) -> dict[str, Any]:
         """Report what is news about the rows, and return it ready for JSON."""
-        self.form.notes.add(*self._later.notes())
+        self.form.notes.add(*self._later.told())
         self.form.tell()
         return self.form.notes.plain()
 

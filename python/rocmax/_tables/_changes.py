@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._tables._digests import blocks
-from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray
 
 # The share of rows further outside the trained range than it is wide that is reported, if more rows than _SINGLE; and
@@ -19,7 +18,6 @@ _MISSING = 0.25
 _FEW, _EMPTY, _CONSTANT, _LEAST = 20, 0.01, 1e-6, 0.005
 # The rows by which the most frequent value is found.
 _ROWS = 10_000
-_SHOWN = 10
 
 
 class Change(NamedTuple):
@@ -120,15 +118,6 @@ class Changes:
         first = self.low[k] if low - self.low[k] > self.high[k] - high else self.high[k]
         where = f"{'far ' if far else ''}outside the trained range [{low:g}, {high:g}]"
         return f"lies {where} in {n:,} of {self.n_rows:,} rows, such as {first:g}", n
-
-
-def messages(found: Sequence[Change], *, constant: bool = True) -> list[str]:
-    """Return the texts of the first changes, and how many others there are.
-
-    Without `constant`, those of columns with one value are left out: curves of partial dependence have them on purpose.
-    """
-    texts = [one.text for one in found if constant or one.change != "constant"]
-    return first(texts, _SHOWN, "changed since training")
 
 
 def _percent(share: float) -> str:

@@ -6,11 +6,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from rocmax._runtime.warn import warn
-from rocmax._tables._changes import Changes, messages, trained_columns
+from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import decided
-from rocmax._tables._frame import columns_of, is_frame, numbers
-from rocmax._tables._schema import Schema, Unseen
+from rocmax._tables._frame import is_frame
+from rocmax._tables._later import Later
+from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.
@@ -65,7 +65,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the columns and return their encoding."""
         self.schema_ = self.schema or (decided(X) if is_frame(X) else Schema(()))
-        table = self._read(X)
+        table = self._moderate(self.schema_.table(X) if is_frame(X) else X, X)
         self.trained_ = None if _is_sparse(table) else trained_columns(table)
         self._learn(table)
         return self._coded(table)
@@ -75,30 +75,19 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.coded(X)
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
-        """Return the encoding of other rows; warn of categories not seen in training and of columns that changed."""
+        """Return the encoding of other rows; warn of what is news of them."""
         by_name = [*self.categorical_, *self.schema_.left_out]
         if by_name and not is_frame(X):
             what = f"a frame with the columns of training, of which {by_name[0]!r} is not numeric"
             raise ValueError(f"X must be {what}, got an array")
-        unseen = Unseen()
-        table = self._read(X, unseen)
-        if tell and (texts := [text for *_, text in unseen.found()]):
-            warn("; ".join(texts) + ": treated as missing", UserWarning)
-        if tell and self.trained_ is not None and not _is_sparse(table):
-            names = self.schema_.used or range(table.shape[1])
-            changes = Changes(names, self.trained_, len(names) - len(self.categorical_), self.schema_.flags())
-            changes.add(table)
-            if texts := messages(changes.found(), constant=False):
-                warn("; ".join(texts), UserWarning)
+        later = Later(self.schema_, self.trained_ if tell else None)
+        table = self._moderate(later.read(X), X)
+        if tell:
+            later.warn()
         return self._coded(table)
 
-    def _read(self, X: Any, unseen: Unseen | None = None) -> Any:
-        """Return a table as numbers, which must not be too large, as `Schema.table` does."""
-        table = X
-        if is_frame(X) and self.schema_:
-            table = self.schema_.table(X, unseen)
-        elif is_frame(X):  # after training on an array
-            table = np.column_stack([numbers(series, name) for name, series in columns_of(X).items()])
+    def _moderate(self, table: Any, X: Any) -> Any:
+        """Return the table of X as numbers, which must not be too large."""
         limit = _SQUARES if "linear" in self.kind else float(np.finfo(np.float32).max)
         if self.kind != "one-hot trees":  # for LightGBM alone, which takes any number
             _require_moderate(table, limit, self.schema_.used or [*getattr(X, "columns", ())])

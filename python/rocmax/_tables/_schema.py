@@ -125,6 +125,8 @@ class Schema:
     def table(self, X: Any, unseen: Unseen | None = None) -> F64:
         """Return a frame as numbers, then the places of categories; NaN is missing, -1 a category that is `unseen`."""
         columns = columns_of(X)
+        if not self:  # after training on an array
+            return np.column_stack([numbers(series, name) for name, series in columns.items()])
         found = np.empty((X.shape[0], len(self.used)))
         for k, (name, is_flag) in enumerate(zip(self.numeric, self.flags(), strict=True)):
             if not is_flag and type_of(columns[name]) == "flag":

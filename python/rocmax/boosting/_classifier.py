@@ -27,10 +27,11 @@ from rocmax._selection import is_better, paired_difference
 from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._frame import is_frame
+from rocmax._tables._later import Later
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import are_texts, as_features, later_features
+from rocmax.boosting._categories import as_features, names_of_texts
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
@@ -324,16 +325,18 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)
         self._schema = decided(given, BOOSTING) if is_frame(given) else Schema(())
-        self._texts = are_texts(given, self._schema)
-        X, found = as_features(given, self._schema, self._texts)
+        self._texts = names_of_texts(given, self._schema) if self._schema else set()
+        X, found = as_features(given, Later(self._schema, None), self._texts)
         self._trained = None if found is None else trained_columns(found)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
         # A model that was not fitted to a table knows nothing of one.
-        texts, names = getattr(self, "_texts", {}), getattr(self, "feature_names_in_", None)
         known, trained = getattr(self, "_schema", Schema(())), getattr(self, "_trained", None)
-        return later_features(super()._checked_features(X), known, texts, trained, names)
+        later = Later(known, trained, getattr(self, "feature_names_in_", None))
+        X, _ = as_features(super()._checked_features(X), later, getattr(self, "_texts", ()))
+        later.warn()
+        return X
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))

@@ -1,0 +1,51 @@
+"""What is news of later tables: the one reader of all that come after training."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scipy import sparse
+
+from rocmax._runtime.warn import warn
+from rocmax._tables._changes import Changes
+from rocmax._tables._frame import is_frame
+from rocmax._tables._notes import Note, first
+from rocmax._tables._schema import Schema, Unseen
+from rocmax._typing import F64
+
+_SHOWN = 10  # columns in a warning
+
+
+class Later:
+    """Reads tables by the schema of training, and collects their news, batch by batch.
+
+    `trained` is the summary of the training columns, `names` are those of an array.
+    """
+
+    def __init__(self, schema: Schema, trained: F64 | None, names: Sequence[Any] | None = None) -> None:
+        self.schema, self.trained, self.names, self.unseen = schema, trained, names, Unseen()
+        self.changes: Changes | None = None
+
+    def read(self, X: Any) -> Any:
+        """Return a frame as numbers, then the places of categories, as `Schema.table` does; an array as it is."""
+        if is_frame(X):
+            X = self.schema.table(X, self.unseen)
+        if self.trained is not None and not sparse.issparse(X):
+            if self.changes is None:
+                names = self.schema.used or (range(X.shape[1]) if self.names is None else self.names)
+                n_numeric = len(names) - len(self.schema.categories)
+                self.changes = Changes(names, self.trained, n_numeric, self.schema.flags())
+            self.changes.add(X)
+        return X
+
+    def notes(self, rare: str = "missing") -> list[Note]:
+        """Return the news; unseen categories are treated as `rare`."""
+        unseen = self.unseen.found()
+        told = [Note("unseen", f"{text}: treated as {rare}", str(name), new, n) for name, new, n, text in unseen]
+        changes = self.changes.found() if self.changes is not None else []
+        return told + [Note("changed", text, str(name), (how,), n) for name, how, text, n in changes]
+
+    def warn(self) -> None:
+        """Warn once of all news but of columns with one value, which curves of partial dependence have on purpose."""
+        texts = [note.text for note in self.notes() if note.values != ("constant",)]
+        if texts := first(texts, _SHOWN, "changed since training"):
+            warn("; ".join(texts), UserWarning)
