@@ -48,8 +48,9 @@ class Classes:
         place = {spelling: value for value, spellings in self.held.items() for spelling in spellings}
         counts: dict[str, int] = dict.fromkeys(self.negatives, 0)
         for spelling, n in found.items():
-            if place[spelling] != self.value:
-                counts[str(place[spelling])] += n
+            value = str(place.get(spelling, spelling))
+            if value != str(self.value):
+                counts[value] = counts.get(value, 0) + n
         return replace(self, negatives=counts)
 
     def mark(self, series: pl.Series) -> NDArray[np.bool_]:

@@ -27,12 +27,12 @@ def nameless(series: pl.Series) -> pl.Series:
     return series.alias("column")
 
 
-def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> pl.Series:
+def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
     """Return a column, or fail at the first row without a value; NaN is missing too."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.null_count():
-        row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
+        row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
         raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
 

@@ -83,7 +83,8 @@ def decide(
     ValueError for all columns that are neither numbers nor categories, or if no column is left; TypeError if a type
     says so.
     """
-    found, notes, refused, error = list[Column](), list[Note](), list[Refused](), ValueError
+    found, notes, refused = list[Column](), list[Note](), list[Refused]()
+    error: type[Exception] = ValueError
     for name, series in columns_of(X).items():
         kind = type_of(series)
         kind = "text" if kind == "number" and is_rounded(series) else kind
@@ -94,7 +95,10 @@ def decide(
             made = _of_numbers(name, kind, numbers(series, name), words, notes.append)
         else:
             made = _of_texts(name, texts(series), "category" if name in categorical else kind, words, read)
-        (refused if isinstance(made, Refused) else found).append(made)
+        if isinstance(made, Refused):
+            refused.append(made)
+        else:
+            found.append(made)
     if refused:
         raise error(_refusal(refused, words))
     unused = [column for column in found if column.reason in (EMPTY, INDEX, FREE)]
@@ -234,4 +238,4 @@ def _of_texts(name: Any, values: list[str | None], kind: str, words: Words, read
 def _held(values: list[str | None], found: list[str]) -> str:
     """Return that a column holds some texts, and in which rows."""
     listed = " and ".join(f"{short(text)!r} in row {values.index(text) + 1}" for text in found)
-    return f"holds {listed}, {'which is no number' if len(found) == 1 else 'and other texts that are no numbers'}"
+    return f"holds {listed}" + (", which is no number" if len(found) == 1 else "")
