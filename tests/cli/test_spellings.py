@@ -38,6 +38,49 @@ def ask(tmp_path: Path, run: Run) -> Ask:
     return asked
 
 
+@pytest.mark.parametrize("strange", ["sick ", "SICK", "si\u0441k", "NULL", "unknown", "yse"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "fit", "batches"])
+def test_more_than_two_labels_are_refused_until_told(
+    strange: str, command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = np.where(Y == 1, "sick", "well").astype(object)
+    labels[1::6] = strange
+    (path := tmp_path / "d.csv").write_text(text(y=labels, a=A, b=-A), encoding="utf-8")
+    monkeypatch.setattr(counted, "ROWS", 0 if command == "batches" else 10**9)
+    command = "evaluate" if command == "batches" else command
+    how = {"fit": ["--C", 1, "--out", tmp_path / "m"], "evaluate": ["--score", "a"], "compare": ["--score", "a", "b"]}
+    asked = [command, path, "--label", "y", *how[command]]
+    n = {value: int((labels == value).sum()) for value in (strange, "sick", "well")}
+    for more, paste in (([], "VALUE"), (["--positive", "sick"], "sick")):
+        code, out, err = run(*asked, *more)
+        assert code == 1 and out == "" and one_line(err) and f"paste --positive {paste} --negative rest if all" in err
+        assert all(f"{value!r} {rows}" in err.replace("\\\\", "\\") for value, rows in n.items())
+    for negative in (["well", strange], ["rest"]):
+        code, out, err = run(*asked, "--positive", "sick", "--negative", *negative, "--json")
+        assert code == 0 and json.loads(out)["negatives"] == {one: n[one] for one in (strange, "well")}
+    code, _, err = run(*asked, "--positive", "sick", "--negative", "well")
+    assert code == 1 and one_line(err) and "neither --positive nor --negative" in err
+    more = ["--positive", "sick", "--missing-values", strange, "--missing", "drop", "--json"]
+    code, out, err = run(*asked, *more)
+    assert code == 0 and json.loads(out)["n_dropped"] == n[strange], err
+
+
+@pytest.mark.parametrize("code", [-9, 999, 9, "NA"])
+def test_numbers_among_labels(code: Any, tmp_path: Path, run: Run) -> None:
+    labels = Y.astype(object)
+    labels[1::6] = code
+    (tmp_path / "d.csv").write_text(text(y=labels, a=A))
+    asked = ["evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a"]
+    status, out, err = run(*asked)
+    said = "no label in row 2 (20 in all)" if code == "NA" else f"3 values ('0' 60, '1' 40, '{code}' 20)"
+    assert status == 1 and one_line(err) and (said in err or code == -9)
+    kept = labels != code
+    status, out, _ = run(*asked, "--missing-values", code, "--missing", "drop", "--json")
+    found = json.loads(out)
+    assert status == 0 and found["n_dropped"] == (~kept).sum()
+    assert found["models"][0]["auc"]["estimate"] == roc_auc_score(Y[kept], A[kept])
+
+
 def test_quoted_decimal_commas_between_commas(ask: Ask, tmp_path: Path, run: Run) -> None:
     commas = [str(value).replace(".", ",") for value in A]
     quoted = [f'"{cell}"' for cell in commas]
