@@ -87,7 +87,7 @@ def test_other_kinds_of_tables_are_refused(library: str, table: Any) -> None:
     model = fitted(library, X, y)
     with (
         warnings.catch_warnings(),
-        pytest.raises(ValueError, match=r"must be a frame with .* 'g' is a category, got nd"),
+        pytest.raises(ValueError, match=r"must be a frame with .* 'g' is not numeric, got nd"),
     ):
         warnings.simplefilter("ignore")  # scikit-learn's, about names
         model.decision_function(X.to_numpy(dtype=float))

@@ -76,10 +76,6 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
         """Return the encoding of other rows; warn of what is news of them."""
-        by_name = [*self.categorical_, *self.schema_.left_out]
-        if by_name and not is_frame(X):
-            what = f"a frame with the columns of training, of which {by_name[0]!r} is not numeric"
-            raise ValueError(f"X must be {what}, got an array")
         later = Later(self.schema_, self.trained_ if tell else None)
         table = self._moderate(later.read(X), X)
         if tell:

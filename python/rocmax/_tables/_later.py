@@ -29,6 +29,9 @@ class Later:
         """Return a frame as numbers, then the places of categories, as `Schema.table` does; an array as it is."""
         if is_frame(X):
             X = self.schema.table(X, self.unseen)
+        elif named := [*self.schema.categorical, *self.schema.left_out]:
+            what = f"a frame with the columns of training, of which {named[0]!r} is not numeric"
+            raise ValueError(f"X must be {what}, got {type(X).__name__}")
         if self.trained is not None and not sparse.issparse(X):
             if self.changes is None:
                 names = self.schema.used or (range(X.shape[1]) if self.names is None else self.names)

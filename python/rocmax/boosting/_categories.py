@@ -18,14 +18,9 @@ def as_features(X: Any, later: Later, texts: Collection[Any]) -> tuple[Any, Any]
     A frame becomes one of pandas with the categories of training, which are numbers if they are no `texts`, so that the
     booster also reads the frame that was given; or, without categories, numbers, if it is not one of pandas.
     """
-    schema = later.schema
+    schema, table = later.schema, later.read(X if is_frame(X) or sparse.issparse(X) else np.asarray(X))
     if not is_frame(X):
-        if schema.categories:
-            name = schema.categories[0].name
-            what = f"a frame with the columns of training, of which {name!r} is a category"
-            raise ValueError(f"X must be {what}, got {type(X).__name__}")
-        return X, None if sparse.issparse(X) else later.read(np.asarray(X))
-    table = later.read(X)
+        return X, None if sparse.issparse(X) else table
     if not schema or (not hasattr(X, "iloc") and not schema.categories):  # trained on an array, or as good as one
         return table, table
     from pandas import Categorical, DataFrame
