@@ -65,7 +65,7 @@ def labels(
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
         others = y[~positive]
-        if y.dtype.kind != "b" and len(others) and (others != others[0]).any():
+        if y.dtype.kind in "OUST" and len(others) and (others != others[0]).any():
             held = ", ".join(f"{shown(label)} ({n:,})" for label, n in Counter(others.tolist()).most_common(5))
             how = f"pass {name} == {shown(pos_label)} to say so, or leave samples out"
             warn(
