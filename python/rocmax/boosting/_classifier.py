@@ -161,7 +161,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     >>> X, y = make_classification(600, weights=[0.8], random_state=0)
     >>> model = PartialAUCBoostingClassifier((0.0, 0.2), n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
     >>> [candidate.score > 0.8 for candidate in model.candidates_]
-    [True]
+    [True, True]
     """
 
     fpr_range: tuple[float, float] = (0.0, 1.0)

@@ -93,4 +93,5 @@ def conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps:
     def product(vector: F64) -> F64:
         return sample.adjoint([pull(sample.scores(vector))])[0]
 
-    return _core.conjugate(gradient, (residual, steps), product, lambda u, v: inner(sample, u, v))
+    step: F64 = _core.conjugate(gradient, (residual, steps), product, lambda u, v: inner(sample, u, v))
+    return step

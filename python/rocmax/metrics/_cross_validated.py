@@ -152,7 +152,7 @@ def cross_validated_auc(  # with samples first, the measure is second
         spread = squares.sum(axis=0)
         unbiased = (sizes / (sizes - 1.0)) @ squares / np.where(spread > 0, spread, 1.0) * variance
         freedom = satterthwaite(list(squares), [size - 1.0 for size in sizes])
-        freedom = np.minimum(freedom, np.inf if data.group is None else data.n_groups - 1.0)
+        freedom = np.minimum(freedom, np.inf if data.n_groups is None else data.n_groups - 1.0)
         interval = Interval(estimate, variance, _limits(estimate, unbiased, freedom, measure, data), "influence-curve")
     if (refused := refusal(query, parts, instead="use fewer folds, or pass all scores to infer")) is not None:
         interval = without_limits(estimate, interval.method, f"a fold has {refused}")
