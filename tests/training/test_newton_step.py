@@ -219,6 +219,8 @@ def test_other_designs_take_the_same_step_by_their_own_products(tmp_path):
     for design in (DenseDesign(X + 3.0, np.full(300, 3.0)), as_design(stored)):
         assert design.newton_step(pull.rows, pull, gradient, (1e-6, 50)) is None
         np.testing.assert_allclose(solve(pull, gradient, design, 1e-6), expected, atol=1e-5)
+    with using(exact_newton=1000):
+        np.testing.assert_allclose(solve(pull, gradient, as_design(X), 0.3), expected, atol=1e-5)
 
 
 def test_a_curvature_that_is_not_finite_ends_the_steps():

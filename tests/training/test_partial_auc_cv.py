@@ -145,7 +145,7 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path):
         stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
         stored[:] = X
     training = Training(as_design(stored), _core.Problem(y > 0, weight), (0.0, 0.2), 1)
-    with using(core_product=0 if "large" in kind else 1 << 22):
+    with using(exact_newton=0 if "large" in kind else 256):
         result = training.fit("logistic", C, tol=1e-6, max_iter=1000)
     assert result.gap <= 1e-6
     regression = LogisticRegression(C=C / weight.sum(), tol=1e-10, max_iter=1000).fit(X, y, weight)
