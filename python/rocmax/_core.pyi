@@ -11,7 +11,7 @@ from rocmax._typing import F64, Labels, Scores
 __all__ = [
     "Curvature", "Curve", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
     "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "conjugate", "covariance",
-    "curve_points",
+    "curve_points", "dense_step",
     "leave_pair_out", "measure", "minimise_on_simplex", "nearest", "newton_step", "pair_loss", "partial_boost",
     "permuted_distances", "pool_bins", "rank_boost", "scores", "split_tree",
 ]  # fmt: skip
@@ -248,6 +248,7 @@ def newton_step(
     gradient: F64,
     until: tuple[float, int],
 ) -> F64: ...
+def dense_step(values: F64, weights: F64, gradient: F64) -> F64 | None: ...
 def conjugate(
     gradient: F64, until: tuple[float, int], product: Callable[[F64], F64], inner: Callable[[F64, F64], float]
 ) -> F64: ...

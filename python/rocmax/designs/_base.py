@@ -91,7 +91,7 @@ def conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps:
     """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
 
     def product(vector: F64) -> F64:
-        return sample.adjoint([pull(sample.scores(vector))])[0]
+        return np.asarray(sample.adjoint([pull(sample.scores(vector))])[0])
 
     step: F64 = _core.conjugate(gradient, (residual, steps), product, lambda u, v: inner(sample, u, v))
     return step

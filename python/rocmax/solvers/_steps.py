@@ -27,7 +27,7 @@ _LEVEL = 1e-3
 # two or three products: if X is large, nearly all samples are not copied.
 _COPIED, _SHARE, _NEARLY_ALL = 4000, 0.5, 0.8
 # Newton's equations are solved exactly up to so many feature values of these samples, else by at most so many products.
-_ENTRIES, _CG_STEPS = 1 << 18, 50
+_ENTRIES, _CG_STEPS = 1 << 20, 50
 # The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # The rounding of a smoothed cut, relative to the squared spread of the scores over the width.
@@ -197,9 +197,11 @@ class Springs:
     def matrix(self, features: AnyArray) -> F64:
         """Return the product with all vectors, given the features of the samples."""
         apart = self._off_mean(features.astype(np.float64, copy=False))
-        n, dim = apart.shape
-        pulls = np.ascontiguousarray((self.core[1][:, None] * apart).T)
-        return np.array([_core.adjoint(apart, np.arange(n), pull, dim) for pull in pulls])
+        return np.asarray(apart.T @ (self.core[1][:, None] * apart))
+
+    def step(self, features: AnyArray, gradient: F64) -> F64 | None:
+        """Return the exact step, given the features of the samples; None if rounding hides it."""
+        return _core.dense_step(self._off_mean(features.astype(np.float64, copy=False)), self.core[1], gradient)
 
     def _off_mean(self, values: F64) -> F64:
         """Subtract the means of the groups; `values` has a row for each sample."""
@@ -230,23 +232,11 @@ def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F
     if design.dim <= settings().exact_newton and design.dim * len(rows) <= _ENTRIES:
         features = _sample(design, rows).features()
         if features is not None:
-            step = _eliminated(springs.matrix(features) + np.eye(design.dim), -gradient)
+            step = springs.step(features, gradient)
             if step is not None and (gradient * step).sum() < 0:  # strong springs may hide the identity
                 return step
     found = design.newton_step(rows, springs, gradient, (residual, _CG_STEPS))
     return conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
-
-
-def _eliminated(matrix: F64, right: F64) -> F64 | None:
-    """Solve equations without the BLAS, None if the matrix is not positive definite."""
-    both, found = np.column_stack([matrix, right]), np.zeros(len(right))
-    for k, row in enumerate(both):
-        if not row[k] > 0.0:
-            return None
-        both[k + 1 :, k:] -= (both[k + 1 :, k] / row[k])[:, None] * row[k:]
-    for k in reversed(range(len(right))):
-        found[k] = (both[k, -1] - (both[k, :-1] * found).sum()) / both[k, k]
-    return found
 
 
 def _sample(design: Design, rows: Rows) -> Design:
