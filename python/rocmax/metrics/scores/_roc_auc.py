@@ -25,17 +25,11 @@ from rocmax._checks.samples import (
 from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
-from rocmax.metrics.measures.auc import AUC
-from rocmax.metrics.samples._classes import Classes, estimates_of
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
 _AUC = _core.Measure.auc()
 _LEAST = 1e-100  # width of a range and weight of a class in the core; the greatest weight is its inverse
-
-
-class _UnusualError(Exception):
-    """Input for which scikit-learn's function has an error, a warning or NaN."""
 
 
 def roc_auc_score(
@@ -103,11 +97,8 @@ def roc_auc_score(
     named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
     if named:
         y, s = _array(y_true), _array(y_score)
-        if _ready(y, s, sample_weight, max_fpr):
-            try:
-                return _area(y, s, sample_weight, max_fpr)
-            except _UnusualError:
-                pass  # the general way finds the error
+        if _ready(y, s, sample_weight, max_fpr) and (area := _area(y, s, sample_weight, max_fpr)) is not None:
+            return area
     for name, values in (("y_true", y_true), ("y_score", y_score), ("sample_weight", sample_weight)):
         require_read(values, name)
         require_unmasked(values, name)
@@ -121,20 +112,17 @@ def roc_auc_score(
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
+    if named and (area := _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)) is not None:
+        return area
+    theirs = scikit_learn("roc_auc_score")
     try:
-        if not named:
-            raise _UnusualError
-        return _general(y_true, y_score, sample_weight, **options)
-    except _UnusualError:
-        theirs = scikit_learn("roc_auc_score")
-        try:
-            with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
-                return theirs(y_true, y_score, sample_weight=sample_weight, **options)
-        except ArithmeticError as error:  # such as of 10**400
-            raise ValueError(
-                "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
-                f"{shown(error)}"
-            ) from error
+        with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
+            return theirs(y_true, y_score, sample_weight=sample_weight, **options)
+    except ArithmeticError as error:  # such as of 10**400
+        raise ValueError(
+            "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
+            f"{shown(error)}"
+        ) from error
 
 
 def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
@@ -169,13 +157,12 @@ def _ready(y: Any, s: Any, weight: Any, max_fpr: Any) -> bool:
     )
 
 
-def _general(
-    y_true: Any, y_score: Any, sample_weight: Any, *, average: Any, max_fpr: Any, multi_class: Any, labels: Any
-) -> Any:
+def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_class: Any) -> Any:
+    """Return the area of two classes; None of all else, which scikit-learn's function knows, averages or refuses."""
     from sklearn.utils.multiclass import type_of_target  # takes seconds to import: the common case does without
 
     if max_fpr is not None and not _LEAST < as_float(max_fpr) <= 1.0:
-        raise _UnusualError
+        return None
     try:
         y_true = _names(y_true)
         with np.errstate(invalid="ignore"):  # of labels that are not numbers: scikit-learn's function warns of them
@@ -187,24 +174,14 @@ def _general(
         own = "beyond the integers" in str(error) and np.asarray(y_score).dtype == object
         if own or "sample_weight must be non-negative" in str(error):
             raise
-        raise _UnusualError from error
-    if len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
-        raise _UnusualError
-    if kind == "binary" and not (s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")) and s.shape[1] > 1):
-        classes = np.unique(y)
-        if y.ndim == 2:
-            y = y[:, 0]
-        if len(classes) != 2:
-            raise _UnusualError
-        s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
-        return _area(np.asarray(y == classes[1]), s, weight, max_fpr)
-    if kind == "multilabel-indicator":
-        if s.shape != y.shape or y.min() < 0 or y.max() > 1:
-            raise _UnusualError
-        return _of_labels(y == 1, s, average, weight, max_fpr)
-    if kind == "multiclass" and max_fpr in (None, 1.0):
-        return _of_classes(y, s, average, weight, multi_class, labels)
-    raise _UnusualError
+        return None
+    if kind != "binary" or len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
+        return None
+    s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
+    classes = np.unique(y)
+    if len(classes) != 2 or (s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo"))):
+        return None
+    return _area(np.asarray((y[:, 0] if y.ndim == 2 else y) == classes[1]), s, weight, max_fpr)
 
 
 def _names(y_true: Any) -> Any:
@@ -223,79 +200,31 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
         return None
     weight = np.asarray(sample_weight)
     if weight.shape != (n_samples,) or weight.dtype.kind not in "fiub" or not np.isfinite(weight).all():
-        raise _UnusualError
+        raise ValueError("sample_weight")
     require_weights(weight)
     return plain(weight.astype(np.float64, copy=False))
 
 
 def _area(y: NDArray[Any], s: NDArray[Any], weight: Any, max_fpr: Any) -> Any:
-    """Return the area of two classes, of several models one each; the core checks every value."""
+    """Return the area of two classes, of several models one each; None where the core does not know it."""
     y, s = plain(y), s if s.ndim == 2 else plain(s)
+    whole = max_fpr is None or max_fpr == 1
+    measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
     try:
-        if weight is None and max_fpr is None and s.ndim == 1:
-            return _core.measure(y, s, None, _AUC, n_threads(None))
-        whole = max_fpr is None or max_fpr == 1
-        measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
         return _core.measure(y, s, weight, measure, n_threads(None))
-    except ValueError as error:
-        if _measurable(y, s, weight, 2):
+    except ValueError:
+        if _measurable(y, s, weight):
             raise
-        raise _UnusualError from error
+        return None
 
 
-def _measurable(y: NDArray[Any], s: NDArray[Any], weight: F64 | None, n_classes: int) -> bool:
-    """Whether the core knows the area of such values: there are all classes, and weights and scores are in range."""
+def _measurable(y: NDArray[Any], s: NDArray[Any], weight: F64 | None) -> bool:
+    """Whether the core knows the area of such values: there are two classes, and weights and scores are in range."""
     classes, of = np.unique(y, return_inverse=True)
-    if len(classes) != n_classes or not np.isfinite(s).all():
+    if len(classes) != 2 or not np.isfinite(s).all():
         return False
     if weight is None:
         return True
     with np.errstate(over="ignore"):
         sums = np.bincount(of, weight)
     return bool((weight >= 0).all() and (sums >= _LEAST).all() and (sums <= 1.0 / _LEAST).all())
-
-
-def _of_labels(y: NDArray[np.bool_], s: NDArray[Any], average: Any, weight: F64 | None, max_fpr: Any) -> Any:
-    """Return the AUCs of several labels as one number, by scikit-learn's averages."""
-    if average == "micro":
-        spread = None if weight is None else np.repeat(weight, y.shape[1])
-        return _area(y.ravel(), s.ravel(), spread, max_fpr)
-    if average == "samples":
-        values = [_area(row, of, None, max_fpr) for row, of in zip(y, s, strict=True)]
-        return float(np.average(values, weights=weight))
-    values = [_area(y[:, c], s[:, c], weight, max_fpr) for c in range(y.shape[1])]
-    if average is None:
-        return np.array(values)
-    prevalence = y.sum(axis=0) if weight is None else weight @ y
-    return float(np.average(values, weights=prevalence if average == "weighted" else None))
-
-
-def _of_classes(
-    y: NDArray[Any], s: NDArray[Any], average: Any, weight: F64 | None, multi_class: str, labels: Any
-) -> Any:
-    try:
-        classes = np.unique(y if labels is None else np.asarray(labels))
-        proper = (
-            s.ndim == 2
-            and len(classes) == s.shape[1]
-            and multi_class != "raise"
-            and average != "samples"
-            and np.allclose(1, s.sum(axis=1))
-            and (labels is None or np.array_equal(classes, labels))
-            and not len(np.setdiff1d(y, classes))
-        )
-    except (TypeError, ValueError, ArithmeticError):  # labels of any kind
-        proper = False
-    if not proper or (multi_class == "ovo" and (weight is not None or average not in ("macro", "weighted"))):
-        raise _UnusualError
-    if average == "micro":
-        return _of_labels(y[:, None] == classes, s, average, weight, None)
-    present, of = np.unique(y, return_inverse=True)
-    if multi_class == "ovo":  # pairs of classes that occur
-        classes, s = present, s[:, np.isin(classes, present)]
-    if not _measurable(of, s, weight, len(classes)):
-        raise _UnusualError
-    found = estimates_of(
-        Classes(present, of, s, weight, n_threads(None)), AUC(multi_class=multi_class, average=average)
-    )
-    return found if average is None else float(found[0])
