@@ -16,7 +16,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.samples._sample import Sample, vertices
+from rocmax.metrics.samples._sample import vertices
 
 _EDGE = 1e-12  # rounding of rates, relative to themselves
 
@@ -76,16 +76,3 @@ def of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
         return np.asarray(np.cumsum(coefficient[::-1])[::-1])
 
     return summed(np.diff(rates[0])), -summed(np.diff(rates[1]))
-
-
-def components(data: Sample, region: Region) -> tuple[F64, F64]:
-    """Return the areas of all models (n_models,), and the components of the samples (n_models, n_samples)."""
-    found, positive = [], data.positive
-    for column in data.models():
-        curve = column.curve()
-        of_pos, of_neg = of_blocks(curve, region)
-        block = np.searchsorted(-curve.steps()[0], -column.score.astype(np.float64))
-        block = np.minimum(block, len(of_pos) - 1)  # for samples without weight
-        found.append((area(curve, region), np.where(positive, of_pos[block], of_neg[block])))
-    values, rows = zip(*found, strict=True)
-    return np.array(values), np.array(rows)

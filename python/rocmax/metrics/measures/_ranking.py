@@ -10,8 +10,7 @@ DeLong.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,51 +21,16 @@ from rocmax.metrics.samples._sample import Sample, centre, has_variance
 _STEP = 1e-4  # of the logarithm of a total
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The samples of one model.
-
-    If only the weights are known, `positive` and `order` are None.
-
-    Attributes
-    ----------
-    pos, neg : ndarray of shape (n_distinct,)
-        Weights of the positives and of the negatives at every distinct score, the highest score first.
-    score : ndarray of shape (n_distinct,)
-        The distinct scores.
-    positive : ndarray of shape (n_samples,) or None
-        Which samples are positive.
-    order : ndarray of shape (n_samples,) or None
-        The samples by descending score.
-    starts : ndarray of shape (n_distinct,) or None
-        Where each distinct score begins in `order`; None without ties.
-    """
+class Ranking(NamedTuple):
+    """The weights of the positives and of the negatives of one model at every distinct score, the highest first."""
 
     pos: F64
     neg: F64
     score: NDArray[Any]
-    positive: NDArray[np.bool_] | None = None
-    order: NDArray[np.intp] | None = None
-    starts: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None = None) -> Ranking:
-        """Sort once: O(n log n)."""
-        order = np.argsort(score)[::-1]
-        sorted_score, sorted_positive = score[order], positive[order]
-        mass = np.ones(len(order)) if weight is None else weight[order]
-        pos = np.where(sorted_positive, mass, 0.0)
-        neg = np.where(sorted_positive, 0.0, mass)
-        new = sorted_score[1:] != sorted_score[:-1]
-        if new.all():
-            return cls(pos, neg, sorted_score, positive, order)
-        starts = np.concatenate([[0], np.flatnonzero(new) + 1])
-        pos, neg = np.add.reduceat(pos, starts), np.add.reduceat(neg, starts)
-        return cls(pos, neg, sorted_score[starts], positive, order, starts)
-
-    @classmethod
-    def of_weights(cls, sample: Sample) -> Ranking:
-        """Return the weights at the distinct scores, from the core's sort, without the samples."""
+    def of(cls, sample: Sample) -> Ranking:
+        """Take them from the core's sort."""
         score, pos, neg = sample.curve().steps()
         return cls(pos, neg, score.astype(sample.score.dtype, copy=False))  # thresholds compare in the scores' dtype
 
@@ -91,15 +55,10 @@ class Ranking:
         m, n = self.sizes
         return self.pos / m, self.neg / n
 
-    def place(self, of_pos: F64, of_neg: F64) -> F64:
-        """Return for every sample the component of its class at its score, in the samples' own order."""
-        assert self.order is not None and self.positive is not None
-        if self.starts is not None:
-            counts = np.diff(np.append(self.starts, len(self.order)))
-            of_pos, of_neg = np.repeat(of_pos, counts), np.repeat(of_neg, counts)
-        found = np.empty(len(self.order))
-        found[self.order] = np.where(self.positive[self.order], of_pos, of_neg)
-        return found
+    def place(self, sample: Sample, of_pos: F64, of_neg: F64) -> F64:
+        """Return for every sample the component of its class at its score."""
+        block = np.minimum(np.searchsorted(-self.score, -sample.score), len(self.score) - 1)  # of weight 0: any
+        return np.where(sample.positive, of_pos[block], of_neg[block])
 
 
 def from_here(x: F64) -> F64:

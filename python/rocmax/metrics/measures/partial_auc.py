@@ -12,7 +12,7 @@ from rocmax._parameters import check_choice, shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.intervals._interval import counted
-from rocmax.metrics.measures._ranking import centred_sums
+from rocmax.metrics.measures._ranking import Ranking, centred_sums
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
@@ -149,12 +149,14 @@ class PartialAUC(CurveMeasure):
             return super().estimates(sample)
         return self._scale(region) * np.array([two_way.area(one.curve(), region) for one in sample.models()])
 
-    def influences(self, sample: Sample) -> tuple[F64, F64]:
+    def components(self, sample: Sample) -> Any:
         region = self.region
         if region is None:
-            return super().influences(sample)
-        areas, values = two_way.components(sample, region)
-        return self._scale(region) * areas, self._scale(region) * values
+            return super().components(sample)
+        return self._scale(region) * Ranking.of(sample).place(sample, *two_way.of_blocks(sample.curve(), region))
+
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        return (Measure if self.region else CurveMeasure).influences(self, sample)
 
     def squares(self, sample: Sample) -> tuple[float, F64]:
         return AUC().squares(sample) if self._whole else super().squares(sample)

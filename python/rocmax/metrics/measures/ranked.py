@@ -45,7 +45,7 @@ class RankedMeasure(Measure):
 
     def weights(self, sample: Sample) -> Ranking:
         """Return the weights at the distinct scores of one model, checked."""
-        ranking = Ranking.of_weights(sample)
+        ranking = Ranking.of(sample)
         self.check(ranking, sample.score_name)
         return ranking
 
@@ -60,9 +60,8 @@ class RankedMeasure(Measure):
         return self.read(self.weights(sample))
 
     def components(self, sample: Sample) -> Any:
-        ranking = Ranking.of(sample.positive, sample.score, sample.weight)
-        self.check(ranking, sample.score_name)
-        return ranking.place(*self.parts(ranking, self.counts(sample, ranking)))
+        ranking = self.weights(sample)
+        return ranking.place(sample, *self.parts(ranking, self.counts(sample, ranking)))
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         ranking = self.weights(sample)
