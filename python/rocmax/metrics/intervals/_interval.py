@@ -128,8 +128,11 @@ def wald(estimate: Any, error: Any, law: Law) -> Callable[[float], Tails]:
     return lambda null: tails_of(estimate - null, error, law)
 
 
-def dual(at: F64, ends: Callable[[Any], tuple[F64, F64]]) -> Callable[[float], Tails]:
-    """Return the tails of values: the least levels at which their intervals, which may be infinite, exclude another."""
+def dual(at: F64, ends: Callable[[Any], tuple[F64, F64]], farthest: float = _FARTHEST) -> Callable[[float], Tails]:
+    """Return the tails of values: the least levels at which their intervals, which may be infinite, exclude another.
+
+    Levels beyond `farthest` standard errors are not searched.
+    """
 
     def tails(null: float) -> Tails:
         apart = at - null
@@ -141,7 +144,7 @@ def dual(at: F64, ends: Callable[[Any], tuple[F64, F64]]) -> Callable[[float], T
 
         near = np.full_like(at, _NEAREST)
         none = (apart == 0) | (gap(near) <= 0)
-        z = last_held(near, np.full_like(at, _FARTHEST), lambda z: np.where(none, 1.0, gap(z)))
+        z = last_held(near, np.full_like(at, farthest), lambda z: np.where(none, 1.0, gap(z)))
         return tails_of(np.sign(apart) * np.where(none, 0.0, z), 1.0, Law())
 
     return tails
@@ -282,16 +285,11 @@ def of_share(estimate: F64, size: Any, bounds: tuple[float, float], law: Law | N
     """
     least, span, law = bounds[0], bounds[1] - bounds[0], law or Law()
     share = np.clip((estimate - least) / span, 0.0, 1.0)
-
-    def ends(z: Any) -> tuple[F64, F64]:
-        low, high = wilson(share * size, size, law.reach(z))
-        return np.minimum(least + span * low, estimate), np.maximum(least + span * high, estimate)
-
-    def tails(null: float) -> Tails:
-        at = (null - least) / span
-        return tails_of(share - at, np.sqrt(at * (1 - at) / size), law)
-
-    return Limits(ends, within(*bounds, tails))
+    limits = Limits(
+        lambda z: wilson(share * size, size, law.reach(z)),
+        lambda at: tails_of(share - at, np.sqrt(at * (1 - at) / size), law),
+    )
+    return limits.moved(least, span, bounds, estimate)
 
 
 def no_width(low: Any, high: Any, bounds: tuple[float, float]) -> Any:

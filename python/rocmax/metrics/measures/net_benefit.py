@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Limits, Tails, sided, wilson, within
+from rocmax.metrics.intervals._interval import Limits, dual, wilson, within
 from rocmax.metrics.intervals._units import prevalence_size
 from rocmax.metrics.measures._ranking import Ranking, by_prevalence
 from rocmax.metrics.measures.base import Measure
@@ -14,7 +14,6 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
 
 _FARTHEST = 40.0  # standard errors
-_HALVINGS = 60
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +117,7 @@ class NetBenefit(RankedMeasure):
             slope = np.array([self.by_totals(one)[0] for one in sample.models()]) / (pi * (1.0 - pi))
             moved, variance = (pi, slope, size), variance + slope**2 * pi * (1.0 - pi) / size
 
-        def reach(z: Any) -> tuple[F64, F64]:
+        def ends(z: Any) -> tuple[F64, F64]:
             down, up = [], []
             for gain, rate, size in zip(gains, rates, counts, strict=True):
                 low, high = wilson(rate * size, size, z)
@@ -129,19 +128,6 @@ class NetBenefit(RankedMeasure):
                 low, high = wilson(pi * size, size, z)
                 down.append(slope * np.where(slope > 0, pi - low, pi - high))
                 up.append(slope * np.where(slope > 0, high - pi, low - pi))
-            return np.sqrt(sum(part**2 for part in down)), np.sqrt(sum(part**2 for part in up))
+            return estimate - np.sqrt(sum(part**2 for part in down)), estimate + np.sqrt(sum(part**2 for part in up))
 
-        def ends(z: Any) -> tuple[F64, F64]:
-            down, up = reach(z)
-            return estimate - down, estimate + up
-
-        def tails(null: float) -> Tails:
-            apart = estimate - null
-            near, far = np.zeros_like(apart), np.full_like(apart, _FARTHEST)
-            for _ in range(_HALVINGS):
-                middle = (near + far) / 2
-                held = np.where(apart > 0, *reach(middle)) >= np.abs(apart)
-                near, far = np.where(held, near, middle), np.where(held, middle, far)
-            return sided(np.sign(apart) * (near + far) / 2, apart)
-
-        return estimate, variance, Limits(ends, within(*self.bounds, tails))
+        return estimate, variance, Limits(ends, within(*self.bounds, dual(estimate, ends, _FARTHEST)))

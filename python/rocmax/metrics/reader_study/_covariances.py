@@ -15,7 +15,7 @@ from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._binormal import fitted_covariance
-from rocmax.metrics.variances._components import correction, of_clusters
+from rocmax.metrics.variances._components import of_clusters
 from rocmax.metrics.variances._resample import replicate, seed_of
 
 # Number of kernel values of all tests that are in memory at a time.
@@ -75,7 +75,7 @@ def jackknife(study: Readings, measure: Measure) -> F64:
 
 def _corrections(data: Sample) -> F64:
     """Return m / (m - 1) for every sample, m the size of its class."""
-    return np.where(data.y, *(correction(None, rows, "frequency") for rows in (data.y, ~data.y)))
+    return np.where(data.y, *(m / (m - 1) for m in map(np.count_nonzero, (data.y, ~data.y))))
 
 
 def _rows(data: Sample, rows: Any) -> Sample:

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Hypothesis
 from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
+from rocmax.metrics.intervals._joint import f_tail
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
 from rocmax.metrics.reader_study._rows import plain
@@ -99,9 +99,8 @@ def joint_test(table: Anova, error: ErrorTerm) -> tuple[float, tuple[float, floa
         return np.nan, (float(between), error.df), np.nan
     with np.errstate(divide="ignore"):
         f = 0.0 if table.ms_modality == 0 else float(np.float64(table.ms_modality) / error.square)
-    if np.isinf(error.df):
-        return between * f, (float(between), np.inf), float(special.chdtrc(between, between * f))
-    return f, (float(between), error.df), float(special.fdtrc(between, error.df, f))
+    statistic = between * f if np.isinf(error.df) else f
+    return statistic, (float(between), error.df), f_tail(between, error.df, f)
 
 
 def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import satterthwaite
@@ -28,19 +27,11 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
         estimate, covariance, limiting = dyadic_covariance(sample, measure)
         return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [limiting, limiting]
     if sample.group is not None:
-        return _cluster_parts(sample, measure)
+        estimate, sums, held = _cluster_sums(sample, measure)
+        return estimate, list(cluster_parts(sums, held, sample.n_groups or 0).T), list(map(float, held))
     found = [_one_model(one, measure) for one in sample.models()]
     estimate, pos, neg = (np.array(column) for column in zip(*found, strict=True))
     return estimate, [pos, neg], list(sizes_of_models(sample, measure))
-
-
-def _cluster_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
-    """Return the same for clusters: the variance is shared out as if no cluster held both classes."""
-    estimate, sums, held = _cluster_sums(sample, measure)
-    total = (of_clusters(sums, held, sample.n_groups or 0) ** 2).sum(axis=1)
-    pos, neg = (count / (count - 1) * (rows**2).sum(axis=1) for rows, count in zip(sums, held, strict=True))
-    share = np.divide(pos, pos + neg, out=np.zeros_like(pos), where=pos + neg > 0)
-    return estimate, [share * total, (1 - share) * total], list(map(float, held))
 
 
 def most_freedom(sample: Sample) -> float:
@@ -128,17 +119,6 @@ def freedom_of(parts: Sequence[Shared]) -> F64:
     return satterthwaite(variances, freedoms, np.minimum.reduce(freedoms))
 
 
-def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:
-    """Return n / (n - 1) for the size n of a class."""
-    if weight is None:
-        size = float(np.count_nonzero(members))
-    elif weight_kind == "frequency":
-        size = float(weight[members].sum())
-    else:
-        size = float(np.count_nonzero(weight[members]))
-    return size / (size - 1)
-
-
 def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[int]]:
     """Return estimates, and by class the sums of ``A / m`` over clusters and the number of clusters with samples."""
     group = sample.group
@@ -165,3 +145,11 @@ def of_clusters(sums: Sequence[Any], counts: Sequence[int], n_groups: int) -> F6
     of_all = n_groups / (n_groups - 1)
     own = [np.sqrt(held / (held - 1) - of_all) * of_class for of_class, held in zip(sums, counts, strict=True)]
     return np.concatenate([*own, np.sqrt(of_all) * sum(sums)], axis=-1)
+
+
+def cluster_parts(sums: Sequence[F64], counts: Sequence[int], n_groups: int) -> F64:
+    """Return the parts of the classes in these variances: shared out as if no cluster held two classes."""
+    total = (of_clusters(sums, counts, n_groups) ** 2).sum(axis=1)
+    own = np.array([held / (held - 1) * (rows**2).sum(axis=1) for rows, held in zip(sums, counts, strict=True)]).T
+    whole = own.sum(axis=1, keepdims=True)
+    return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0) * total[:, None]

@@ -12,8 +12,8 @@ from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
-from rocmax.metrics.samples._sample import Sample, n_distinct
-from rocmax.metrics.variances._components import Shared, correction, of_clusters
+from rocmax.metrics.samples._sample import n_distinct
+from rocmax.metrics.variances._components import Shared, cluster_parts
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
@@ -32,11 +32,9 @@ def influence(data: Classes, measure: Measure) -> Influence:
     classes are estimates as well.
     """
 
-    def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
-        if data.group is not None:
-            held = _held(data.group[rows][members])
-            return float(np.sqrt(held / (held - 1)))
-        return float(np.sqrt(correction(part.weight, members, data.weight_kind)))
+    def factor(rows: Any, members: NDArray[np.bool_], size: float) -> float:
+        held = size if data.group is None else _held(data.group[rows][members])
+        return float(np.sqrt(held / (held - 1)))
 
     return _summed(data, measure, factor)
 
@@ -48,14 +46,14 @@ def influence_curve(fold: Classes, measure: Measure, frequency: F64) -> Influenc
     class in the average is that in the fold.
     """
 
-    def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
+    def factor(rows: Any, members: NDArray[np.bool_], size: float) -> float:
         return float(np.count_nonzero(members) / frequency[np.unique(fold.of[rows][members])].sum())
 
     return _summed(fold, measure, factor, len(fold.of))
 
 
 def _summed(
-    data: Classes, measure: Measure, factor: Callable[[Any, NDArray[np.bool_], Sample], float], of_share: float = 1.0
+    data: Classes, measure: Measure, factor: Callable[[Any, NDArray[np.bool_], float], float], of_share: float = 1.0
 ) -> Influence:
     """Sum the influences of every sample on the comparisons, each times the `factor` of the sample's class there."""
     share = shares(data, measure)
@@ -64,8 +62,8 @@ def _summed(
     for k, (rows, positive, part) in enumerate(comparisons(data, measure)):
         values[k] = measure.estimates(part)[0]
         own = influence_of(part, measure)
-        for members in (positive, ~positive):
-            own[members] *= factor(rows, members, part)
+        for members, size in zip((positive, ~positive), part.counted, strict=True):
+            own[members] *= factor(rows, members, size)
         total[k if measure.average is None else 0, rows] += own if measure.average is None else share[k] * own
     if measure.average == "weighted":
         total[0] += of_share * _of_shares(data, measure, values)
@@ -139,10 +137,7 @@ def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tu
         of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
         sums.append(of_group * np.sqrt((held - 1) / held))  # the factors of the comparisons are those of the clusters
         counts.append(held)
-    total = (of_clusters(sums, counts, n_groups) ** 2).sum(axis=1)
-    own = np.array([held / (held - 1) * (rows**2).sum(axis=1) for rows, held in zip(sums, counts, strict=True)]).T
-    whole = own.sum(axis=1, keepdims=True)
-    return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0) * total[:, None], np.array(counts, float)
+    return cluster_parts(sums, counts, n_groups), np.array(counts, float)
 
 
 def _held(group: NDArray[np.intp]) -> int:
