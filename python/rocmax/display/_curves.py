@@ -1,6 +1,6 @@
 """ROC curves as they are drawn: points, areas, averages and bands, of models, classes, folds and readers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -119,34 +119,32 @@ def check_drawn(data: Sample | Classes, how: Resamples | None) -> None:
 
 
 def percentile_band(
-    positive: NDArray[np.bool_], scores: F64, grid: F64, how: Resamples, height: Callable[[Any, Any, F64], F64]
+    members: Sequence[NDArray[np.intp]],
+    parts: Iterable[tuple[float, Any, NDArray[np.bool_], F64]],
+    grid: F64,
+    how: Resamples,
+    height: Callable[[Any, Any, F64], F64],
 ) -> Band:
-    """Pointwise percentile band of a curve on a grid; ties move together, as on the curve.
+    """Pointwise percentile band of a mean of curves on a grid, which share stratified resamples of all `members`.
 
-    `height` returns the curve on the grid, from the positives and the negatives counted from the highest score down,
-    of a stratified bootstrap resample.
+    `parts` are the share of each curve, its rows, which of these are positive, and their scores; ties move together.
+    `height` returns a curve on the grid, from the positives and the negatives counted from the highest score down.
     """
-    blocks = np.unique(-scores, return_inverse=True)[1]
-    n_blocks = int(blocks.max()) + 1
-    classes = [blocks[positive], blocks[~positive]]
-    rng = np.random.default_rng(how.seed)
-    heights = room_for(how, grid)
-    for row in heights:
-        drawn = [members[rng.integers(len(members), size=len(members))] for members in classes]
-        tps, fps = (np.cumsum(np.bincount(places, minlength=n_blocks)) for places in drawn)
-        row[:] = height(tps, fps, grid)
-    return middle(heights, grid, how.level)
-
-
-def room_for(how: Resamples, grid: F64) -> F64:
-    """Return an array for the curve of every resample."""
+    placed = []
+    for share, rows, positive, scores in parts:
+        blocks = np.unique(-scores, return_inverse=True)[1]
+        placed.append((share, rows, positive, blocks, int(blocks.max()) + 1))
     require_memory(8 * how.n * len(grid), f"n_resamples={how.n}", "take fewer")
-    return np.empty((how.n, len(grid)))
-
-
-def middle(heights: F64, grid: F64, level: float) -> Band:
-    """Return the grid and the percentiles of the curves of all resamples there."""
-    tail = (1 - level) / 2
+    rng, heights = np.random.default_rng(how.seed), np.zeros((how.n, len(grid)))
+    for row in heights:
+        counts = np.zeros(sum(map(len, members)))
+        for of_class in members:
+            counts[of_class] = np.bincount(rng.integers(len(of_class), size=len(of_class)), minlength=len(of_class))
+        for share, rows, positive, blocks, n_blocks in placed:
+            drawn = counts[rows]
+            tps, fps = (np.cumsum(np.bincount(blocks[k], drawn[k], n_blocks)) for k in (positive, ~positive))
+            row += share * height(tps, fps, grid)
+    tail = (1 - how.level) / 2
     below, above = np.quantile(heights, [tail, 1 - tail], axis=0)
     if np.array_equal(below, above):
         fact = "the pointwise band has zero width: all resamples have the same curve"
@@ -200,14 +198,15 @@ def model_curves(
 def _interval(model: Model, measure: Measure, grid: F64, how: Resamples) -> tuple[ConfidenceInterval, Band]:
     """Return the interval of the area under a curve, and the band of the curve on a grid of FPRs."""
     positive, scores = model.data.positive, model.data.score
+    members, part = [np.flatnonzero(positive), np.flatnonzero(~positive)], (1.0, slice(None), positive, scores)
     if isinstance(measure, SmoothedAUC):
         method = Bootstrap(how.n)
         found = infer(model.samples, measure, method=method, confidence_level=how.level, random_state=how.seed)
-        held = percentile_band(positive, scores, grid, how, smoothed_at(scores, measure.smooth))
+        held = percentile_band(members, [part], grid, how, smoothed_at(scores, measure.smooth))
         return found.confidence_interval, held
     area = infer(model.samples, measure, confidence_level=how.level).confidence_interval
     if not how.simultaneous:
-        return area, percentile_band(positive, scores, grid, how, tpr_at)
+        return area, percentile_band(members, [part], grid, how, tpr_at)
     whole = roc_band(model.samples, confidence_level=how.level, n_resamples=how.n, random_state=how.seed)
     return area, (grid, whole.low(grid), whole.high(grid))
 
@@ -283,7 +282,15 @@ def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, ba
     average = replace(mean_curve(f"{how.average} average", parts, shares(data, how)), parts=(), is_average=True)
     if band is not None:
         whole = _inferred(data, slice(None), slice(None), how, band.level)
-        drawn = _average_band(data, how, grid_of(how.fpr_range), band)
+        members = [np.flatnonzero(data.of == k) for k in range(len(data.names))]
+        every = zip(shares(data, how).tolist(), comparisons(data, how), strict=True)
+        drawn = percentile_band(
+            members,
+            ((share, rows, positive, part.score) for share, (rows, positive, part) in every),
+            grid_of(how.fpr_range),
+            band,
+            tpr_at,
+        )
         average = replace(average, interval=whole.confidence_interval, band=drawn)
     return [*curves, average]
 
@@ -304,27 +311,3 @@ def _intervals(data: Classes, how: PartialAUC, level: float) -> list[tuple[float
 
 def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level: float) -> Any:
     return infer(data.of[rows], data.score[rows][:, columns], measure, confidence_level=level)
-
-
-def _average_band(data: Classes, how: PartialAUC, grid: F64, band: Resamples) -> Band:
-    """Pointwise percentile band of the mean TPR; resamples are stratified, and all comparisons share them."""
-    places = []
-    for rows, positive, part in comparisons(data, how):
-        blocks = np.unique(-part.score, return_inverse=True)[1]  # ties move together
-        places.append((np.arange(len(data.of))[rows], positive, blocks, int(blocks.max()) + 1))
-    members = [np.flatnonzero(data.of == k) for k in range(len(data.names))]
-    share = shares(data, how)
-    rng = np.random.default_rng(band.seed)
-    tprs = room_for(band, grid)
-    for row in tprs:
-        counts = np.zeros(len(data.of))
-        for of_class in members:
-            counts[of_class] = np.bincount(rng.integers(len(of_class), size=len(of_class)), minlength=len(of_class))
-        row[:] = 0
-        for weight, (rows, positive, blocks, n_blocks) in zip(share, places, strict=True):
-            rates = []
-            for own in (positive, ~positive):
-                sums = np.cumsum(np.bincount(blocks[own], counts[rows[own]], n_blocks))
-                rates.append(np.concatenate(([0.0], sums / sums[-1])))
-            row += weight * np.interp(grid, rates[1], rates[0])
-    return middle(tprs, grid, band.level)
