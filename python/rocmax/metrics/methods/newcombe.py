@@ -47,20 +47,24 @@ def newcombe_variance(auc: F64, one: Any, more: Any) -> F64:
 
 
 def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
+    """Return Newcombe's limits for class sizes."""
+    return newcombe_limits(auc, *per_pair(sizes))
+
+
+def newcombe_limits(auc: F64, one: Any, more: Any) -> Limits:
     """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
 
     Like Wilson's interval it takes the variance at its own ends, so it does not shrink to a point at an AUC of 0 or 1.
     """
-    of_pair = per_pair(sizes)
 
     def ends(z: Any) -> tuple[F64, F64]:
         def gap(a: F64) -> F64:
-            return np.asarray(z * np.sqrt(newcombe_variance(a, *of_pair)) - np.abs(a - auc))
+            return np.asarray(z * np.sqrt(newcombe_variance(a, one, more)) - np.abs(a - auc))
 
         low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
         return low, high
 
     def tails(null: float) -> Tails:
-        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), *of_pair)), Law())
+        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), one, more)), Law())
 
     return Limits(ends, within(0.0, 1.0, tails))

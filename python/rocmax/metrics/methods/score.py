@@ -1,25 +1,17 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Limits, stacked
+from rocmax.metrics.intervals._interval import stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.methods.delong import OF_PART, DeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._effective import effective_sizes, is_design
-
-
-class _Scored(Protocol):
-    """What `needs` ensures of a measure."""
-
-    def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        """Return the estimates of all models, their variances and limits, for these sizes of the classes."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,8 @@ class Score(Method):
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
-        interval = cast(_Scored, measure).score_interval
+        scored: Any = measure  # `needs` ensures that it has score intervals
+        interval = scored.score_interval
         if not is_design(data):
             return data.once((self, measure), lambda: Interval(*interval(data, data.totals), self.name))
         sizes = [effective_sizes(one, measure) for one in data.models()]

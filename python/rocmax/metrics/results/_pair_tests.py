@@ -1,7 +1,5 @@
 """Tests of the difference of every pair of estimates."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,7 @@ from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
-from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, percentiles, wald_limits
+from rocmax.metrics.intervals._interval import Law, either, no_width, percentiles, wald_limits
 from rocmax.metrics.intervals._profile import profile, shrunk
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Covariance
@@ -39,10 +37,32 @@ def pair_tests(
     if found.own is not None:
         r = np.eye(len(names)) if found.freedom is None else shrunk(found.matrix, found.freedom)
         of_profile = profile(found.estimate, found.own.limits, r, span)
-    parts = []
-    for start in range(0, len(first), _PAIRS):
-        some = first[start : start + _PAIRS], second[start : start + _PAIRS]
-        parts.append(_differences(found, freedom, some, hypothesis, level, span, of_profile))
+
+    def differences(first: NDArray[np.intp], second: NDArray[np.intp]) -> list[F64]:
+        """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any.
+
+        Models whose replicates are all the same have profiles, if their measure has bounds.
+        """
+        estimate, variance, df = found.estimate, np.diagonal(found.matrix), None
+        difference, both = estimate[first] - estimate[second], variance[first] + variance[second]
+        apart = both - 2 * found.matrix[first, second]
+        error = np.sqrt(np.where(apart > 1e-14 * both, apart, 0.0))  # above the rounding of equal variances that cancel
+        if freedom is not None:
+            spread, total = freedom[first] + freedom[second], both**2
+            df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
+        limits = wald_limits(difference, error, Law(df), (-span, span))
+        if found.replicates is not None:
+            limits = percentiles(found.replicates[:, first] - found.replicates[:, second], limits.tails)
+        if of_profile is not None:
+            certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
+            drawn = found.replicates is not None
+            limits = either(certain | (not drawn), of_profile((first, second)), limits)
+        statistic, pvalue = hypothesis.test(limits.tails)
+        columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
+        return [np.broadcast_to(column, difference.shape) for column in columns]
+
+    blocks = (slice(start, start + _PAIRS) for start in range(0, len(first), _PAIRS))
+    parts = [differences(first[block], second[block]) for block in blocks]
     difference, error, low, high, statistic, df, pvalue = np.concatenate(parts, axis=1)
     size = float(np.abs(found.estimate).max())  # of numbers that cancel
     flat = no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
@@ -77,38 +97,3 @@ def unknown_width(found: Covariance, names: tuple[str, ...], level: float, measu
     fact = f"models {one!r} and {other!r} have no variance and the {measure} no upper bound"
     warn(CoverageWarning(f"differences have no interval: {fact}; use a measure between bounds, such as AUC()", fact))
     return fact
-
-
-def _differences(
-    found: Covariance,
-    freedom: F64 | None,
-    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
-    hypothesis: Hypothesis,
-    level: float,
-    span: float,
-    of_profile: Callable[[tuple[NDArray[np.intp], NDArray[np.intp]]], Limits] | None,
-) -> F64:
-    """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any.
-
-    Models whose replicates are all the same have profiles, if their measure has bounds.
-
-    They are difference, standard error, lower and upper limit, statistic, degrees of freedom and p-value.
-    """
-    first, second = pairs
-    estimate, matrix, replicates = found.estimate, found.matrix, found.replicates
-    difference, variance, df = estimate[first] - estimate[second], np.diagonal(matrix), None
-    both = variance[first] + variance[second]
-    apart = both - 2 * matrix[first, second]
-    error = np.sqrt(np.where(apart > 1e-14 * both, apart, 0.0))  # above the rounding of equal variances that cancel
-    if freedom is not None:
-        spread, total = freedom[first] + freedom[second], both**2
-        df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
-    limits = wald_limits(difference, error, Law(df), (-span, span))
-    if replicates is not None:
-        limits = percentiles(replicates[:, first] - replicates[:, second], limits.tails)
-    if of_profile is not None:
-        certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
-        limits = either(certain if replicates is not None else np.full_like(certain, True), of_profile(pairs), limits)
-    statistic, pvalue = hypothesis.test(limits.tails)
-    columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
-    return np.array([np.broadcast_to(column, difference.shape) for column in columns])

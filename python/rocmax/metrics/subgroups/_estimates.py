@@ -18,8 +18,6 @@ from rocmax.metrics.intervals._interval import (
     Tails,
     dual,
     either,
-    last_held,
-    tails_of,
     wald_limits,
     within,
 )
@@ -27,7 +25,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.defaults import is_normal
 from rocmax.metrics.methods.delong import log_odds
-from rocmax.metrics.methods.newcombe import newcombe_variance, per_pair
+from rocmax.metrics.methods.newcombe import newcombe_limits, newcombe_variance, per_pair
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import has_variance
 
@@ -309,25 +307,18 @@ def _with_newcombe(
     at, both = estimate[few], union[few]
     one, more = shares.total(np.stack(per_pair((sizes[:, 0], sizes[:, 1])), axis=1), 2)[few].T
     at = np.where(at < _CLOSE, 0.0, np.where(at > 1 - _CLOSE, 1.0, at))  # sums of shares may exceed 1 by rounding
-
-    def error(a: F64) -> F64:
-        return np.asarray(np.sqrt(newcombe_variance(a, one, more)))
+    own = newcombe_limits(at, one, more)
 
     def ends(z: Any) -> tuple[F64, F64]:
         low, high = limits.ends(z)
-        z = np.broadcast_to(z, low.shape)[..., few]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            lower, upper = (
-                last_held(at, np.full_like(at, outer), lambda a: z * error(a) - np.abs(a - at)) for outer in (0.0, 1.0)
-            )
+        lower, upper = own.ends(np.broadcast_to(z, low.shape)[..., few])
         low[..., few] = np.where(both, np.minimum(low[..., few], lower), np.where(at <= 0, 0.0, lower))
         high[..., few] = np.where(both, np.maximum(high[..., few], upper), np.where(at >= 1, 1.0, upper))
         return low, high
 
     def tails(null: float) -> Tails:
-        own = tails_of(at - null, error(np.full_like(at, null)), Law())
         found = Tails(*(np.broadcast_to(side, few.shape).copy() for side in limits.tails(null)))
-        for side, of_few in zip(found, own, strict=True):
+        for side, of_few in zip(found, own.tails(null), strict=True):
             side[few] = np.where(both, side[few], of_few)
         return found
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
@@ -111,63 +110,24 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
     clusters with such samples. The number is multiplied by ``(z / t)^2``, with t the quantile of Student's distribution
     with that number of clusters less one.
     """
-    order = np.argsort(-data.score, kind="stable")
-    n_called = np.searchsorted(-data.score[order], -thresholds, side="right")
-    group, positive = np.asarray(data.group)[order], data.positive[order]
-    of_pos, of_neg = (np.bincount(group, part, int(data.n_groups or 0)) for part in (positive, ~positive))
-    by = np.argsort(group, kind="stable")
-    first = by[np.searchsorted(group[by], group)]
-
-    def counts(tp: int, fp: int, fn: int, tn: int) -> _Counts:
-        above, step, before = of_pos * fn + of_neg * tn, np.where(positive, tp - fn, fp - tn), np.empty(len(by))
-        before[by] = np.cumsum(step[by]) - step[by]
-        return _Counts(above, above[group] + before - before[first], step)
-
-    found = []
-    for name, held, kind in _HELD:
-        rows, clusters = _most(counts(*held), counts(*kind), n_called)
-        found.append(_effective(drawn[name], rows, clusters, level))
-    return Sizes(*found)
+    group, n_groups, positive = np.asarray(data.group), int(data.n_groups or 0), data.positive
+    found = np.empty((len(_SHARES), 2, len(thresholds)))
+    for k, threshold in enumerate(thresholds):
+        called = data.score >= threshold
+        kinds = called & positive, called & ~positive, ~called & positive, ~called & ~positive
+        tp, fp, _, tn = calls = Calls(*(np.bincount(group, rows, n_groups) for rows in kinds))
+        # With h_u of the n_u samples of cluster u held, the share p has the variance sum_u (h_u - p n_u)^2 / n^2.
+        for j, (held, of) in enumerate(zip((tp, tn, tp, tn, tp + tn, tp + fp), Sizes.of(calls), strict=True)):
+            n = float(of.sum())
+            p = float(held.sum()) / max(n, 1.0)
+            squares = float(held @ held - 2 * p * (held @ of) + p**2 * (of @ of))
+            rows = min(p * (1 - p) * n**2 / squares, n) if squares > 0 else n
+            found[j, :, k] = rows, np.count_nonzero(of)
+    return Sizes(*(_effective(drawn[name], *each, level) for name, each in zip(_SHARES, found, strict=True)))
 
 
-#: Which of true and false positives, false and true negatives each share counts, and among which.
-_HELD = (
-    ("tpr", (1, 0, 0, 0), (1, 0, 1, 0)),
-    ("specificity", (0, 0, 0, 1), (0, 1, 0, 1)),
-    ("ppv", (1, 0, 0, 0), (1, 1, 0, 0)),
-    ("npv", (0, 0, 0, 1), (0, 0, 1, 1)),
-    ("accuracy", (1, 0, 0, 1), (1, 1, 1, 1)),
-    ("predicted_positive", (1, 1, 0, 0), (1, 1, 1, 1)),
-)
-
-
-class _Counts(NamedTuple):
-    """Counts in each cluster while samples are called positive one after the other, from the highest score on."""
-
-    above: NDArray[Any]  # in each cluster before the first
-    before: F64  # in the cluster of each sample, before it is called
-    step: NDArray[Any]  # what its call adds there
-
-    def times(self, other: _Counts, n_called: NDArray[np.intp]) -> F64:
-        """Return the sums over clusters of products with other counts, where `n_called` samples are called."""
-        added = self.before * other.step + other.before * self.step + self.step * other.step
-        return np.asarray(self.above @ other.above + np.concatenate([[0.0], np.cumsum(added)])[n_called])
-
-
-def _most(held: _Counts, kind: _Counts, n_called: NDArray[np.intp]) -> tuple[F64, F64]:
-    """Return the effective number of samples of a share at fixed thresholds, and the number of clusters.
-
-    With k_u of the n_u samples of cluster u held, the share p has the variance ``sum_u (k_u - p n_u)^2 / n^2``.
-    """
-    one = _Counts(np.ones_like(kind.above), np.ones_like(kind.before), 0 * kind.step)
-    any_left = np.sign(kind.before)
-    some = _Counts(np.sign(kind.above), any_left, np.sign(kind.before + kind.step) - any_left)
-    n = kind.times(one, n_called)
-    p = held.times(one, n_called) / np.maximum(n, 1)
-    squares = held.times(held, n_called) - 2 * p * held.times(kind, n_called) + p**2 * kind.times(kind, n_called)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(squares > 0, np.minimum(p * (1 - p) * n**2 / squares, n), n)
-    return size, some.times(one, n_called)
+#: The share that each of the effective :class:`Sizes` is of.
+_SHARES = ("tpr", "specificity", "ppv", "npv", "accuracy", "predicted_positive")
 
 
 def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:
