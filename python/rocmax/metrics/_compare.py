@@ -350,7 +350,7 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
     assert hypothesis is not None
     names, joint, made = _names(samples), None, of_samples(samples[0])
-    most = (made["n_groups"] or np.inf) - 1.0
+    most = (made.get("n_groups") or np.inf) - 1.0
     refused = found.covariance.refused or unknown_width(found.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]
     if found.curves is not None:  # which have no standard error and no interval
