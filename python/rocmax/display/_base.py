@@ -246,6 +246,9 @@ class CurveDisplay(Display):
     """
 
     _scales: tuple[str, ...] = ("linear", "log")
+    _label: Callable[..., str]
+    _draw: Callable[..., Any]
+    _surround: Callable[..., tuple[str, str]]
 
     def __init__(self, curves: Sequence[Any], *, pos_label: Any = None) -> None:
         self.curves = tuple(curves)
@@ -281,15 +284,6 @@ class CurveDisplay(Display):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._label(curve) for curve in self.curves)})"
-
-    def _label(self, curve: Any) -> str:
-        raise NotImplementedError
-
-    def _draw(self, ax: Axes, curve: Any, style: dict[str, Any]) -> Any:
-        raise NotImplementedError
-
-    def _surround(self, ax: Axes) -> tuple[str, str]:
-        raise NotImplementedError
 
     def _look(self, ax: Axes, curve: Any) -> dict[str, Any]:
         """Return what differs from the usual style of a curve; `curve_kwargs` may change it."""

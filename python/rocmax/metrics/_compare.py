@@ -341,15 +341,12 @@ def warn_of_worse(query: Query, found: Found, samples: list[Any]) -> None:
     warn_below_chance(query.measure, samples, (low, high))
 
 
-def _names(samples: list[Any]) -> tuple[str, ...]:
-    return tuple(name for one in samples for name in one.model_names)
-
-
 def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
     assert hypothesis is not None
-    names, joint, made = _names(samples), None, of_samples(samples[0])
+    names = tuple(name for one in samples for name in one.model_names)
+    joint, made = None, of_samples(samples[0])
     most = (made.get("n_groups") or np.inf) - 1.0
     refused = found.covariance.refused or unknown_width(found.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]

@@ -17,6 +17,7 @@ from rocmax.metrics._infer import result, warn_below_chance
 from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Law, Limits, either, satterthwaite, wald_limits
 from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Interval, Query, without_limits
@@ -25,7 +26,7 @@ from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._reading import Clustered, read
-from rocmax.metrics.samples._sample import Sample, centre, explain, one_model, require_clusters
+from rocmax.metrics.samples._sample import Sample, explain, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.variances._multiclass import influence_curve
@@ -213,12 +214,9 @@ def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
     if isinstance(part, Classes):
         found = influence_curve(part, measure, whole.totals / len(whole.of))
         return found.value, found.of_sample
-    share = whole.positive.mean()
-    (value,), (components,) = measure.influences(part)
-    influence = np.empty_like(components)
-    for rows, own in ((part.y, share), (~part.y, 1 - share)):
-        influence[rows] = centre(components[rows]) / own
-    return value, influence
+    share, n_pos = whole.positive.mean(), np.count_nonzero(part.y)
+    scale = np.where(part.y, n_pos / share, (len(part.y) - n_pos) / (1 - share))
+    return measure.estimates(part)[0], influence_of(part, measure) * scale
 
 
 def _warn_of_repeats(label: NDArray[Any], place: NDArray[np.intp]) -> None:

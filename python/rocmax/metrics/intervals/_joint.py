@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
 from rocmax.metrics.samples._sample import check_variance
-
-Mask = NDArray[np.bool_]
 
 _SAME = 1e-10  # of the greatest eigenvalue: smaller ones count as 0
 _EPSILON = float(np.finfo(float).eps)
@@ -63,14 +60,15 @@ def joint_test(
     of_effect = _ROUNDING * _EPSILON * (np.abs(rows) @ np.abs(estimate))
     variance = np.diagonal(spread)
     varies = variance > of_variance
-    if (np.abs(effect[~varies]) > of_effect[~varies]).any():
-        rank = int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
-        return JointTest(np.inf, rank, np.inf, 0.0)
+    certain = (np.abs(effect[~varies]) > of_effect[~varies]).any()  # an effect that is not 0 and does not vary
     if not varies.any():
-        return JointTest(0.0, 0, np.inf, 1.0)
+        return JointTest(np.inf, 0, np.inf, 0.0) if certain else JointTest(0.0, 0, np.inf, 1.0)
     error = np.sqrt(variance[varies])
-    scaled = effect[varies] / error
-    values, vectors, kept = _directions(spread, varies, of_variance)
+    scaled, rounding = effect[varies] / error, float((of_variance[varies] / error**2).max())
+    values, vectors = np.linalg.eigh(spread[np.ix_(varies, varies)] / np.outer(error, error))
+    kept = values > max(_SAME, rounding) * values[-1]
+    if certain:
+        return JointTest(np.inf, int(kept.sum()), np.inf, 0.0)
     across = rows[varies].T @ (vectors[:, kept] / error[:, None] / np.sqrt(values[kept]))
     shares = [(None if part is None else across.T @ part @ across, float(np.min(freedom))) for part, freedom in parts]
     q, needed = int(kept.sum()), int(np.linalg.matrix_rank(rows[varies] / np.abs(rows[varies]).max(axis=1)[:, None]))
@@ -83,7 +81,7 @@ def joint_test(
     along = vectors.T @ scaled
     # Eigenvectors of close eigenvalues are less exact: the error is rounding, of covariances that cancel, over the gap.
     doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
-    doubt += (of_variance[varies] / error**2).max() * np.linalg.norm(scaled) / values[kept].min()
+    doubt += rounding * np.linalg.norm(scaled) / values[kept].min()
     if (np.abs(along) > doubt)[~kept].any():
         return JointTest(np.inf, q, np.inf, 0.0)
     left = v - q + 1
@@ -110,14 +108,6 @@ def freedom_of_parts(parts: Sequence[tuple[F64 | None, float]], most: float) -> 
 
 def _rank(share: F64 | None) -> float:
     return np.inf if share is None else float(np.linalg.matrix_rank(share, _SAME, hermitian=True))
-
-
-def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, Mask]:
-    """Return eigenvalues and eigenvectors of the correlations of the effects that vary, and which are not 0."""
-    error = np.sqrt(np.diagonal(spread)[varies])
-    values, vectors = np.linalg.eigh(spread[np.ix_(varies, varies)] / np.outer(error, error))
-    least = max(_SAME, float((of_variance[varies] / error**2).max()))
-    return values, vectors, values > least * values[-1]
 
 
 def warn_of_no_variance() -> None:

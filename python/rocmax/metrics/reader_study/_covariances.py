@@ -68,7 +68,7 @@ def jackknife(study: Readings, measure: Measure) -> F64:
         else:
             whole, own = measure.estimates(data)[0], units[read]
             for unit in np.unique(own):
-                row[unit] = measure.estimates(_rows(data, own != unit))[0] - whole
+                row[unit] = measure.estimates(data.take(own != unit))[0] - whole
     left -= left.mean(axis=1, keepdims=True)
     return (n_units - 1) / n_units * left @ left.T
 
@@ -76,11 +76,6 @@ def jackknife(study: Readings, measure: Measure) -> F64:
 def _corrections(data: Sample) -> F64:
     """Return m / (m - 1) for every sample, m the size of its class."""
     return np.where(data.y, *(m / (m - 1) for m in map(np.count_nonzero, (data.y, ~data.y))))
-
-
-def _rows(data: Sample, rows: Any) -> Sample:
-    weight = None if data.weight is None else data.weight[rows]
-    return data._replace(y=data.y[rows], score=data.score[rows], weight=weight)
 
 
 def unbiased(study: Readings, measure: Measure) -> F64:
@@ -149,7 +144,7 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
             "covariance='bootstrap' drew no case of one class for a reader, because too few cases are read by all"
             " readers; use 'delong' or 'jackknife'"
         )
-    return _rows(data, rows)
+    return data.take(rows)
 
 
 def fitted(study: Readings, measure: Measure) -> F64:

@@ -68,11 +68,6 @@ def read(
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
 
 
-def all_samples(values: Any) -> bool:
-    """Whether a mapping holds samples alone."""
-    return isinstance(values, Mapping) and bool(values) and all(isinstance(one, Samples) for one in values.values())
-
-
 def independent(
     function: Callable[..., Any], y_true: Mapping[str, Any], y_score: Any, reading: Mapping[str, Any]
 ) -> list[Samples]:
@@ -80,7 +75,7 @@ def independent(
     require_known(function, reading, Reading.__annotations__)
     known = Samples.unchecked(Arguments(None, None)).holding
     y_true = {name: known(one.counted()) if hasattr(one, "counted") else one for name, one in y_true.items()}
-    if all_samples(y_true):
+    if y_true and all(isinstance(one, Samples) for one in y_true.values()):
         require_none(Samples, function, y_score, reading)
         if any(one.two.group is not None for one in y_true.values()):
             raise ValueError(_PAIRED)

@@ -154,7 +154,7 @@ class Sample(NamedTuple):
         """Number of samples of weights other than 0."""
         return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
 
-    def take(self, rows: NDArray[np.intp]) -> Sample:
+    def take(self, rows: NDArray[Any]) -> Sample:
         """Return some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         group = None if self.group is None else numbered(self.group[rows], len(rows))

@@ -156,10 +156,10 @@ class Samples(Value):
         self._check()
 
     @classmethod
-    def unchecked(cls, given: Arguments) -> Samples:
+    def unchecked(cls, given: Arguments, two: Sample | None = None) -> Samples:
         """Return samples that share the caller's arrays; the core checks the values when they are first used."""
         found = cls.__new__(cls)
-        found._hold(given)
+        found._hold(given, two)
         return found
 
     def _hold(self, given: Arguments, two: Sample | None = None) -> None:
@@ -195,10 +195,8 @@ class Samples(Value):
 
     def holding(self, two: Sample, by: Any = None) -> Samples:
         """Return samples that are parts of these, and read already; there is no further warning of their weights."""
-        found = Samples.__new__(Samples)
         given: dict[str, Any] = dict.fromkeys(_ARRAYS) | {"by": by, "weight_kind": two.weight_kind}
-        found._hold(self._given._replace(**given), two)
-        return found
+        return Samples.unchecked(self._given._replace(**given), two)
 
     @property
     def two(self) -> Sample:
@@ -311,15 +309,13 @@ class Samples(Value):
             index = np.zeros(())
         if index.ndim != 1:
             raise IndexError(f"rows must be positions below {len(self)}, or a mask of that length, got {shown(rows)}")
-        found = Samples.__new__(Samples)
         if self._of_classes:
-            found._hold(self._given.rows(index))
+            found = Samples.unchecked(self._given.rows(index))
             found._check()
             return found
         part = self.two.take(index)
         verify(part)
-        found._hold(self._given._replace(by=rows_or_none(self.by, index), n_dropped=0), _own(part))
-        return found
+        return Samples.unchecked(self._given._replace(by=rows_or_none(self.by, index), n_dropped=0), _own(part))
 
     def __len__(self) -> int:
         return len(self._given.y_true if self._of_classes else self.two.y)

@@ -37,17 +37,10 @@ def partial_auc_score(
     ----------
     y_true, y_score, pos_label
         As of :class:`Samples`.
-    fpr_range : (float, float), default=(0.0, 1.0)
-        The range [a, b], 0 <= a < b <= 1.
-    tpr_range : (float, float), default=None
-        If given, the area of ``1 - FPR`` over this range [c, d] of true positive rates instead (pROC's sensitivity
-        focus). If `fpr_range` is given as well, the two-way partial area [3]_: of the part of the region between both
-        ranges that lies under the curve, ``A = int_a^b min(d - c, max(0, TPR(u) - c)) du``.
+    fpr_range, tpr_range, normalize : optional
+        As in :class:`PartialAUC` [2]_ [3]_, for "curve". "ranked" takes `fpr_range` and "width" alone.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
-    normalize : {"width", "mcclish"} or None, default="width"
-        ``A / (b - a)``; McClish's scale [2]_, ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or
-        ``A``. "ranked" takes "width" only; two ranges take "width", ``A / ((b - a) (d - c))``, or None.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; whole numbers with "ranked".
     **reading

@@ -54,8 +54,7 @@ def without_zero_weights(data: Sample) -> Sample:
     if data.weight is None or (data.weight > 0).all():
         return data
     explain(data)
-    kept = data.weight > 0
-    return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
+    return data.take(data.weight > 0)
 
 
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
