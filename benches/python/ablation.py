@@ -14,7 +14,6 @@ python/docs/inside.md
 
 import argparse
 import csv
-import importlib
 import re
 import tempfile
 import time
@@ -58,19 +57,13 @@ def no_longer(_: Any, model: Any, value: float, found: Any, __: float) -> tuple[
     return model, value, found
 
 
-def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
-    objective = importlib.import_module("rocmax.solvers._objective").Objective
-    risk, design, C = _
-    return start, objective(risk.whole, design, C)(start)[0], []
-
-
 # What is replaced, and by what, for each mechanism.
 MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
     "best multiple of a start": [(f"{TRAINING}._MULTIPLES", (1.0,))],
     "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
-    "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
+    "Newton descent": [(f"{CONCAVE}.State.descend", nothing)],
     "other choices tried": [(f"{CONCAVE}.State.leave_out_others", no)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "smoothed cuts": [(f"{CONVEX}.Newton.smoothed", nothing)],

@@ -17,7 +17,7 @@ from rocmax.designs import as_design
 from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Tight, Trimmed
 from rocmax.solvers import Bundle, Model, minimise_convex, minimise_smooth, minimise_trimmed
 from rocmax.solvers._augmented import Envelope
-from rocmax.solvers._convex_concave import descend
+from rocmax.solvers._convex_concave import State
 from rocmax.solvers._objective import Objective
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -99,6 +99,12 @@ def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
     assert again.objective <= objective(found.model) * (1 + 1e-12)
 
 
+def descended(risk, design, C, max_iter, start):
+    state = State(Objective(risk.whole, design, C), risk, 1e-3, max_iter, None, start, Bundle(design))
+    state.descend()
+    return state.best, state.value, state.history
+
+
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_newton_steps_take_the_ramp_down(fpr_range, C):
@@ -109,7 +115,7 @@ def test_newton_steps_take_the_ramp_down(fpr_range, C):
     def objective(vector):
         return 0.5 * vector @ vector + C * reference.ramp(y, X @ vector, fpr_range)
 
-    model, value, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start)
+    model, value, history = descended(ramp, design, C, 51, start)
     values = [progress.objective for progress in history]
     assert values == sorted(values, reverse=True) and values[-1] == value
     assert values[-1] == pytest.approx(objective(model.vector), rel=1e-9)
@@ -127,7 +133,7 @@ def test_newton_steps_of_whole_weights_are_those_of_repeated_samples(fpr_range):
     for rows, weights in ((slice(None), weight.astype(float)), (repeated, None)):
         ramp, design = Ramp(fpr_range).bind(_core.Problem(y[rows] == 1, weights), 1), as_design(X[rows])
         start = Model.of(np.ones(design.dim), design)
-        found.append(descend(ramp, design, 10.0, tol=1e-3, max_iter=9, start=start))
+        found.append(descended(ramp, design, 10.0, 10, start))
     assert len(found[0][2]) > 3
     np.testing.assert_allclose(found[0][0].vector, found[1][0].vector, rtol=1e-5)
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-7)

@@ -27,7 +27,7 @@ from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both,
 from rocmax.estimators._thresholds import check_threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.metrics.variances._resample import seed_of
-from rocmax.solvers import Callback, Model, Progress, SolverResult
+from rocmax.solvers import Model, Progress, SolverResult
 
 
 class Machine(CertifiedRanker):
@@ -107,18 +107,9 @@ class Machine(CertifiedRanker):
         """Return the surrogate over the pairs that count."""
         return surrogate
 
-    def _solved(
-        self,
-        training: Training,
-        surrogate: Surrogate,
-        C: float,
-        *,
-        start: Model | None,
-        callback: Callback,
-        **stop: Any,
-    ) -> SolverResult:
-        """Minimise the objective, to `tol` and in `max_iter` steps."""
-        return training.fit(surrogate, C, start=start, descend=True, callback=callback, **stop)
+    def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
+        """Minimise the objective, by `options` of ``Training.fit``."""
+        return training.fit(surrogate, C, descend=True, **options)
 
     @property
     def _is_dual(self) -> bool:

@@ -22,7 +22,7 @@ from rocmax.estimators._pairs import (
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
-from rocmax.solvers import Callback, Model, Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
+from rocmax.solvers import Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
 
 # A fit goes on to these shares of `tol` until the model of its multipliers is within `tol` too. In 40 random fits the
 # second was enough, and took half as many products again.
@@ -156,24 +156,15 @@ class AUCSVC(Machine):
     def _risk(self) -> str:
         return "the hinge of the pairs"
 
-    def _solved(
-        self,
-        training: Training,
-        surrogate: Surrogate,
-        C: float,
-        *,
-        start: Model | None,
-        callback: Callback,
-        **stop: Any,
-    ) -> SolverResult:
+    def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs, which make the model."""
-        design, problem, tol, max_iter = training.design, training.problem, stop["tol"], stop["max_iter"]
+        design, problem, tol, max_iter = training.design, training.problem, options["tol"], options["max_iter"]
         oracle, bundle = training.bound(surrogate)
         assert isinstance(oracle, Oracle)  # its surrogates are convex
 
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
-            result, values = minimise_pairs(oracle, design, C, i, j, **stop)
+            result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
@@ -181,16 +172,16 @@ class AUCSVC(Machine):
             objective, n_iter = Objective(oracle, design.accurate(), C), 0
             history: list[Progress] = []
             for accuracy in tol * _FINER:
-                found = training.fit(
-                    surrogate, C, start=start, callback=callback, tol=accuracy, max_iter=max_iter - n_iter
-                )
-                history, n_iter, start = history + found.history, n_iter + found.n_iter, found.model
+                options |= {"tol": accuracy, "max_iter": max_iter - n_iter}
+                found = training.fit(surrogate, C, **options)
+                history, n_iter = history + found.history, n_iter + found.n_iter
                 # The weights of the cuts, more accurate than the steps need them.
                 bundle.minimise(C, Tilt(design), tol=1e-3 * accuracy * found.objective)
                 exact = of_cuts(replace(found, n_iter=n_iter, history=history), bundle, objective)
                 made = exact.gap <= tol and exact.model.norm > 0
                 if made or found.gap > accuracy or n_iter >= max_iter:
                     break
+                options["start"] = found.model
             result = exact if made else replace(found, n_iter=n_iter, history=history)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):

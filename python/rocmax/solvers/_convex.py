@@ -103,9 +103,7 @@ class State:
     cut: Evaluation = field(init=False)  # the last one, which the bundle does not have yet
     touches: bool = True  # whether it touches the risk at the best model
     subgradient: F64 = field(init=False)  # of the risk at the best model
-    near: Model = field(
-        init=False
-    )  # where the risk is smoothed: at the best model, close to it if its scores are equal
+    near: Model = field(init=False)  # where the risk is smoothed: the best model, or close to it if its scores tie
     of_smoothed: F64 = field(init=False)  # the vector of the smoothed cut added last
     of_cuts: F64 = field(init=False)  # the minimiser of the maximum of all cuts
     accuracy: float = 0.0  # of that minimum

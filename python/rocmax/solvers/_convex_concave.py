@@ -99,11 +99,39 @@ class State:
         return self.part.concave is None or self.part.concave(self.best.scores).value > 0
 
     def descend(self) -> None:
-        """Take Newton steps on a smoothed f."""
-        self.best, self.value, self.history = descend(
-            self.risk, self.whole.design, self.whole.C,
-            tol=self.tol, max_iter=self.max_iter - 1, start=self.best, callback=self.callback,
-        )  # fmt: skip
+        """Lower J by Newton steps for as long as these gain, or do nothing if f or the design offers none.
+
+        Each step linearises the g of the current R_S = f - g and smooths its f over a width that shrinks with the
+        gains. J is searched along the ray to the minimiser of the second-order model, with the curvature of a sample. A
+        step is a product with X and one of a row with its transpose.
+        """
+        design, C, part = self.whole.design, self.whole.C, None
+        partial_auc, rng = self.whole(self.best)[1].partial_auc, np.random.default_rng(0)
+        remaining, stalled = _LEFT * self.value, 0
+        most = _MOST_WIDE if _SAMPLES * design.dim > design.n_samples else _MOST
+        while len(self.history) < min(self.max_iter - 1, most):
+            part = self.risk.at(self.best.scores, part)
+            convex = Objective(part.convex, design, C)
+            cut = smoothed_cut(convex, self.best, remaining)
+            if cut is None:
+                break
+            coef = cut.coef if part.concave is None else cut.coef - part.concave(self.best.scores).coef
+            step = sampled_step(convex, self.best, cut.curvature, design.adjoint([coef])[0], rng)
+            if step is None:
+                break
+            ray = Ray(self.whole, self.best, self.best.vector + step[0])
+            lowest = search(ray.point, Point(0.0, self.value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)
+            gain = max(self.value - lowest.value, 0.0)
+            if gain > 0:
+                self.best, self.value = ray.model(lowest.step), lowest.value
+                partial_auc = lowest.found.partial_auc
+            remaining = _LEFT * gain
+            self.history.append(Progress(self.value, 0.0, partial_auc, "descent"))
+            if self.callback is not None:
+                self.callback(self.history[-1], self.best)
+            stalled = stalled + 1 if gain <= max(_SMALL * self.tol, _LEAST) * self.value else 0
+            if stalled == 2 or gain <= 0:
+                break
 
     def lower_majorant(self) -> SolverResult:
         """Lower the convex majorant of J at the best model."""
@@ -214,54 +242,3 @@ def _linearised(part: Difference, model: Model, design: Design) -> tuple[Tilt, b
         return Tilt(design), False
     found = part.concave(model.scores)
     return Tilt(design, design.adjoint([found.coef])[0], found.offset, found.coef), found.value > 0
-
-
-def descend(
-    risk: Trimmed,
-    design: Design,
-    C: float,
-    *,
-    tol: float,
-    max_iter: int,
-    start: Model,
-    callback: Callback | None = None,
-) -> tuple[Model, float, list[Progress]]:
-    """Lower J(w) = 1/2|w|^2 + C R(w) for as long as the steps gain.
-
-    Each step linearises the g of the current R_S = f - g and smooths its f over a width that shrinks with the gains. J
-    is searched along the ray to the minimiser of the second-order model, with the curvature of a sample. A step is a
-    product with X and one of a row with its transpose.
-
-    Returns the best model, its J and the history; `start` if f has no smoothed cuts or the design offers no samples.
-    """
-    whole = Objective(risk.whole, design, C)
-    model, (value, found), part = start, whole(start), None
-    partial_auc = found.partial_auc
-    rng = np.random.default_rng(0)
-    history: list[Progress] = []
-    remaining, stalled = _LEFT * value, 0
-    most = _MOST_WIDE if _SAMPLES * design.dim > design.n_samples else _MOST
-    while len(history) < min(max_iter, most):
-        part = risk.at(model.scores, part)
-        convex = Objective(part.convex, design, C)
-        cut = smoothed_cut(convex, model, remaining)
-        if cut is None:
-            break
-        coef = cut.coef if part.concave is None else cut.coef - part.concave(model.scores).coef
-        step = sampled_step(convex, model, cut.curvature, design.adjoint([coef])[0], rng)
-        if step is None:
-            break
-        ray = Ray(whole, model, model.vector + step[0])
-        lowest = search(ray.point, Point(0.0, value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)
-        gain = value - lowest.value
-        if gain > 0:
-            model, value, partial_auc = ray.model(lowest.step), lowest.value, lowest.found.partial_auc
-        gain = max(gain, 0.0)
-        remaining = _LEFT * gain
-        history.append(Progress(value, 0.0, partial_auc, "descent"))
-        if callback is not None:
-            callback(history[-1], model)
-        stalled = stalled + 1 if gain <= max(_SMALL * tol, _LEAST) * value else 0
-        if stalled == 2 or gain <= 0:
-            break
-    return model, value, history

@@ -1,6 +1,5 @@
 """The explicit quadratic program with one variable for each pair: the reference for the other solvers."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,15 +66,14 @@ def minimise_pairs(
     *,
     tol: float,
     max_iter: int,
-    program: Callable[..., tuple[F64, int]] = solve_pair_dual,
 ) -> tuple[SolverResult, F64]:
-    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over the pairs (i, j), by `program`.
+    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over the pairs (i, j).
 
     Returns the certified model and the multipliers of the pairs.
     """
     n = design.n_samples
     every = design.adjoint(np.eye(n))
-    values, n_iter = program(design.inner(every, every), i, j, C / len(i), tol=tol, max_iter=max_iter)
+    values, n_iter = solve_pair_dual(design.inner(every, every), i, j, C / len(i), tol=tol, max_iter=max_iter)
     coefs = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)
     model, objective = Model.of(design.adjoint(coefs[None])[0], design), Objective(oracle, design, C)
     value, found = objective(model)
