@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._checks.samples import require_finite
-from rocmax._parameters import as_float, check_choice, check_positive, shown
+from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.risks import PAIR_LOSSES, PairLoss
+from rocmax.risks import PairLoss, blended_pair_loss
 
 # The least second derivative: above 0 in float32 too, and negligible beside that of one sample.
 _LEAST_HESSIAN = 1e-16
@@ -174,18 +174,8 @@ class PartialAUCObjective:
 
     def _checked(self) -> tuple[float, PairLoss]:
         """Return the share of the pair loss, and the pair loss on the widened range."""
-        blend = as_float(self.blend)
-        if isinstance(self.blend, bool) or not 0.0 <= blend <= 1.0:
-            raise ValueError(f"blend must be a number in [0, 1], got {shown(self.blend)}")
-        loss = check_choice("loss", self.loss, PAIR_LOSSES)
-        of_tpr, low, high = curve_area(self.fpr_range, self.tpr_range, None)
-        if self.widen is not None:
-            if check_positive("widen", self.widen) < 1.0:
-                raise ValueError(f"widen must be at least 1, or None, got {shown(self.widen)}")
-            low, high = 0.0, min(1.0, float(self.widen) * high)
-        if of_tpr:
-            return blend, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low)
-        return blend, PairLoss(loss, "fpr", low, high)
+        ends = curve_area(self.fpr_range, self.tpr_range, None)
+        return blended_pair_loss(self.blend, self.loss, self.widen, *ends)
 
 
 def _plain_labels(y_true: Any) -> Any:

@@ -12,6 +12,7 @@ from rocmax.risks._own import Own as Own
 from rocmax.risks._own import RiskFunction as RiskFunction
 from rocmax.risks._pair_loss import PAIR_LOSSES as PAIR_LOSSES
 from rocmax.risks._pair_loss import PairLoss as PairLoss
+from rocmax.risks._pair_loss import blended_pair_loss as blended_pair_loss
 from rocmax.risks._pairs import Listed as Listed
 from rocmax.risks._pairs import PairHinge as PairHinge
 from rocmax.risks._partial import Hinge as Hinge

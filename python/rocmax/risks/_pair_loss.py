@@ -1,11 +1,12 @@
 """Smooth pair losses with second derivatives, for boosted trees and networks."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rocmax import _core
+from rocmax._parameters import as_float, check_choice, check_positive, shown
 from rocmax._typing import F64
 
 PAIR_LOSSES = ("squared_hinge", "smoothed_hinge")
@@ -46,3 +47,18 @@ class PairLoss:
         loss = _core.PairLoss.squared_hinge() if self.loss == "squared_hinge" else _core.PairLoss.smoothed_hinge()
         pairs = (_core.PairRange.tpr if self.rates == "tpr" else _core.PairRange.fpr)(self.low, self.high)
         return _core.pair_loss(problem, scores, loss, pairs, scale, derivatives, n_threads)
+
+
+def blended_pair_loss(
+    blend: Any, loss: Any, widen: Any, of_tpr: bool, low: float, high: float
+) -> tuple[float, PairLoss]:
+    """Check and return the share of a pair loss, and the loss on a range of rates widened downwards."""
+    share = as_float(blend)
+    if isinstance(blend, bool) or not 0.0 <= share <= 1.0:
+        raise ValueError(f"blend must be a number in [0, 1], got {shown(blend)}")
+    loss = check_choice("loss", loss, PAIR_LOSSES)
+    if widen is not None:
+        if check_positive("widen", widen) < 1.0:
+            raise ValueError(f"widen must be at least 1, or None, got {shown(widen)}")
+        low, high = 0.0, min(1.0, float(widen) * high)
+    return share, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low) if of_tpr else PairLoss(loss, "fpr", low, high)

@@ -8,57 +8,29 @@ from scipy.special import expit
 
 from rocmax import _core
 from rocmax._checks.arrays import in_numpy
-from rocmax._parameters import as_float, check_choice, check_positive, shown
+from rocmax._parameters import shown
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics.measures.partial_auc import curve_area
-from rocmax.risks import PAIR_LOSSES, PairLoss
-
-
-class Ring:
-    """The last `size` scores of one class and their weights."""
-
-    def __init__(self, size: int) -> None:
-        self._scores, self._weights = np.empty(size), np.empty(size)
-        self._next = self._held = 0
-
-    @property
-    def held(self) -> tuple[F64, F64]:
-        """The scores and the weights, in any order."""
-        return self._scores[: self._held], self._weights[: self._held]
-
-    def add(self, scores: F64, weights: F64) -> None:
-        """Replace the oldest scores by these."""
-        size = len(self._scores)
-        first = max(0, len(scores) - size)
-        scores, weights = scores[first:], weights[first:]
-        if not len(scores):
-            return
-        places = (self._next + np.arange(len(scores))) % size
-        self._scores[places], self._weights[places] = scores, weights
-        self._next = (self._next + len(scores)) % size
-        self._held = min(size, self._held + len(scores))
+from rocmax.risks import blended_pair_loss
 
 
 class Memory:
-    """A ring for each class."""
+    """The last `size` scores of each class and their weights, the latest first."""
 
     def __init__(self, size: int) -> None:
-        self._rings = {True: Ring(size), False: Ring(size)}
+        self._size = size
+        self.past: tuple[F64, Bool, F64] = np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)
 
     def joined(self, scores: F64, positive: Bool, weight: F64) -> tuple[F64, Bool, F64]:
         """Return scores, classes and weights of these samples, followed by the past ones."""
-        past = [(*ring.held, label) for label, ring in self._rings.items()]
-        return (
-            np.concatenate([scores, *(s for s, _, _ in past)]),
-            np.concatenate([positive, *(np.full(len(s), label) for s, _, label in past)]),
-            np.concatenate([weight, *(w for _, w, _ in past)]),
-        )
+        s, labels, w = (np.concatenate(pair) for pair in zip((scores, positive, weight), self.past, strict=True))
+        return s, labels, w
 
     def add(self, scores: F64, positive: Bool, weight: F64) -> None:
         """Keep samples of positive weight."""
-        for label, ring in self._rings.items():
-            rows = (positive == label) & (weight > 0)
-            ring.add(scores[rows], weight[rows])
+        s, labels, w = self.joined(*(values[weight > 0][::-1] for values in (scores, positive, weight)))
+        kept = np.concatenate([np.flatnonzero(labels == label)[: self._size] for label in (True, False)])
+        self.past = s[kept], labels[kept], w[kept]
 
 
 # The largest number of past scores per class.
@@ -127,18 +99,11 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
         loss: str = "squared_hinge",
     ) -> None:
         super().__init__()
-        _, low, high = curve_area(fpr_range, None, None)
-        self.blend = as_float(blend)
-        if isinstance(blend, bool) or not 0.0 <= self.blend <= 1.0:
-            raise ValueError(f"blend must be a number in [0, 1], got {shown(blend)}")
+        ends = curve_area(fpr_range, None, None)
+        self.blend, self._pairs = blended_pair_loss(blend, loss, widen, *ends)
         if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or not 0 <= memory <= _MOST:
             raise ValueError(f"memory must be a whole number from 0 to {_MOST:,}, got {shown(memory)}")
-        self.fpr_range, self.memory = (low, high), int(memory)
-        if widen is not None:
-            if check_positive("widen", widen) < 1.0:
-                raise ValueError(f"widen must be at least 1, or None, got {shown(widen)}")
-            low, high = 0.0, min(1.0, float(widen) * high)
-        self._pairs = PairLoss(check_choice("loss", loss, PAIR_LOSSES), "fpr", low, high)
+        self.fpr_range, self.memory = ends[1:], int(memory)
         self._widen = widen
         self.forget()
 
