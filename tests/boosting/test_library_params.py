@@ -9,7 +9,10 @@ from rocmax import PartialAUCBoostingClassifier
 from rocmax.boosting import PartialAUCObjective
 from rocmax.metrics import partial_auc_score
 
-DART = {"lightgbm": {"boosting": "dart"}, "xgboost": {"booster": "dart", "rate_drop": 0.3}}
+DART = {
+    "lightgbm": {"boosting": "dart", "max_depth": 5},
+    "xgboost": {"booster": "dart", "rate_drop": 0.3, "max_depth": 5},
+}
 
 
 @pytest.fixture(scope="module")

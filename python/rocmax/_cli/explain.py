@@ -119,7 +119,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
     scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
     later.add(X, scores)
-    form.notes.add(*later.notes(), *_repeats(model.schema.table(X), used))
+    form.notes.add(*later.told(), *_repeats(model.schema.table(X), used))
 
     def shuffles(name: str, seeds: Sequence[int]) -> Iterator[NDArray[np.float64]]:
         """Yield the scores after each of several shuffles. Rows whose value stays keep their score."""

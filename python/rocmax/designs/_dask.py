@@ -54,7 +54,7 @@ class DaskDesign(Design):
 
 
 def _scores(block: AnyArray, _: slice, vector: F64, origin: F64 | None) -> F64:
-    return DenseDesign(block, origin).scores(vector)
+    return DenseDesign(_aligned(block), origin).scores(_aligned(vector))
 
 
 def _row_scores(block: AnyArray, _: slice, coefs: F64) -> F64:
@@ -62,7 +62,12 @@ def _row_scores(block: AnyArray, _: slice, coefs: F64) -> F64:
 
 
 def _adjoint(block: AnyArray, coefs: Coefs, origin: F64 | None) -> F64:
-    return DenseDesign(block, origin).adjoint(coefs)
+    return DenseDesign(_aligned(block), origin).adjoint([_aligned(coef) for coef in coefs])
+
+
+def _aligned(array: AnyArray) -> AnyArray:
+    """Return an array that the core reads: one that crossed the network may lie at any address."""
+    return np.require(array, requirements="A")
 
 
 def _moments(block: AnyArray, weight: F64, shift: F64) -> F64:
