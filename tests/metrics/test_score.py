@@ -116,7 +116,7 @@ def test_ends_solve_the_equation(m, n, fpr_range):
     low, high = fpr_range
     measure = PartialAUC(fpr_range)
     estimate, squares = measure.squares(Arguments(y, s).of_two_classes())
-    pos, neg = parts_of(squares, (m, n))
+    pos, neg = parts_of(squares, (m, n), (m, n))
     fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
     inner = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
     count, b = min(m, n), 1.0

@@ -17,8 +17,8 @@ def add_legend(ax: Axes, loc: Any) -> None:
 
     Under the axes, letters are as large as the width of the figure allows; if that is below five points, names get a
     line of their own. Many curves take several columns, and are not all listed if the legend would be higher than half
-    of the axes. Without a layout engine, which makes the room, the legend stays on the axes with smaller letters. Names
-    that do not fit with letters of five points have an ellipsis in the middle.
+    of the axes. Without a layout engine, which makes the room, the legend stays on the axes. Names that do not
+    fit with letters of five points have an ellipsis in the middle.
     """
     legend = _legend(ax, loc=loc)
     if not legend.get_texts():
@@ -27,15 +27,10 @@ def add_legend(ax: Axes, loc: Any) -> None:
     if size.width <= _WIDEST * room.width and size.height <= _TALLEST * room.height:
         return
     letters = float(legend.get_texts()[0].get_fontsize())
-    if ax.figure.get_layout_engine() is None:  # which would make room under the axes
-        handles, labels = ax.get_legend_handles_labels()
-        labels = _shortened(legend, letters / _LEAST * _WIDEST * room.width)
-        size = _legend(ax, handles, labels).get_window_extent()
-        fit = min(_WIDEST * room.width / size.width, _TALLEST * room.height / size.height)
-        _legend(ax, handles, labels, loc=loc, fontsize=max(letters * fit, _LEAST))
-        return
-    left, width = _slot(ax)
-    slot, tallest = 0.97 * width * ax.figure.bbox.width, _TALLEST * room.height
+    (left, width), place, slot = _slot(ax), {"loc": loc}, _WIDEST * room.width
+    if ax.figure.get_layout_engine() is not None:  # which makes room under the axes
+        place = {"loc": "upper center", "bbox_to_anchor": (left + width / 2, 0.0), "bbox_transform": _under(ax)}
+        slot = 0.97 * width * ax.figure.bbox.width
     handles, labels = ax.get_legend_handles_labels()
     small = False
     if letters * slot < _LEAST * size.width:
@@ -47,7 +42,7 @@ def add_legend(ax: Axes, loc: Any) -> None:
     for n_columns in range(1, most + 1):
         wide = slot / (n_columns * size.width) * (_ROUNDED if n_columns > 1 or small else 1.0)
         share = max(min(wide, _UNDER), _LEAST / letters)
-        n_rows = max(1, int(tallest / (row * share)))
+        n_rows = max(1, int(_TALLEST * room.height / (row * share)))
         if n_columns * n_rows >= len(labels):
             break
     listed = n_columns * n_rows
@@ -58,13 +53,11 @@ def add_legend(ax: Axes, loc: Any) -> None:
         ax,
         handles,
         labels,
-        loc="upper center",
-        bbox_to_anchor=(left + width / 2, 0.0),
-        bbox_transform=_under(ax),
-        borderaxespad=0.0,
         fontsize=letters * share,
         ncols=n_columns,
         columnspacing=0.8,  # the border of a legend of one column
+        borderaxespad=0.0 if "bbox_transform" in place else None,
+        **place,
     )
 
 

@@ -102,12 +102,6 @@ def counted(number: float) -> float:
     return float(whole) if abs(number - whole) < 1e-9 * number else number
 
 
-def no_limits(estimate: F64) -> Limits:
-    """Return limits that are not known."""
-    none = np.full_like(estimate, np.nan)
-    return Limits(lambda z: (none, none), lambda null: Tails(none, none, none))
-
-
 def around(low: F64, share: F64, high: F64) -> tuple[F64, F64]:
     """Return limits of shares that contain the estimates; those of 0 and 1 end there."""
     low = np.where(share <= 0, 0.0, np.minimum(low, share))

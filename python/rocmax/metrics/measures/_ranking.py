@@ -82,15 +82,14 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
     return squares, cubes
 
 
-def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
-    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one."""
-    pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
+def parts_of(squares: Any, totals: Any, sizes: Any) -> tuple[float, float]:
+    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one.
+
+    `sizes` are those of the classes, `totals` those that the sums are of.
+    """
+    each = zip(squares, totals, sizes, strict=True)
+    pos, neg = (square * (k / total) / k / (k - 1) if has_variance(k) else 0.0 for square, total, k in each)
     return pos, neg
-
-
-def resized(squares: Any, totals: Any, sizes: Any) -> list[float]:
-    """Return sums of squared components for other sizes of the classes than their totals."""
-    return [square * (size / total) for square, total, size in zip(squares, totals, sizes, strict=True)]
 
 
 def of_totals(measure: Any, sample: Sample) -> F64:

@@ -10,7 +10,7 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, shown
 from rocmax.metrics.intervals._interval import Limits
-from rocmax.metrics.measures._ranking import parts_of, resized
+from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
@@ -117,7 +117,7 @@ class CurveMeasure(CoreMeasure):
             curve = one.curve()
             plain = Trait.AUC in self.traits and one.weight is None
             value, squares = curve.auc_moments() if plain else curve.moments(self.key)[:2]
-            parts = parts_of(resized(squares, curve.weights, sizes), sizes)
+            parts = parts_of(squares, curve.weights, sizes)
             rows.append((value, *parts, slope_of(one, min(sizes), self.mirrored)))
         estimate, pos, neg, slopes = np.array(rows).T
         area = Area(self.low, self.high, self.mirrored, self.bounds)

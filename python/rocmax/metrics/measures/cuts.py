@@ -22,7 +22,7 @@ from rocmax._parameters import shown
 from rocmax.metrics.intervals._interval import Law, Limits, of_share
 from rocmax.metrics.intervals._units import Units, greatest
 from rocmax.metrics.measures._ranking import Ranking, influence_of
-from rocmax.metrics.measures.base import LimitingSizes
+from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample
 
@@ -326,8 +326,7 @@ class EqualErrorRate(CutMeasure):
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 1.0, -1.0
 
-    def by_totals(self, sample: Sample) -> tuple[float, float]:
-        return 0.0, 0.0  # a point of the curve
+    by_totals = Measure.by_totals  # a point of the curve
 
     def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
         from scipy import special  # takes a while to import

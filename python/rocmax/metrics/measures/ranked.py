@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Law, Limits, stacked
-from rocmax.metrics.measures._ranking import Ranking, centred_sums, of_totals_too, parts_of, resized
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, of_totals_too, parts_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
 
@@ -107,7 +107,7 @@ class MeanMeasure(Measure):
             return self.inverse(sample, self.value(sample), slope_of(sample, self.near(sizes)), sizes)
         value, squares, _ = self.moments(sample)
         found = self.inverse(sample, value, slope_of(sample, self.near(sizes)), sizes)
-        variance = sum(parts_of(resized(squares, sample.totals, sizes), sizes))
+        variance = sum(parts_of(squares, sample.totals, sizes))
         return found.widened(max(variance, *of_totals_too(self, sample)), min(sizes))
 
     def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._hypothesis import Question
-from rocmax.metrics.intervals._interval import Limits, no_limits, stacked
+from rocmax.metrics.intervals._interval import Limits, Tails, stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -39,7 +39,9 @@ def joined(found: Sequence[Interval]) -> Interval:
 
 def without_limits(estimate: F64, method: str, refused: str) -> Interval:
     """Return estimates that have no interval, for a reason."""
-    return Interval(estimate, np.full_like(estimate, np.nan), no_limits(estimate), method, refused=refused)
+    none = np.full_like(estimate, np.nan)
+    limits = Limits(lambda z: (none, none), lambda null: Tails(none, none, none))
+    return Interval(estimate, none, limits, method, refused=refused)
 
 
 class Covariance(NamedTuple):

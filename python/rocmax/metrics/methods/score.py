@@ -1,11 +1,13 @@
 """Score intervals, which take the variance at the interval's ends, not at the estimate."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax.metrics.intervals._interval import stacked
+from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import Limits, stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
 from rocmax.metrics.methods.delong import OF_PART, DeLong
@@ -79,7 +81,7 @@ class Score(Method):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
         scored: Any = measure  # `needs` ensures that it has score intervals
-        interval = scored.score_interval
+        interval: Callable[[Sample, tuple[float, float]], tuple[F64, F64, Limits]] = scored.score_interval
         if not is_design(data):
             return data.once((self, measure), lambda: Interval(*interval(data, data.totals), self.name))
         sizes = [effective_sizes(one, measure) for one in data.models()]

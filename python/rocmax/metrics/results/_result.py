@@ -4,7 +4,7 @@ A subclass writes its numbers in `_lines` and `_sentences`, its methods and samp
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from typing import Any, ClassVar
@@ -31,6 +31,9 @@ class Result:
     """Base of results; two are equal if all their fields are, arrays and NaN included."""
 
     _bounded: ClassVar[Any] = True  # whether its numbers are shares, which have three decimals or more
+    _lines: ClassVar[Callable[..., list[str]]]  # the numbers, one line each
+    _sentences: ClassVar[Callable[..., list[str]]]  # the numbers in sentences, with the basis in brackets
+    _basis: ClassVar[Callable[..., list[str]]]  # the methods and the samples, in words
 
     def summary(self) -> str:
         """Return the result, its method and its samples in sentences for a paper.
@@ -152,18 +155,6 @@ class Result:
         """Return the fields by name, those of the class itself first."""
         own_first = sorted(fields(self), key=lambda field: field.kw_only is True)
         return {field.name: getattr(self, field.name) for field in own_first}
-
-    def _lines(self) -> list[str]:
-        """Return the numbers, one line each."""
-        raise NotImplementedError
-
-    def _sentences(self, basis: str) -> list[str]:
-        """Return the numbers in sentences, with the basis in brackets."""
-        raise NotImplementedError
-
-    def _basis(self) -> list[str]:
-        """Return the methods and the samples, in words."""
-        raise NotImplementedError
 
     def _sources(self) -> Sequence[str]:
         """Return the keys of the references."""

@@ -115,7 +115,7 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
     for k, threshold in enumerate(thresholds):
         called = data.score >= threshold
         kinds = called & positive, called & ~positive, ~called & positive, ~called & ~positive
-        tp, fp, _, tn = calls = Calls(*(np.bincount(group, rows, n_groups) for rows in kinds))
+        tp, fp, _, tn = calls = Calls(*(np.bincount(group, rows, n_groups).astype(np.float64) for rows in kinds))
         # With h_u of the n_u samples of cluster u held, the share p has the variance sum_u (h_u - p n_u)^2 / n^2.
         for j, (held, of) in enumerate(zip((tp, tn, tp, tn, tp + tn, tp + fp), Sizes.of(calls), strict=True)):
             n = float(of.sum())
@@ -123,7 +123,8 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
             squares = float(held @ held - 2 * p * (held @ of) + p**2 * (of @ of))
             rows = min(p * (1 - p) * n**2 / squares, n) if squares > 0 else n
             found[j, :, k] = rows, np.count_nonzero(of)
-    return Sizes(*(_effective(drawn[name], *each, level) for name, each in zip(_SHARES, found, strict=True)))
+    known = zip(_SHARES, found, strict=True)
+    return Sizes(*(_effective(drawn[name], rows, clusters, level) for name, (rows, clusters) in known))
 
 
 #: The share that each of the effective :class:`Sizes` is of.

@@ -47,7 +47,7 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
     value, squares = measure.squares(sample)
     sizes = sample.totals
     require_two(*sizes, measure.of_one)
-    return value, *parts_of(squares, sizes)
+    return value, *parts_of(squares, sizes, sizes)
 
 
 class Shared(NamedTuple):
@@ -152,4 +152,4 @@ def cluster_parts(sums: Sequence[F64], counts: Sequence[int], n_groups: int) -> 
     total = (of_clusters(sums, counts, n_groups) ** 2).sum(axis=1)
     own = np.array([held / (held - 1) * (rows**2).sum(axis=1) for rows, held in zip(sums, counts, strict=True)]).T
     whole = own.sum(axis=1, keepdims=True)
-    return np.divide(own, whole, out=np.zeros_like(own), where=whole > 0) * total[:, None]
+    return np.asarray(np.divide(own, whole, out=np.zeros_like(own), where=whole > 0) * total[:, None])

@@ -32,7 +32,6 @@ _LEAST = 1 / 8  # of the sum of S_i^2
 _MOST = 0.3  # of the pairs of a class with one subject
 _FEW = 15  # subjects that decide: below, measured coverage by "delong" is 82 to 94 %
 _Z = 1.96
-_DENSE = 2  # possible pairs per sample: with more, the pairs that occur are sorted
 
 
 class _Sums(NamedTuple):
@@ -92,7 +91,7 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
     n_subjects = int(sample.n_groups or 0)
     positive, apart = sample.positive, first != second
     pair = np.zeros(len(first), dtype=np.intp)
-    pair[apart] = _numbered(first[apart], second[apart], n_subjects)
+    pair[apart] = _numbered(first[apart], second[apart])
     n_pairs = int(pair.max()) + 1
     factors, sums = [], []
     for rows, kind in ((positive, "positive"), (~positive, "negative")):
@@ -142,10 +141,7 @@ def _limiting(of_subject: F64) -> F64:
     return np.where((found > 1) & (found < n_subjects), found, float(n_subjects))
 
 
-def _numbered(first: NDArray[np.intp], second: NDArray[np.intp], n_subjects: int) -> NDArray[np.intp]:
+def _numbered(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return a number for each pair, the same for (i, j) and (j, i)."""
     low, high = np.minimum(first, second), np.maximum(first, second)
-    key = np.asarray(high * (high - 1) // 2 + low)
-    if n_subjects * (n_subjects - 1) // 2 <= _DENSE * len(key):
-        return key
-    return np.asarray(np.unique(key, return_inverse=True)[1])
+    return np.asarray(np.unique(high * (high - 1) // 2 + low, return_inverse=True)[1])
