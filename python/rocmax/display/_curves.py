@@ -172,9 +172,6 @@ def smoothed_at(scores: F64, smooth: str) -> Callable[[Any, Any, F64], F64]:
     return height
 
 
-Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
-
-
 def model_curves(
     models: Sequence[Model], measure: Any, fpr_range: Any, how: Resamples | None, rules: Sequence[Any], *, is_log: bool
 ) -> list[Curve]:
@@ -219,8 +216,8 @@ def held_out_curves(
     names: Sequence[str] | None,
     sample_weight: ArrayLike | None,
     pos_label: Any,
-) -> Found:
-    """Return the curve of every fold on its held-out samples."""
+) -> tuple[list[Curve], Any]:
+    """Return the curve of every fold on its held-out samples, and the label of the positive class."""
     if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
         held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
         raise ValueError(

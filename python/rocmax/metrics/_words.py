@@ -23,7 +23,8 @@ _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
 
 def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:
     """Return the numbers of samples in words, with the positive label if it is not 1."""
-    named = "" if pos_label is None or is_one(pos_label) else f" ({label_text(pos_label)})"
+    usual = pos_label is None or (isinstance(pos_label, (bool, int, float, np.generic)) and bool(pos_label == 1))
+    named = "" if usual else f" ({label_text(pos_label)})"
     return f"{count(n_pos)} positive{named}, {count(n_neg)} negative samples"
 
 
@@ -58,11 +59,6 @@ def percent(share: float) -> str:
     small = 100 * min(share, 1 - share)
     places = max(1, _two_digits(small)) if small > _NOISE else 1
     return f"{100 * share:.1e} %" if 0 < 100 * share < _LEAST_FIXED else f"{100 * share:.{places}f} %"
-
-
-def is_one(label: Any) -> bool:
-    """Whether a label is 1 or True, which is positive by convention."""
-    return isinstance(label, (bool, int, float, np.generic)) and bool(label == 1)
 
 
 def label_text(label: Any) -> str:

@@ -37,8 +37,7 @@ def effective_sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     """Return the effective sizes for clusters or sampling weights; O(n)."""
     if sample.weight is not None and not sample.weight.all():
-        kept = sample.weight > 0
-        sample = sample._replace(y=sample.positive[kept], score=sample.score[kept], weight=sample.weight[kept])
+        sample = sample.take(sample.weight > 0)
     if sample.of_pairs:
         return pair_sizes(sample, measure.of_pairs(sample))
     if sample.n_groups == 1:
