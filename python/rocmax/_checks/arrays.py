@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
+from rocmax._tables._frame import is_missing
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -64,6 +65,15 @@ def require_unmasked(values: Any, name: str, remedy: str = "leave those samples 
     """Check that no value is masked: masked values would be taken for data."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; {remedy}")
+
+
+def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark NaN, NaT, None and pandas' NA."""
+    if values.dtype.kind in "fcmM":
+        return np.asarray(values != values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
 
 
 def is_dask(*arrays: Any) -> bool:

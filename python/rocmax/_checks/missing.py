@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.arrays import in_numpy
+from rocmax._checks.arrays import in_numpy, marked_missing
 from rocmax._checks.frames import warn_of_order
-from rocmax._checks.samples import marked_missing, require_finite, require_weights
+from rocmax._checks.samples import require_finite, require_weights
 from rocmax._parameters import check_choice, shown
 from rocmax._tables._frame import names_of as frame_names
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import marked_missing as marked_missing
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed
@@ -163,20 +164,9 @@ def texts(y: NDArray[Any]) -> set[str]:
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
     """Check that no label is missing: it would count as a class, or as a negative."""
-    if y.dtype.kind in "biuSU":  # no missing values
-        return
     missing = marked_missing(y)
     if missing.any():
         raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; {remedy}")
-
-
-def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark NaN, NaT, None and pandas' NA."""
-    if values.dtype.kind in "fcmM":
-        return np.asarray(values != values)
-    if values.dtype != object:
-        return np.zeros(values.shape, dtype=bool)
-    return np.array([is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
 
 
 def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
