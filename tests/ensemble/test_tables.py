@@ -135,7 +135,7 @@ def test_codes_for_trees_are_numbers_of_names(kind: str) -> None:
     of, _ = columns(200)
     coder = TableCoder("trees")
     found = coder.fit_transform(frame(kind, of))
-    assert coder.numeric_ == ["amount", "count", "flag"] and coder.categorical_ == ["city", "note"]
+    assert coder.schema_.used == ["amount", "count", "flag", "city", "note"]
     np.testing.assert_array_equal(found[:, 0], of["amount"])
     np.testing.assert_array_equal(found[:, 1], of["count"])
     np.testing.assert_array_equal(found[:, 3], np.searchsorted(["Athens", "Bern", "Cairo", "Delhi"], of["city"]))

@@ -75,7 +75,7 @@ def test_other_rows_of_the_same_kind(n, seed):
 )
 def test_a_column_that_changed(column, value, change, said):
     ones = found(changed(column, value))
-    assert (column, change) in [(one.column, one.change) for one in ones]
+    assert (column, change) in [(one.column, *one.values) for one in ones]
     assert any(re.match(said, one.text) for one in ones)
     assert {one.column for one in ones} == {column}
 
@@ -84,7 +84,7 @@ def test_some_rows_far_outside():
     X = training(1, 400)
     X[::50, 0] = -99.0
     (one,) = found(X)
-    assert one.n_rows == 8 and one.text.endswith("in 8 of 400 rows, such as -99")
+    assert one.rows == 8 and one.text.endswith("in 8 of 400 rows, such as -99")
     X = training(1, 400)
     X[:2, 0] = 99.0
     assert found(X) == []  # two rows in a heavy tail
@@ -104,8 +104,8 @@ def test_the_share_of_missing_values():
 
 
 def test_one_row():
-    assert [one.change for one in found(changed("x", 40.0, 1))] == ["range"]
-    assert [one.change for one in found(changed("x", NAN, 1))] == ["missing"]
+    assert [one.values for one in found(changed("x", 40.0, 1))] == [("range",)]
+    assert [one.values for one in found(changed("x", NAN, 1))] == [("missing",)]
     assert found(changed("holes", NAN, 1)) == []
 
 

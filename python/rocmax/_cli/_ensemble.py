@@ -82,7 +82,7 @@ def _shares(coder: TableCoder, machine: Any) -> NDArray[np.float64] | None:
         return None
     linear = isinstance(machine, LogisticRegression)
     of_feature = np.abs(machine.coef_[0]) if linear else np.asarray(machine.feature_importances_, dtype=np.float64)
-    places = {name: k for k, name in enumerate([*coder.numeric_, *coder.categorical_])}
+    places = {name: k for k, name in enumerate(coder.schema_.used)}
     found = np.zeros(len(places))
     np.add.at(found, [places[feature.column] for feature in coder.features()], of_feature)
     return np.asarray(found / max(found.sum(), np.finfo(float).tiny))

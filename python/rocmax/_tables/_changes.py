@@ -1,11 +1,12 @@
 """How the columns of a table differ from those that trained a model."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rocmax._tables._digests import blocks
+from rocmax._tables._notes import Note
 from rocmax._typing import F64, AnyArray
 
 # The share of rows further outside the trained range than it is wide that is reported, if more rows than _SINGLE; and
@@ -18,15 +19,6 @@ _MISSING = 0.25
 _FEW, _EMPTY, _CONSTANT, _LEAST = 20, 0.01, 1e-6, 0.005
 # The rows by which the most frequent value is found.
 _ROWS = 10_000
-
-
-class Change(NamedTuple):
-    """A column that changed since training: how ("missing", "constant" or "range"), in words, and in how many rows."""
-
-    column: str
-    change: str
-    text: str
-    n_rows: int
 
 
 def trained_columns(X: AnyArray) -> F64:
@@ -78,8 +70,8 @@ class Changes:
             self.high = np.fmax(self.high, np.fmax.reduce(block, axis=0))
         self.n_rows += len(X)
 
-    def found(self) -> list[Change]:
-        """Return the columns that changed."""
+    def found(self) -> list[Note]:
+        """Return the columns that changed; the value of a note is how: "missing", "constant" or "range"."""
         if not self.n_rows:
             return []
         share, _, _, mode, mode_share = self.trained
@@ -103,8 +95,8 @@ class Changes:
                 found.append(self._change(k, "constant", f"{value} in every row; it varied in training", here[k]))
         return found
 
-    def _change(self, k: int, change: str, what: str, n: int) -> Change:
-        return Change(self.names[k], change, f"column {self.names[k]!r} {what}", int(n))
+    def _change(self, k: int, change: str, what: str, n: int) -> Note:
+        return Note("changed", f"column {self.names[k]!r} {what}", str(self.names[k]), (change,), int(n))
 
     def _missing(self, k: int, share: float) -> str:
         n = int(self.missing[k])

@@ -47,16 +47,6 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.kind = kind
         self.schema = schema
 
-    @property
-    def numeric_(self) -> list[Any]:
-        """The names of numeric columns; columns of arrays are numeric and not listed."""
-        return self.schema_.numeric
-
-    @property
-    def categorical_(self) -> list[Any]:
-        """The names of categorical columns, which come last in the encoding of "trees"."""
-        return self.schema_.categorical
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns, their categories and scales."""
         self.fit_transform(X, y)
@@ -165,10 +155,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def features(self) -> list[Feature]:
         """Return the columns of the encoding, in its order."""
-        found = [Feature(name, name, 1.0) for name in self.numeric_]
+        numeric = self.schema_.numeric
+        found = [Feature(name, name, 1.0) for name in numeric]
         if len(self.scale_):
-            found = [Feature(name, name, float(unit)) for name, unit in zip(self.numeric_, self.scale_, strict=False)]
-            found += [Feature(f"{self.numeric_[k]} is missing", self.numeric_[k], None) for k in self.holes_]
+            found = [Feature(name, name, float(unit)) for name, unit in zip(numeric, self.scale_, strict=False)]
+            found += [Feature(f"{numeric[k]} is missing", numeric[k], None) for k in self.holes_]
         categories = self.schema_.categories
         if not self.places_:
             return found + [Feature(column.name, column.name, None) for column in categories]

@@ -42,10 +42,7 @@ class Later:
 
     def notes(self, rare: str = "missing") -> list[Note]:
         """Return the news; unseen categories are treated as `rare`."""
-        unseen = self.unseen.found()
-        told = [Note("unseen", f"{text}: treated as {rare}", str(name), new, n) for name, new, n, text in unseen]
-        changes = self.changes.found() if self.changes is not None else []
-        return told + [Note("changed", text, str(name), (how,), n) for name, how, text, n in changes]
+        return self.unseen.found(rare) + (self.changes.found() if self.changes is not None else [])
 
     def warn(self) -> None:
         """Warn once of all news but of columns with one value, which curves of partial dependence have on purpose."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from rocmax._tables._forms import is_number
 from rocmax._tables._frame import columns_of, numbers, texts, type_of
-from rocmax._tables._notes import of_rows, some
+from rocmax._tables._notes import Note, of_rows, some
 from rocmax._typing import F64, AnyArray
 
 _NAMED = 3  # categories in a warning
@@ -77,10 +77,11 @@ class Unseen:
         known, n = self._found.get(name, ([], 0))
         self._found[name] = list(dict.fromkeys([*known, *values]))[: _NAMED + 1], n + len(values)
 
-    def found(self) -> list[tuple[Any, tuple[str, ...], int, str]]:
-        """Return name, first categories, number of rows and a text for each column."""
+    def found(self, rare: str) -> list[Note]:
+        """Return the columns with such values, which are treated as `rare`."""
+        text = "column {!r}: {} not seen in training ({}): treated as {}"
         return [
-            (name, tuple(new[:_NAMED]), n, f"column {name!r}: {some(new, _NAMED)} not seen in training ({of_rows(n)})")
+            Note("unseen", text.format(name, some(new, _NAMED), of_rows(n), rare), str(name), tuple(new[:_NAMED]), n)
             for name, (new, n) in self._found.items()
         ]
 
