@@ -306,21 +306,24 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     def _keep(self, best: Any, all_rows: Data, kept: Data, held: Data) -> None:
         """Set the fitted attributes, after `refit`."""
-        found, library, self.booster_, raw = best
-        self.objective_ = found.objective
+        found, library, booster, raw = best
         if self.refit and kept is not all_rows:
-            own = None if isinstance(self.objective_, str) else self.objective_
+            own = None if isinstance(found.objective, str) else found.objective
             share = 1.0 - float(self.validation_fraction)
             if self.validation is not None:
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
             n_rounds = round(found.n_estimators / share)
-            self.booster_ = library.train(_made(library, all_rows), own, n_rounds, all_rows.log_odds)
-        self.n_estimators_ = library.n_rounds(self.booster_)
+            booster = library.train(_made(library, all_rows), own, n_rounds, all_rows.log_odds)
+        self._set_trees(library, booster, found.objective)
         self._calibrate(raw, held, all_rows)
-        gains = library.gains(self.booster_, self.n_features_in_)
-        self.feature_importances_ = gains / gains.sum() if gains.any() else gains
-        if not gains.any():
+        if not self.feature_importances_.any():
             warn_if_constant(raw_scores(self.booster_, held.X, library.n_threads), _NO_SPLIT)
+
+    def _set_trees(self, library: Library, booster: Any, objective: Any) -> None:
+        """Set the attributes that follow from the trees."""
+        self.booster_, self.objective_, self.n_estimators_ = booster, objective, library.n_rounds(booster)
+        gains = library.gains(booster, self.n_features_in_)
+        self.feature_importances_ = gains / gains.sum() if gains.any() else gains
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)

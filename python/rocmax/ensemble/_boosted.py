@@ -121,7 +121,7 @@ class Boosted:
         """Return the Dataset of all rows."""
         if "lightgbm" not in data.shared:
             coder, X = data.coded("trees")
-            names = list(range(X.shape[1] - len(coder.categorical_), X.shape[1]))
+            names = list(range(X.shape[1] - len(coder.schema_.categories), X.shape[1]))
             made = library.rows(X, data.positive.astype(np.float64), data.weight)
             made.set_categorical_feature(names if names else "auto")
             data.shared["lightgbm"] = made.construct()
@@ -157,15 +157,12 @@ class Boosted:
             data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
             library_params=params or None, random_state=data.seed,
         )  # fmt: skip
-        model.booster_, model.objective_ = booster, objective or "log_loss"
-        model.n_estimators_ = library.n_rounds(booster)
-        model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
+        model._set_trees(library, booster, objective or "log_loss")
+        model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         here = np.isfinite(found.scores)
         model._calibrate(found.raw()[here], data.samples(None, here))
         found.curve = composed(found.curve, (1.0, -float(model.intercept_[0])))  # of decision_function
-        gains = library.gains(booster, X.shape[1])
-        model.feature_importances_ = gains / gains.sum() if gains.any() else gains
         return Pipeline([("table", coder), ("model", model)])
 
 

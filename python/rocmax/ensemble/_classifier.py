@@ -19,6 +19,8 @@ from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import (
+    Board,
+    Results,
     board_text,
     combination,
     held_out,
@@ -225,13 +227,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         groups = equal_rows(samples.X) if groups is None else groups
         return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead, self._schema), rows
 
-    def _cross_fitted(
-        self, data: Data, families: list[Family] | None, run: Run
-    ) -> tuple[dict[str, tuple[Family, Found]], dict[str, dict[str, Any]]]:
+    def _cross_fitted(self, data: Data, families: list[Family] | None, run: Run) -> tuple[Results, Board]:
         """Return the out-of-fold results of each family, and the rows of the leaderboard so far."""
-        found: dict[str, tuple[Family, Found]] = {}
-        board: dict[str, dict[str, Any]] = {}
-        best = -np.inf
+        found, board, best = Results(), Board(), -np.inf
         for family in families or suitable(data):
             began, note, run.family = run.seconds, "", family.name
             run.limited = bool(found)
@@ -258,14 +256,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         require_one(found)
         return found, board
 
-    def _keep(
-        self,
-        data: Data,
-        found: dict[str, tuple[Family, Found]],
-        board: dict[str, dict[str, Any]],
-        run: Run,
-        rows: AnyArray,
-    ) -> None:
+    def _keep(self, data: Data, found: Results, board: Board, run: Run, rows: AnyArray) -> None:
         """Select families, refit them to all rows, and set the fitted attributes."""
         scores = {name: one.scores for name, (_, one) in found.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))

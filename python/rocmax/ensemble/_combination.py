@@ -13,6 +13,8 @@ from rocmax.ensemble._run import LIMITS, Run
 from rocmax.estimators._calibrated import sigmoid
 
 Curve = tuple[float, float]
+Results = dict[str, tuple[Family, Found]]  # of the families on the folds
+Board = dict[str, dict[str, Any]]  # what the leaderboard says of each family
 
 
 class Combination(NamedTuple):
@@ -43,9 +45,7 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, n_threads: i
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
 
 
-def refitted(
-    data: Data, found: dict[str, tuple[Family, Found]], board: dict[str, dict[str, Any]], run: Run, chosen: Combination
-) -> tuple[Combination, list[Any]]:
+def refitted(data: Data, found: Results, board: Board, run: Run, chosen: Combination) -> tuple[Combination, list[Any]]:
     """Fit the families kept to all rows, the best first; return the first and those that finish in time."""
     run.stage, run.share = "refit", 1.0
     fitted: dict[str, Any] = {}
@@ -89,7 +89,7 @@ def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combina
     return found
 
 
-def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Standing]) -> list[dict[str, Any]]:
+def leaderboard(board: Board, standings: dict[str, Standing]) -> list[dict[str, Any]]:
     """Return a row for each family, best first."""
     found = []
     for name, row in board.items():
