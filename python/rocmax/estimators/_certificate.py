@@ -34,6 +34,8 @@ _SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
 _ROUNDING, _OF_UNIT = 1e-9, 1e-13
 _FORMAT = 3
+# What reading a file raises that is no certificate.
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, EOFError, BadZipFile, zlib.error)
 SQUARES = "pairs", "samples"
 _ARRAYS = "model", "tangent", "before", "share", "beyond", "inside", "columns", "digests"
 _DOMAINS: dict[str, Callable[[str, Any], object]] = {
@@ -266,16 +268,7 @@ class Certificate:
             for name in ("fpr_range", "kernel_parameters"):
                 plain[name] = tuple(plain[name].tolist())
             return cls(**plain)
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            AttributeError,
-            OverflowError,
-            EOFError,
-            BadZipFile,
-            zlib.error,
-        ) as error:
+        except _DAMAGED as error:
             raise ValueError(f"path holds no certificate: {error}") from error
 
     @property
@@ -336,8 +329,15 @@ class Proof(NamedTuple):
     known: dict[str, Any]
 
     @classmethod
-    def of(cls, cuts: list[tuple[float, F64]], data: Data, **known: Any) -> Self:
-        """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut."""
+    def of(cls, cuts: list[tuple[float, F64]], data: Data, kernel: Kernel, **known: Any) -> Self:
+        """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut.
+
+        Fields that are not known, or None, are those of a plain linear model: scores of 0, float64, no structure.
+        """
+        none, parameters = np.zeros(len(data.positive)), (kernel.gamma, kernel.degree, kernel.coef0)
+        plain: dict[str, Any] = {"tangent": none, "before": none, "kernel_dtype": "float64", "structure": 0.0}
+        plain |= {"kernel": kernel.name, "kernel_parameters": parameters}
+        known = plain | {name: held for name, held in known.items() if held is not None}
         problem = _core.Problem(data.positive, data.weight)
         part = Convex.of(problem, *(known[name] for name in _OF_PART))
         return cls(part.pairs, part.average(cuts), of_data(*data), known)

@@ -57,22 +57,20 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         kernel = getattr(self, "_kernel", _LINEAR)
         if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
-        none = np.zeros(len(data.positive))
         proof = Proof.of(
             result.proof,
             data,
+            kernel,
             objective=result.objective,
             bound=result.bound,
             surrogate="tight" if convex else surrogate,
             fpr_range=fpr_range,
             C=self.C_,
-            kernel=kernel.name,
-            kernel_parameters=(float(kernel.gamma), float(kernel.degree), float(kernel.coef0)),
             kernel_dtype=getattr(self, "kernel_dtype", "float64"),
             structure=float(self.structure),
             model=(self.coef_ if kernel.name == "linear" else self.dual_coef_)[0].copy(),
-            tangent=none if result.tangent is None else result.tangent,
-            before=none if result.before is None else result.before,
+            tangent=result.tangent,
+            before=result.before,
         )
         # The fit multiplies by the structured matrix, which single precision rounds otherwise than the kernel.
         other = kernel.name == "linear" or proof.known["kernel_dtype"] == "float32"

@@ -117,37 +117,21 @@ class LeastSquares(CertificateMixin, KernelRanker):
         self.classes_ = np.array([0, 1])
         return np.asarray(labels)
 
-    def _kernel_matrix(self, X: Any) -> F64:
-        return self._kernel(X, X) if self._kernel.name == "precomputed" else self._kernel.gram(X, np.float64)
-
-    def _in_features(self, X: Any) -> bool:
-        """Whether to solve the system of the features, as it is smaller or X is stored."""
-        return bool(self.kernel == "linear" and (X.shape[1] <= X.shape[0] or is_stored(X)))
-
     def _features(self, X: Any, weight: F64, *, held_out: bool) -> Features:
-        """Return the samples in the form that closed forms and held-out scores need."""
+        """Return the samples in the form that closed forms and held-out scores need, unless memory is too small."""
+        (n, dim), advice = X.shape, _FEWER if held_out else _ADVICE
         pairwise, rows = self._pairwise, row_numbers(X) if held_out else None
-        if self._in_features(X):
-            self._require_features(X, held_out=held_out)
-            return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=pairwise, rows=rows)
-        self._require_kernel(X.shape[0], held_out=held_out)
-        return KernelFeatures(self._kernel_matrix(X), weight, pairwise=pairwise, rows=rows)
-
-    @staticmethod
-    def _require_features(X: Any, *, held_out: bool = False) -> None:
-        """Refuse features that do not fit in memory: moments, a factor, and X V if samples are held out."""
-        n_samples, dim = X.shape
-        n_rows = 5 * dim + (3 * n_samples if held_out else 0)
-        what = f"the closed form in {dim:,} features" + (f", {n_samples:,} samples held out," if held_out else "")
-        require_memory(8 * n_rows * dim, what, _ADVICE if not held_out else _FEWER)
-
-    @staticmethod
-    def _require_kernel(n_samples: int, *, held_out: bool = False) -> None:
-        """Refuse samples that do not fit in memory: the kernel matrix, its copies and factors."""
-        n_matrices = 5 if held_out else 4
-        require_memory(8 * n_samples**2, f"the kernel matrix of {n_samples} samples in float64")
-        what = f"the closed form in the kernel space of {n_samples:,} samples"
-        require_memory(8 * n_matrices * n_samples**2, what, _FEWER if held_out else _ADVICE)
+        # The system of the features, if it is smaller or X is stored.
+        if self.kernel == "linear" and (dim <= n or is_stored(X)):
+            what = f"the closed form in {dim:,} features" + (f", {n:,} samples held out," if held_out else "")
+            n_rows = 5 * dim + (3 * n if held_out else 0)  # of moments, a factor, and X V if samples are held out
+            require_memory(8 * n_rows * dim, what, advice)
+            return interruptible(n * dim, LinearFeatures, X, weight, pairwise=pairwise, rows=rows)
+        require_memory(8 * n**2, f"the kernel matrix of {n} samples in float64")
+        n_matrices = 5 if held_out else 4  # the kernel matrix, its copies and factors
+        require_memory(8 * n_matrices * n**2, f"the closed form in the kernel space of {n:,} samples", advice)
+        K = self._kernel(X, X) if self._kernel.name == "precomputed" else self._kernel.gram(X, np.float64)
+        return KernelFeatures(K, weight, pairwise=pairwise, rows=rows)
 
     def _solve(
         self,
@@ -236,18 +220,14 @@ class LeastSquares(CertificateMixin, KernelRanker):
         proof = Proof.of(
             [],
             given,
+            self._kernel,
             objective=objective,
             bound=bound,
             surrogate="pairs" if self._pairwise else "samples",
             fpr_range=(0.0, 1.0),
             C=C,
-            kernel=self._kernel.name,
-            kernel_parameters=(float(self._kernel.gamma), float(self._kernel.degree), float(self._kernel.coef0)),
-            kernel_dtype="float64",
-            structure=0.0,
             model=own.copy(),
             tangent=tangent,
-            before=np.zeros(len(kept)),
         )
         with np.errstate(over="ignore", invalid="ignore"):
             proof = proof if features is not None else proof.by_samples(given)
