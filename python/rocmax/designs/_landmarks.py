@@ -43,10 +43,12 @@ class Landmarks:
         """Number of features."""
         return int(self.root.shape[1])
 
-    def values(self, X: Any) -> Iterator[tuple[slice, F64]]:
-        """Yield (rows, k(X[rows], L)), a block of rows at a time."""
-        for rows in slices(X.shape[0], settings().landmark_block // (8 * self.points.shape[0])):
-            yield rows, self.kernel(X[rows].astype(np.float64, copy=False), self.points)
+    def values(self, X: Any, index: Rows | None = None) -> Iterator[tuple[slice, F64]]:
+        """Yield (rows, k(X[rows], L)), a block of rows at a time, of all rows of X or those of an index."""
+        n = X.shape[0] if index is None else len(index)
+        for rows in slices(n, settings().landmark_block // (8 * self.points.shape[0])):
+            some = X[rows if index is None else index[rows]]
+            yield rows, self.kernel(some.astype(np.float64, copy=False), self.points)
 
     def features(self, X: Any) -> AnyArray:
         """Return f of each row of X; O(n L (d + L)) for L landmarks."""
@@ -85,23 +87,11 @@ class LandmarkDesign(Design):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
-        X = self._X if len(used) == self.n_samples else _Rows(self._X, used)
         sums = np.zeros((len(coefs), self._landmarks.points.shape[0]))
-        for rows, values in self._landmarks.values(X):
+        for rows, values in self._landmarks.values(self._X, None if len(used) == self.n_samples else used):
             block: F64 = np.array([coef[used[rows]] for coef in coefs])
             sums += block @ values
         return np.asarray(sums @ self._landmarks.root)
 
     def rows(self, index: Rows, /) -> Design | None:
         return DenseDesign(self._landmarks.features(self._X[index])) if self._landmarks.fit(len(index)) else None
-
-
-class _Rows:
-    """Some rows of X, copied a slice at a time."""
-
-    def __init__(self, X: Any, index: Rows) -> None:
-        self.shape = (len(index), X.shape[1])
-        self._X, self._index = X, index
-
-    def __getitem__(self, rows: slice) -> Any:
-        return self._X[self._index[rows]]

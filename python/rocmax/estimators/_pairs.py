@@ -1,5 +1,6 @@
 """The pairs of a positive and a negative that a machine is trained on, and their multipliers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,22 @@ def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_thread
 
     Distances are Euclidean; of equal ones the lower row is nearer. All of a class with fewer than k samples are near.
     """
-    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
     X = _dense(X)
-    of_negatives = rows[_nearest(X[columns], X[rows], n_neighbors, n_threads)]
+
+    def nearest(queries: AnyArray, targets: AnyArray) -> AnyArray:
+        k = min(n_neighbors, len(targets))
+        found = _core.nearest(np.ascontiguousarray(X[queries]), np.ascontiguousarray(X[targets]), k, n_threads)
+        return found.reshape(len(queries), -1)
+
+    return _pairs(nearest, positive, rule)
+
+
+def _pairs(nearest: Callable[[AnyArray, AnyArray], AnyArray], positive: Bool, rule: str) -> Pairs:
+    """Return the pairs, given the places of the nearest targets of each query among rows."""
+    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
+    of_negatives = rows[nearest(columns, rows)]
     used = np.unique(of_negatives) if rule == "two-step" else rows
-    of_positives = columns[_nearest(X[used], X[columns], n_neighbors, n_threads)]
+    of_positives = columns[nearest(used, columns)]
     i, j = np.repeat(used, of_positives.shape[1]), of_positives.ravel()
     if rule == "symmetric":
         i, j = np.append(i, of_negatives.ravel()), np.append(j, np.repeat(columns, of_negatives.shape[1]))
@@ -38,24 +50,13 @@ def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_thread
 
 def kernel_pairs(gram: AnyArray, positive: Bool, n_neighbors: int, rule: str) -> Pairs:
     """Return the same pairs by distances in the space of a kernel matrix."""
-    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
     diagonal = np.diag(gram)
-    squared = diagonal[rows][:, None] + diagonal[columns] - 2.0 * gram[np.ix_(rows, columns)]
-    near = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
-    far = np.argsort(squared.T, axis=1, kind="stable")[:, :n_neighbors]
-    kept = np.zeros(squared.shape, dtype=bool)
-    np.put_along_axis(kept, near, True, axis=1)
-    if rule == "two-step":
-        kept[np.setdiff1d(np.arange(len(rows)), far)] = False
-    else:
-        np.put_along_axis(kept.T, far, True, axis=1)
-    i, j = np.nonzero(kept)
-    return rows[i], columns[j]
 
+    def nearest(queries: AnyArray, targets: AnyArray) -> AnyArray:
+        squared = diagonal[queries][:, None] + diagonal[targets] - 2.0 * gram[np.ix_(queries, targets)]
+        return np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
 
-def _nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]:
-    found = _core.nearest(np.ascontiguousarray(queries), np.ascontiguousarray(targets), min(k, len(targets)), n_threads)
-    return found.reshape(len(queries), -1)
+    return _pairs(nearest, positive, rule)
 
 
 def _dense(X: Any) -> F64:

@@ -1,6 +1,7 @@
 """GreedyPAUC: features added one by one, by the partial AUC of the sum."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
 from rocmax._runtime.threads import n_threads
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64
 from rocmax.designs import linear_scores
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
@@ -85,9 +86,9 @@ class GreedyPAUC(PaperRanker):
         with np.errstate(over="ignore"):
             _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # no combination exceeds this
         columns = columns_of(samples)
-        areas = _Areas(labels, weights, fpr_range, threads)
+        area = partial(partial_auc_score, labels, fpr_range=fpr_range, sample_weight=weights, n_jobs=threads)
         n_features = columns.shape[1]
-        own = areas.of(n_features, lambda k: column(columns, k))
+        own = _areas(area, n_features, lambda k: column(columns, k))
         self.order_ = np.argsort(-_merged(own), kind="stable")
         self.coef_ = np.zeros((1, n_features))
         self.partial_auc_ = np.empty(n_features)
@@ -95,7 +96,7 @@ class GreedyPAUC(PaperRanker):
         scores, self.coef_[0, first], self.partial_auc_[0] = column(columns, first), 1.0, own[first]
         for rank, feature in enumerate(self.order_[1:], 1):
             added = column(columns, feature)
-            (kept, share), self.partial_auc_[rank] = areas.best(scores, added, n_steps)
+            (kept, share), self.partial_auc_[rank] = _best(area, scores, added, n_steps)
             scores = kept * scores + share * added
             self.coef_ *= kept
             self.coef_[0, feature] = share
@@ -105,32 +106,23 @@ class GreedyPAUC(PaperRanker):
             return _require_finite(linear_scores(X, self.coef_)[:, 0])
 
 
-class _Areas:
-    """Training partial AUCs of many scores."""
+def _areas(area: Any, n: int, scores: Any) -> F64:
+    """Return the partial AUCs of scores(0), ..., scores(n - 1)."""
+    starts = range(0, n, _AT_ONCE)
+    parts = (np.column_stack([scores(k) for k in range(first, min(first + _AT_ONCE, n))]) for first in starts)
+    return np.concatenate([area(part) for part in parts])
 
-    def __init__(self, positive: Bool, weight: F64 | None, fpr_range: tuple[float, float], threads: int) -> None:
-        self._positive, self._weight, self._range, self._threads = positive, weight, fpr_range, threads
 
-    def of(self, n: int, scores: Any) -> F64:
-        """Return the partial AUCs of scores(0), ..., scores(n - 1)."""
-        found = []
-        for first in range(0, n, _AT_ONCE):
-            some = np.column_stack([scores(k) for k in range(first, min(first + _AT_ONCE, n))])
-            found.append(
-                partial_auc_score(self._positive, some, self._range, sample_weight=self._weight, n_jobs=self._threads)
-            )
-        return np.concatenate(found)
+def _best(area: Any, f: F64, g: F64, n_steps: int) -> tuple[tuple[float, float], float]:
+    """Return the factors of f and g in the best sum, and its partial AUC."""
 
-    def best(self, f: F64, g: F64, n_steps: int) -> tuple[tuple[float, float], float]:
-        """Return the factors of f and g in the best sum, and its partial AUC."""
+    def factors(k: int) -> tuple[float, float]:
+        share = (2.0 * (k % (n_steps + 1)) - n_steps) / n_steps
+        return (1.0, share) if k <= n_steps else (share, 1.0)
 
-        def factors(k: int) -> tuple[float, float]:
-            share = (2.0 * (k % (n_steps + 1)) - n_steps) / n_steps
-            return (1.0, share) if k <= n_steps else (share, 1.0)
-
-        found = self.of(2 * (n_steps + 1), lambda k: factors(k)[0] * f + factors(k)[1] * g)
-        at = int(np.argmax(found >= found.max() - _TIE))
-        return factors(at), float(found[at])
+    found = _areas(area, 2 * (n_steps + 1), lambda k: factors(k)[0] * f + factors(k)[1] * g)
+    at = int(np.argmax(found >= found.max() - _TIE))
+    return factors(at), float(found[at])
 
 
 def _require_finite(scores: F64) -> F64:
