@@ -235,14 +235,13 @@ def leave_pair_out(
     tau: float,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
-def scores(
-    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]], rows: NDArray[np.intp], vector: F64
-) -> F64: ...
-def adjoint(
-    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]], rows: NDArray[np.intp], coefs: F64, dim: int
-) -> F64: ...
+
+_Features = Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]]
+
+def scores(features: _Features, rows: NDArray[np.intp], vector: F64) -> F64: ...
+def adjoint(features: _Features, rows: NDArray[np.intp], coefs: F64, dim: int) -> F64: ...
 def newton_step(
-    features: Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]],
+    features: _Features,
     rows: NDArray[np.intp],
     pull: tuple[NDArray[np.intp], F64] | tuple[Curvature, float],
     gradient: F64,

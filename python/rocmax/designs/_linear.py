@@ -88,7 +88,7 @@ class DenseDesign(_LinearDesign):
                     vectors += [_core.adjoint(features, places, coef[used[some]], self.dim) for coef in coefs]
                 return vectors
         for rows, columns, X in self._tiles():
-            block = coefs_of(coefs, rows, X.dtype)
+            block = np.array([coef[rows] for coef in coefs], dtype=X.dtype)
             if large and not self._in_memory:
                 used = np.flatnonzero(block.any(axis=0))
                 if len(used) <= _FEW_COPIED * len(X):
@@ -207,11 +207,6 @@ def row_scores(X: AnyArray, coefs: F64) -> F64:
 def rounding_of(dtype: Any) -> float:
     """Return the relative rounding of products with features of a dtype: single precision stays."""
     return float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
-
-
-def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:
-    """Return the coefficients of some samples, one vector a row, in a dtype."""
-    return np.array([coef[rows] for coef in coefs], dtype=dtype)
 
 
 def _used(coefs: Coefs) -> Rows:

@@ -70,7 +70,7 @@ class RowSpace:
         corner = self._root[: self.rank, : self.rank]
         coefs[self._order[: self.rank]] = solve_triangular(corner, reduced, check_finite=False)
         # In double precision: nearly equal rows may have large coefficients that cancel.
-        parts = (coefs[rows] @ _double(self._X[rows]) for rows in slices(len(coefs), _TILE))
+        parts = (coefs[rows] @ self._X[rows].astype(np.float64, copy=False) for rows in slices(len(coefs), _TILE))
         return np.asarray(sum(parts, -coefs.sum() * self._mean))
 
     def of_mean(self, weights: F64) -> float:
@@ -88,7 +88,7 @@ class RowSpace:
 
         with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
             for columns in slices(d, _COLUMNS // (8 * n)):
-                block = _double(self._X[:, columns])
+                block = self._X[:, columns].astype(np.float64, copy=False)
                 Z = (block.toarray() if hasattr(block, "toarray") else block) - self._mean[columns]
                 list(pool.map(add, combinations_with_replacement(tiles, 2)))
         return gram
@@ -135,10 +135,6 @@ class FactorDesign(Design):
 
     def features(self) -> AnyArray:
         return np.asarray(self._factor[self._places], dtype=self._dtype)
-
-
-def _double(X: Any) -> Any:
-    return X.astype(np.float64, copy=False)
 
 
 # The features in which models are linear; None: those of X itself.

@@ -61,14 +61,10 @@ class Objective:
         """Return F of the zero model."""
         return self.C * (self.oracle.at_zero(self.design.n_samples) - self.tilt.offset)
 
-    def value(self, model: Model, found: Evaluation) -> float:
-        """Return F, given what the oracle found."""
-        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.vector))
-
     def __call__(self, model: Model) -> tuple[float, Evaluation]:
         """Return F and what the oracle found."""
         found = self.oracle(model.scores)
-        return self.value(model, found), found
+        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.vector)), found
 
 
 # What a solver or a step may need: declared as `NEEDS`, checked before any work.

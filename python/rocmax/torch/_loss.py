@@ -28,7 +28,8 @@ class Memory:
 
     def add(self, scores: F64, positive: Bool, weight: F64) -> None:
         """Keep samples of positive weight."""
-        s, labels, w = self.joined(*(values[weight > 0][::-1] for values in (scores, positive, weight)))
+        own = np.flatnonzero(weight > 0)[::-1]
+        s, labels, w = self.joined(scores[own], positive[own], weight[own])
         kept = np.concatenate([np.flatnonzero(labels == label)[: self._size] for label in (True, False)])
         self.past = s[kept], labels[kept], w[kept]
 
