@@ -13,11 +13,8 @@ from rocmax.estimators._repeats import equal_rows, held_whole, warn_of_kept, war
 def check_validation(validation: Any) -> None:
     """Raise unless `validation` is None, a pair of rows or a splitter."""
     pair = isinstance(validation, tuple | list) and len(validation) == 2
-    if not (
-        validation is None
-        or pair
-        or (hasattr(validation, "split") and not isinstance(validation, str | bytes | bytearray))
-    ):
+    splitter = hasattr(validation, "split") and not isinstance(validation, str | bytes | bytearray)
+    if not (validation is None or pair or splitter):
         raise ValueError(
             "validation must be None, a pair (rows to train on, rows to hold out) or a splitter, got "
             f"{shown(validation)}"
