@@ -194,6 +194,11 @@ class Springs:
         """Return the pull on each sample for a change of the scores."""
         return np.asarray(self.core[1] * self._off_mean(change[:, None])[:, 0])
 
+    def matrix(self, features: AnyArray) -> F64:
+        """Return the product with all vectors, given the features of the samples."""
+        apart = self._off_mean(features.astype(np.float64, copy=False))
+        return np.asarray(apart.T @ (self.core[1][:, None] * apart))
+
     def step(self, features: AnyArray, gradient: F64) -> F64 | None:
         """Return the exact step, given the features of the samples; None if rounding hides it."""
         return _core.dense_step(self._off_mean(features.astype(np.float64, copy=False)), self.core[1], gradient)
