@@ -80,6 +80,9 @@ class Anew(Measure):
         found[sample.positive], found[~sample.positive] = kernel @ u / u.sum(), v @ kernel / v.sum()
         return found
 
+    def chance(self, sizes):
+        return 0.5
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

@@ -118,7 +118,7 @@ class Samples(Value):
     >>> TPRAtFPR(0.2)(samples)
     array([1. , 0.6])
     >>> round(compare(samples).pvalue, 3), infer(samples).estimate
-    (0.084, array([0.92, 0.68]))
+    (0.038, array([0.92, 0.68]))
     """
 
     _given: Arguments  # as given; without labels and scores if they are of two classes, which `_two` holds
