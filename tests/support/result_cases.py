@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("weighted AUC, one versus one 0.", "and Hajek 1968; 3 classes of 38, 38 and 37 samples"),
     ),
     "Inference, perfect": (
-        lambda: infer(Y, 1.0 * Y),
+        lambda: infer(Y, -np.arange(N)),
         ("AUC 1.000 (95 % CI 0.977-1.000; score interval; 41 positive",),
     ),
     "Inference, twelve classes": (
