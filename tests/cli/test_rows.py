@@ -183,7 +183,6 @@ def test_two_columns_of_groups_are_the_subjects_of_pairs(ending: str, tmp_path: 
     subjects = rng.integers(0, 60, (400, 2))
     y = rng.random(400) < 0.3
     a, b = rng.normal(size=(2, 400)) + y
-    subjects = subjects.astype(str) if ending == "csv" else subjects
     pairs = pl.DataFrame({"y": y.astype(int), "a": a, "b": b, "probe": subjects[:, 0], "gallery": subjects[:, 1]})
     path = tmp_path / f"pairs.{ending}"
     pairs.write_csv(path) if ending == "csv" else pairs.write_parquet(path)
