@@ -196,11 +196,3 @@ def test_every_path_in_contributing_is_there():
     assert len(named) > 30
     assert not {path for path in named if not (ROOT / path).exists()}
     assert not {path for path in re.findall(r"`([\w.]+\.(?:toml|lock|md))`", text) if not (ROOT / path).exists()}
-
-
-def test_no_file_is_long():
-    files = subprocess.run(
-        ["git", "ls-files", "*.py", "*.pyi", "*.rs"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    counts = {name: len((ROOT / name).read_text().splitlines()) for name in files.stdout.splitlines()}
-    assert not [name for name, count in counts.items() if count > 400]
