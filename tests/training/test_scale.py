@@ -20,6 +20,7 @@ from rocmax import (
     PartialAUCSVC,
     PartialAUCSVCCV,
 )
+from rocmax.estimators._repeats import dealt
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
 
@@ -111,9 +112,10 @@ def test_least_squares_choose_the_threshold_on_held_out_scores(search, single, c
     X, y = data[0][:60], data[1][:60]
     rule = ("fpr", 0.1)
     model = search([10.0], cv=cv, threshold=rule).fit(X, y)
-    folds = [[k] for k in range(len(y))] if cv != 4 else [test for _, test in StratifiedKFold(4).split(X, y)]
+    fold = dealt(np.arange(len(y)), y, 4, 0) if cv == 4 else np.arange(len(y))
     held = np.empty(len(y))
-    for test in folds:
+    for k in np.unique(fold):
+        test = fold == k
         fitted = single(10.0).fit(np.delete(X, test, 0), np.delete(y, test))
         zero = 0.0 if single is AUCRLS else fitted.intercept_ - model.intercept_  # its folds are pooled unchanged
         held[test] = fitted.decision_function(X[test]) - zero
