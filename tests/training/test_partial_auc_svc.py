@@ -124,7 +124,7 @@ def test_the_zero_model_is_reported_and_not_returned(surrogate):
     rng = np.random.default_rng(0)
     y = (np.arange(4000) % 10 == 0).astype(int)
     X = rng.standard_normal((4000, 5)) + 0.6 * y[:, None]
-    with pytest.warns(ZeroModelWarning, match=rf"\(0, 0.05\).*{surrogate}.*ramp"):
+    with pytest.warns(ZeroModelWarning, match=rf"{surrogate} .*\(0, 0.05\).*ramp"):
         model = PartialAUCSVC((0.0, 0.05), surrogate=surrogate, C=10.0).fit(X, y)
     assert model.dual_gap_ <= model.tol
     assert model.objective_ == pytest.approx(10.0, rel=1e-3)
