@@ -123,7 +123,7 @@ def test_predict_decides_on_training_rows_as_the_cut_was_chosen(kind):
                 np.testing.assert_array_equal(fitted.predict(X[::-1])[::-1], decided)
 
 
-@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"kernel": "rbf", "kernel_dtype": "float32"}, {"margin": 0.3}])
+@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"kernel": "rbf", "kernel_dtype": "float32"}])
 def test_predict_of_a_kernel_decides_as_the_cut_was_chosen(options):
     for seed in range(cases(5, 200)):
         X, y = sample(700, 3, seed)
