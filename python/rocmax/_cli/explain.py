@@ -24,7 +24,6 @@ from rocmax.metrics.results._result import plain
 _BARS = 30  # in a plot, at most
 _SHUFFLES = 5  # of a column
 _ROWS = 2**16  # scored at once
-_ALIKE, _PAIRS = 0.99, 3  # the correlation of columns that repeat each other, and how many pairs are named
 _KINDS = {  # in words, and what is plotted
     "linear": ("linear model", "weight for {}"),
     "boosting": ("boosted trees", "share of the total gain of all splits"),
@@ -119,7 +118,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
 
     scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
     later.add(X, scores)
-    form.notes.add(*later.told(), *_repeats(model.schema.table(X), used))
+    form.notes.add(*later.told())
 
     def shuffles(name: str, seeds: Sequence[int]) -> Iterator[NDArray[np.float64]]:
         """Yield the scores after each of several shuffles. Rows whose value stays keep their score."""
@@ -146,17 +145,6 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     columns.sort(key=lambda column: -column["fall"])
     form.tell()
     return {"n_samples": len(X), "partial_auc": whole, "columns": columns, **form.notes.plain()}
-
-
-def _repeats(read: NDArray[np.float64], names: list[str]) -> list[Note]:
-    """Return a note of the first columns that nearly repeat another one."""
-    some = read[:_ROWS]
-    filled = np.where(np.isnan(some), np.nanmean(some, axis=0), some)
-    with np.errstate(all="ignore"):
-        alike = np.abs(np.atleast_2d(np.corrcoef(filled, rowvar=False))) > _ALIKE
-    pairs = np.argwhere(np.triu(alike, 1))[:_PAIRS].tolist()
-    text = "columns {!r} and {!r} nearly repeat each other: each hides the importance of the other"
-    return [Note("repeats", text.format(names[a], names[b]), names[a], (names[b],)) for a, b in pairs]
 
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:

@@ -142,9 +142,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     *Features* are passed to the library unchanged, with missing values; texts and categories of frames of pandas,
     polars and pyarrow as categories. Later frames are read by the categories of training: others are treated as
     missing, with a warning; if those of training are numbers, 1, 1.0 and "1" are equal. A warning also names columns
-    that changed since training, as of :class:`PartialAUCEnsembleClassifier`. Texts that are dates, units or numbers
-    with marks raise ValueError; ids, names that look alike and codes such as -999 give a warning. XGBoost treats all
-    zeros of a sparse matrix as missing.
+    that changed since training, as of :class:`PartialAUCEnsembleClassifier`. Texts of which most begin with a digit, as
+    dates do, raise ValueError; ids are left out. XGBoost treats all zeros of a sparse matrix as missing.
     *Weights* count in the objective, the held-out partial AUC and the threshold, but not their scale: they are
     divided by their mean. *Probabilities* are a logistic curve of the score [1]_, fitted to the held-out rows
     before `refit`; ``predict`` uses `threshold`. *Results* with LightGBM do not depend on `n_jobs`. Ctrl-C stops

@@ -11,11 +11,8 @@ S is treated as the share of successes among m mu (1 - mu) / v trials of probabi
 The mean over U gives the probability that S is below the estimate, plus half that it equals it (mid-p). It decreases
 with a, so the values that are not rejected form an interval, and the test is dual to it.
 
-Few samples say little about the slope b: a value is rejected if the curves of both slopes
-``b exp(-+ 2 sqrt(1 / (2 h + 10)))`` reject it, h = m n / (m + n) but at most 10. These are two standard errors of the
-logarithm of a ratio of standard deviations, shrunk towards 1 as the slope is; h is at most 10 because the slope of the
-whole curve may not be that of the corner. They are three where fewer than one negative is expected in the range, or
-beyond the threshold: the estimate then lies beyond the data, and only the slope leads from there to the range.
+A value is rejected if the curves of both slopes of :class:`rocmax.metrics.Score` reject it: two standard errors of the
+logarithm of a ratio of standard deviations, three where only the slope leads from the data to the range.
 """
 
 from collections.abc import Callable

@@ -2,12 +2,7 @@
 
 On the curve ``R(x) = Phi(a + b Phi^-1(x))`` positives are a + Z and negatives b W, of standard normal Z and W. Of every
 draw of m + n of them the value of the measure increases with a, so there is a first a, a_j, at which draw j reaches the
-estimate, and a last a at which it does not exceed it; these differ if the estimate has few possible values. The true
-values of the measure on the curves (a_j, b_j) are a confidence distribution: its quantiles are the limits and its
-shares the p-values, the lower ones by the first a, the upper ones by the last.
-
-The slope b_j is the fitted one times ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and h = m n / (m + n), but
-at most 10: few samples say little about it, and the slope of the whole curve may not be that of the corner.
+estimate, and a last a at which it does not exceed it; :class:`rocmax.metrics.Score` says what follows, and what b_j is.
 
 A cut is reached if the c-th positive scores above the r-th negative, so that a_j is a difference of two order
 statistics. Of a mean over the positives a_j is searched for; order statistics are drawn at the `_EVERY` ranks next to
