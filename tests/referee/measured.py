@@ -1,10 +1,12 @@
 """Measures of a case: the package's, the value by definition, and the components that are right."""
 
 import math
+from functools import partial
 
 from tests.referee import curves, slopes
 from tests.referee.curves import auc_kernel, margin_kernel, scored_kernel
 from tests.referee.exact import Fraction
+from tests.referee.variances import Components
 
 from rocmax import metrics
 
@@ -79,17 +81,15 @@ def judged_by_budget(given, of):
         return []
     found = []
     for share in (None, case.share):
-        functional = curves.average_precision(of.prevalence if share is None else Fraction(share))
-        found.append((metrics.AveragePrecision(share), functional))
+        found.append((metrics.AveragePrecision(share), curves.average_precision, share, curves.PLAIN[1]))
         if all(0 <= s <= 1 for s in case.scores[0]):
             at = case.scores[0][case.which % len(case.labels)]
             threshold = at if 0 < at < 1 and case.which % 2 else case.share
-            prevalence = of.prevalence if share is None else Fraction(share)
-            found.append((metrics.NetBenefit(threshold, share), curves.net_benefit(of.levels, threshold, prevalence)))
-    found = [(m, lambda f=f: f(steps), lambda _, f=f: [of.derivatives(f, curves.PLAIN[1])]) for m, f in found]
+            make = partial(curves.net_benefit, of.levels, threshold)
+            found.append((metrics.NetBenefit(threshold, share), make, share, curves.PLAIN[1]))
     for measure, make in ((metrics.RIE, curves.rie), (metrics.BEDROC, curves.bedroc)):
-        f = make(case.alpha, of.prevalence)
-        found.append((measure(case.alpha), lambda f=f: f(steps), lambda _, f=f: [of.derivatives(f, curves.DECIMAL[1])]))
+        found.append((measure(case.alpha), partial(make, case.alpha), None, curves.DECIMAL[1]))
+    found = [(measure, *with_prevalence(of, *how)) for measure, *how in found]
     low, high = Fraction(max(case.fpr_range[0], 0.001)), Fraction(case.fpr_range[1])
     if low < high:
 
@@ -100,6 +100,21 @@ def judged_by_budget(given, of):
         measure = metrics.LogAUC(float(low), float(high))
         found.append((measure, lambda: curves.log_auc(low, high)(steps), log_parts))
     return found + read_at_a_threshold(given, of)
+
+
+def with_prevalence(of, make, share, step):
+    """Return the value and the components of a functional of the curve at a given prevalence or that of the samples."""
+    functional = make(of.prevalence if share is None else Fraction(share))
+
+    def parts(_):
+        by_log_odds = Fraction(0)
+        if share is None:
+            slope = of.prevalence * (1 - of.prevalence)
+            low, high = (Fraction(make(of.prevalence + e)(of.steps)) for e in (-step, step))
+            by_log_odds = slope * (high - low) / (2 * step)
+        return [Components(of.derivatives(functional, step), (by_log_odds, -by_log_odds))]
+
+    return lambda: functional(of.steps), parts
 
 
 def read_at_a_threshold(given, of):
@@ -120,18 +135,24 @@ def read_at_a_threshold(given, of):
                     )
                 )
     measure = metrics.EqualErrorRate()
-    found.append((measure, lambda: curves.equal_error_rate(steps), lambda sizes: [slopes.of_equal_errors(of, sizes)]))
+    found.append((measure, lambda: curves.equal_error_rate(steps), partial(slopes.of_equal_errors, of)))
     number = 1 + case.which % max(1, int(total))
     for k, share in ((number, number / total), (case.share, Fraction(case.share))):
-        cuts = [(metrics.RecallAt(k), Fraction(1)), (metrics.PrecisionAt(k), of.prevalence / share)]
+        grows = 0 if k is number else share
+        # The logarithm of m / k, the factor of the precision, moves with both totals.
+        of_precision = 1 - grows * of.m / (share * total), -grows * of.n / (share * total)
+        cuts = [
+            (metrics.RecallAt(k), Fraction(1), (0, 0)),
+            (metrics.PrecisionAt(k), of.prevalence / share, of_precision),
+        ]
         if k is case.share:
-            cuts.append((metrics.EnrichmentFactor(k), 1 / share))
-        for measure, factor in cuts if share <= 1 else ():
+            cuts.append((metrics.EnrichmentFactor(k), 1 / share, (0, 0)))
+        for measure, factor, moved in cuts if share <= 1 else ():
             found.append(
                 (
                     measure,
                     lambda share=share, factor=factor: factor * curves.recall_at(steps, share, of.prevalence),
-                    lambda sizes, at=share * total, factor=factor: [slopes.of_recall(of, at, sizes, factor)],
+                    partial(slopes.of_recall, of, share * total, grows, factor, moved),
                 )
             )
     return found

@@ -6,15 +6,32 @@ from itertools import pairwise
 from scipy import special
 from tests.referee import curves
 from tests.referee.exact import Fraction
+from tests.referee.variances import Components
 
 LAST = math.nextafter(1.0, 0.0)
+
+
+class Sizes(list):
+    """Numbers of samples of both classes, and whether the weights are sampling weights."""
+
+    sampling = False
+
+    def above(self, of, level):
+        """Return the numbers that tell how much the weight at scores from a level up varies."""
+        found = list(self)
+        for k, (rows, total) in enumerate(((of.pos, of.m), (of.neg, of.n))):
+            held = [x.weight for x in rows if x.score >= level]
+            if self.sampling and held:
+                found[k] = total * sum(held) / sum(w * w for w in held)
+        return found
 
 
 def effective(of, kind, groups=None):
     """Return the effective numbers of samples of both classes."""
     if groups is None and kind == "frequency":
-        return [of.m, of.n]
-    found = []
+        return Sizes([of.m, of.n])
+    found = Sizes()
+    found.sampling = kind == "sampling"
     for rows in (of.pos, of.neg):
         held = [groups[x.row] for x in rows] if groups is not None else []
         masses = [Fraction(held.count(g)) for g in set(held)] or [x.weight for x in rows]
@@ -68,7 +85,10 @@ def of_rate(of, rate, sizes, *, turned):
 
 
 def of_cut(of, units, at, sizes, *, pooled):
-    """Return by row the share above a cut, and r; `units` are those of a weight of either class in the sum."""
+    """Return by score the share above a cut, the rates, and all r of which rounding cannot tell which is right.
+
+    `units` are those of a weight of either class in the sum.
+    """
     totals = [of.m * units[0], of.n * units[1]]
     corners, above, left = [(Fraction(0), Fraction(0))], {}, Fraction(at)
     rates = [Fraction(0), Fraction(0)]
@@ -78,6 +98,18 @@ def of_cut(of, units, at, sizes, *, pooled):
         above[level] = min(Fraction(1), left / sum(parts))
         rates = [rate + above[level] * step for rate, step in zip(rates, (a, b), strict=True)]
         left -= above[level] * sum(parts)
+    slack = at / 2**44
+    last = [
+        level
+        for level, (one, two) in zip(of.levels, pairwise(corners), strict=True)
+        if sum(one) - slack <= at <= sum(two) + slack
+    ]
+    found = dict.fromkeys(tuple(sizes.above(of, level)) for level in last)
+    return above, rates, [Fraction(share_at(totals, corners, at, rates, one, pooled=pooled)) for one in found]
+
+
+def share_at(totals, corners, at, rates, sizes, *, pooled):
+    """Return r, the share of the positives in what crosses a moving cut, for these numbers of samples."""
     inner = [(rate * size + Fraction(1, 2)) / (size + 1) for rate, size in zip(rates, sizes, strict=True)]
     variance = sum(w * w * r * (1 - r) / n for w, r, n in zip(totals, inner, sizes, strict=True))
     error = 2 * Fraction(math.sqrt(variance))
@@ -98,19 +130,29 @@ def of_cut(of, units, at, sizes, *, pooled):
     found = [part / whole * size for part, whole, size in zip(inside, totals, sizes, strict=True)]
     count = float(sum(found) if pooled else min(found))
     if sum(inside) == 0:
-        return above, usual
-    return above, (count * float(inside[0] / sum(inside)) + 4 * usual) / (count + 4)
+        return usual
+    return (count * float(inside[0] / sum(inside)) + 4 * usual) / (count + 4)
 
 
-def of_recall(of, alerts, sizes, factor=1):
-    """Return by row the components of the recall at a number of alerts, times a factor."""
-    above, near = of_cut(of, (1, 1), alerts, sizes, pooled=True)
-    r, odds = Fraction(near), of.n / of.m
-    return {x.row: factor * above[x.score] * ((1 - r) if x.label else -r * odds) for x in of.all}
+def of_recall(of, alerts, grows, factor, moved, sizes):
+    """Return by row the components of the recall at a number of alerts, times a factor, for every r.
+
+    The alerts are `grows` of what the total grows by; `moved` are the derivatives of the factor's logarithm by those of
+    the totals.
+    """
+    above, (tpr, fpr), shares = of_cut(of, (1, 1), alerts, sizes, pooled=True)
+    odds = of.n / of.m
+    found = []
+    for r in shares:
+        components = {x.row: factor * above[x.score] * ((1 - r) if x.label else -r * odds) for x in of.all}
+        # Of m TPR + n FPR = alerts: what a total adds beyond the alerts' growth crosses the cut.
+        crossing = r * (grows - tpr), r * (grows - fpr) * odds
+        by_totals = [factor * (c + tpr * m) for c, m in zip(crossing, moved, strict=True)]
+        found.append(Components(components, by_totals))
+    return found
 
 
 def of_equal_errors(of, sizes):
-    """Return by row the components of the equal error rate."""
-    above, near = of_cut(of, (1 / of.m, 1 / of.n), 1, sizes, pooled=False)
-    r = Fraction(near)
-    return {x.row: above[x.score] * (r - 1 if x.label else r) for x in of.all}
+    """Return by row the components of the equal error rate, for every r."""
+    above, _, shares = of_cut(of, (1 / of.m, 1 / of.n), 1, sizes, pooled=False)
+    return [{x.row: above[x.score] * (r - 1 if x.label else r) for x in of.all} for r in shares]

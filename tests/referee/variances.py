@@ -5,19 +5,31 @@ from collections import defaultdict
 from tests.referee.exact import Fraction
 
 
-def centred(samples, components):
-    """Return by row the components less their weighted mean in the class, and the class."""
+class Components(dict):
+    """Components by row, and the derivatives of the value by the logarithms of the totals of both classes."""
+
+    def __init__(self, components, by_totals):
+        super().__init__(components)
+        self.by_totals = by_totals
+
+
+def centred(samples, components, kind="frequency"):
+    """Return by row the components less their weighted mean in the class.
+
+    Sampling weights estimate the totals of the classes: a sample's influence is also that on its class's total.
+    """
+    by_totals = getattr(components, "by_totals", (0, 0)) if kind == "sampling" else (0, 0)
     found = {}
-    for of, total in ((samples.pos, samples.m), (samples.neg, samples.n)):
+    for of, total, moved in zip((samples.pos, samples.neg), (samples.m, samples.n), by_totals, strict=True):
         mean = sum(Fraction(components[x.row]) * x.weight for x in of) / total
-        found |= {x.row: Fraction(components[x.row]) - mean for x in of}
+        found |= {x.row: Fraction(components[x.row]) - mean + Fraction(moved) for x in of}
     return found
 
 
 def covariance(samples, one, two, kind="frequency"):
     """Return sum w V V' / (m (m - 1)) + the same of negatives; with sampling weights m/(m-1) sum w^2 V V' / W^2."""
-    a = centred(samples, one)
-    b = a if one is two else centred(samples, two)
+    a = centred(samples, one, kind)
+    b = a if one is two else centred(samples, two, kind)
     total = Fraction(0)
     for of, weight in ((samples.pos, samples.m), (samples.neg, samples.n)):
         if kind == "sampling":

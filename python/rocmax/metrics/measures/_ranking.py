@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from rocmax._typing import F64
 from rocmax.metrics.samples._sample import Sample, centre, has_variance
 
-_STEP = 1e-4  # of the logarithm of a total
-
 
 class Ranking(NamedTuple):
     """The weights of the positives and of the negatives of one model at every distinct score, the highest first."""
@@ -114,10 +112,17 @@ def influence_of(sample: Sample, measure: Any) -> F64:
 
 
 def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
-    """Return the derivatives of a value by the logarithms of the totals, if it depends on their quotient alone."""
-    ends = [sample.weights * np.where(sample.positive, factor, 1.0) for factor in (1.0 - _STEP, 1.0 + _STEP)]
-    low, high = (float(measure.estimates(sample._replace(weight=weight))[0]) for weight in ends)
-    return (high - low) / (2 * _STEP), (low - high) / (2 * _STEP)
+    """Return the derivatives by the logarithms of the totals of a mean over the positives of what ranks among all.
+
+    Every component moves the ranks of all, by its class's share of the samples; a positive's adds its own value, too.
+    """
+    (value,), (values,) = measure.influences(sample)
+    of_pos, of_neg = (
+        float(np.average(values[k], weights=sample.weights[k])) for k in (sample.positive, ~sample.positive)
+    )
+    pi = sample.totals[0] / sum(sample.totals)
+    found = (1.0 - pi) * (of_pos - float(value)) - pi * of_neg
+    return found, -found
 
 
 def of_totals_too(measure: Any, sample: Sample) -> F64:

@@ -8,7 +8,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, dual, wilson, within
 from rocmax.metrics.intervals._units import prevalence_size
-from rocmax.metrics.measures._ranking import Ranking, by_prevalence
+from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
@@ -98,7 +98,12 @@ class NetBenefit(RankedMeasure):
         return gains[0] * called, gains[1] * called
 
     def by_totals(self, sample: Sample) -> tuple[float, float]:
-        return by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)
+        if self.prevalence is not None:
+            return 0.0, 0.0
+        ranking = self.weights(sample)
+        (gain, loss), (tpr, fpr) = self._gains(ranking), self._rates(ranking)
+        found = (1.0 - ranking.prevalence) * gain * tpr - ranking.prevalence * loss * fpr
+        return found, -found
 
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)

@@ -203,5 +203,14 @@ class BEDROC(RIE):
         of_pos, of_neg = super().parts(ranking, counts)
         return of_pos / (most - least), of_neg / (most - least)
 
+    def by_totals(self, sample: Sample) -> tuple[float, float]:
+        pi, alpha = self.weights(sample).prevalence, self.alpha
+        least, most = self._ends(pi)
+        by_most = most * (float(alpha * np.exp(-alpha * pi) / -np.expm1(-alpha * pi)) - 1.0 / pi)
+        by_least = least * (alpha + by_most / most)
+        ends = by_least + self._checked(sample) * (by_most - by_least)
+        found = (RIE(alpha).by_totals(sample)[0] - pi * (1.0 - pi) * ends) / (most - least)
+        return found, -found
+
     def line(self, prevalence: float) -> tuple[float, float]:
         return 0.0, 1.0
