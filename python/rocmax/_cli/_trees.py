@@ -36,9 +36,7 @@ def lightgbm(use: str) -> Any:
     try:
         return imported("lightgbm")
     except ImportError as error:
-        missing = isinstance(error.__cause__, ModuleNotFoundError)
-        why = "needs lightgbm: pip install 'rocmax[boosting]'" if missing else f"needs lightgbm: {error}"
-        raise Failure(f"{use} {why}") from error
+        raise Failure(f"{use}: {error}") from error
 
 
 def stored_forest(forest: ExtraTreesClassifier) -> dict[str, Any]:

@@ -42,9 +42,9 @@ output_model output_result parser_config_file pre_partition pred_early_stop pred
 predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score save_binary snapshot_freq
 start_iteration_predict task two_round valid weight_column
 """
-# What other losses, and ranking, of LightGBM read.
+# What other losses, and ranking, of LightGBM read; its "alpha" is that of XGBoost's penalty.
 _LOSSES = """
-alpha fair_c poisson_max_delta_step tweedie_variance_power reg_sqrt lambdarank_truncation_level lambdarank_norm
+fair_c poisson_max_delta_step tweedie_variance_power reg_sqrt lambdarank_truncation_level lambdarank_norm
 lambdarank_position_bias_regularization label_gain objective_seed multi_error_top_k auc_mu_weights
 """
 _NO_USE = {
@@ -53,6 +53,7 @@ _NO_USE = {
     "boost_from_average": "training begins at the log-odds of the share of positives",
     "num_class": "there are two classes",
     "categorical_feature": "categories are the categorical columns of a frame, such as of pandas",
+    **dict.fromkeys(_LOSSES.split(), "it belongs to another loss"),
     **dict.fromkeys(_ELSEWHERE.split(), "it is about files, several machines or prediction"),
 }
 # Parameters of log loss, which the loss of pairs does not read.
@@ -79,8 +80,6 @@ def checked_params(given: Any, library: Any, *, log_loss: bool = True) -> dict[s
         one = aliases.get(name, name)
         if one in _OWN:
             raise ValueError(f"library_params: {name!r} is the parameter {_OWN[one]} of the class; set it there")
-        if kind == "lightgbm" and one in _LOSSES.split():
-            raise ValueError(f"library_params: {name!r} has no use here, as it belongs to another loss; leave it out")
         if one in _NO_USE:
             raise ValueError(f"library_params: {name!r} has no use here, as {_NO_USE[one]}; leave it out")
         if one in seen:

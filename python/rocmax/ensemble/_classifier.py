@@ -19,6 +19,7 @@ from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._combination import (
+    NO_ROOM,
     Board,
     Results,
     board_text,
@@ -27,7 +28,6 @@ from rocmax.ensemble._combination import (
     leaderboard,
     limit_of,
     refitted,
-    require_one,
 )
 from rocmax.ensemble._data import Data, Found, HopelessError, composed, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
@@ -253,7 +253,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
                 best, data.best = value, one.scores
             if self.verbose:
                 print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
-        require_one(found)
+        if not found:
+            raise MemoryError(NO_ROOM)
         return found, board
 
     def _keep(self, data: Data, found: Results, board: Board, run: Run, rows: AnyArray) -> None:

@@ -13,6 +13,7 @@ from rocmax.ensemble._run import LIMITS, Run
 from rocmax.estimators._calibrated import sigmoid
 
 Curve = tuple[float, float]
+NO_ROOM = "no family fits in memory; pass fewer rows or columns, or other families"
 Results = dict[str, tuple[Family, Found]]  # of the families on the folds
 Board = dict[str, dict[str, Any]]  # what the leaderboard says of each family
 
@@ -59,15 +60,10 @@ def refitted(data: Data, found: Results, board: Board, run: Run, chosen: Combina
             board[name]["note"] = f"not fitted to all rows: {limit_of(error)}"
         board[name]["seconds"] += run.seconds - began
         run.progress(k + 1, len(chosen.kept))
-    require_one(fitted)
+    if not fitted:
+        raise MemoryError(NO_ROOM)
     chosen = chosen.only(fitted)
     return chosen, [fitted[name] for name in chosen.kept]
-
-
-def require_one(families: Container[str]) -> None:
-    """Raise unless a family has finished; the time limit leaves the first, memory may leave none."""
-    if not families:
-        raise MemoryError("no family fits in memory; pass fewer rows or columns, or other families")
 
 
 def limit_of(error: Exception) -> str:
