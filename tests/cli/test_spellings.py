@@ -65,6 +65,20 @@ def test_more_than_two_labels_are_refused_until_told(
     assert code == 0 and json.loads(out)["n_dropped"] == n[strange], err
 
 
+def test_explain_names_only_options_it_has(tmp_path: Path, run: Run) -> None:
+    labels = np.where(Y == 1, "sick", "well").astype(object)
+    (tmp_path / "d.csv").write_text(text(y=labels, a=A))
+    fitted = run("fit", tmp_path / "d.csv", "--label", "y", "--positive", "sick", "--C", 1, "--out", tmp_path / "m")
+    labels[1::6] = "maybe"
+    assert fitted[0] == 0, fitted[2]
+    for held, said in ((labels, "not two: paste --negative rest if"), (Y, "the model's positive label: in column 'y'")):
+        (tmp_path / "e.csv").write_text(text(y=held, a=A))
+        code, _, err = run("explain", tmp_path / "m", tmp_path / "e.csv")
+        assert code == 1 and one_line(err) and said in err and "--positive" not in err, err
+    (tmp_path / "e.csv").write_text(text(y=labels, a=A))
+    assert run("explain", tmp_path / "m", tmp_path / "e.csv", "--negative", "rest")[0] == 0
+
+
 @pytest.mark.parametrize("code", [-9, 999, 9, "NA"])
 def test_numbers_among_labels(code: Any, tmp_path: Path, run: Run) -> None:
     labels = Y.astype(object)

@@ -154,8 +154,9 @@ def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: li
     rest = given == [_REST] and _REST not in known
     negative = [] if rest else [named("--negative", text) for text in given]
     left = [value for value in values if value not in negative]
+    explains = not hasattr(arguments, "missing")  # it drops missing labels, and the model names the positive one
     if arguments.positive is not None:
-        positive = named("--positive", arguments.positive)
+        positive = named("the model's positive label" if explains else "--positive", arguments.positive)
     elif negative and len(left) == 1:
         positive = left[0]
     else:
@@ -164,11 +165,10 @@ def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: li
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
     if len(values) > 2 and not given:
-        raise _several(name, n_rows, quote(str(positive)))
+        raise _several(name, n_rows, "" if explains else f"--positive {quote(str(positive))} ")
     for value, n in others.items():
         if negative and value not in negative:
-            # `explain` drops missing labels.
-            how = f"--missing-values {quote(str(value))}" + (" --missing drop" if hasattr(arguments, "missing") else "")
+            how = f"--missing-values {quote(str(value))}" + ("" if explains else " --missing drop")
             what = f"{short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
             raise Failure(f"column {name!r} holds {what}; {how} leaves such rows out")
     return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
@@ -189,7 +189,7 @@ def _values(found: Counts, form: Form) -> dict[Any, list[Any]]:
 def _several(name: str, n_rows: Mapping[Any, int], positive: str) -> Failure:
     """Return the failure for more than two labels."""
     held = f"column {name!r} holds {len(n_rows)} values ({_counted(n_rows)}), not two"
-    how = f"paste --positive {positive} --negative {_REST} if all others are negative, or list those by --negative"
+    how = f"paste {positive}--negative {_REST} if all others are negative, or list those by --negative"
     return Failure(f"{held}: {how}; --missing-values VALUE reads one as missing")
 
 
@@ -197,7 +197,7 @@ def _greater(name: str, n_rows: Mapping[Any, int], *, ordered: bool) -> Any:
     """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
     values = [*n_rows]
     if len(values) > 2:
-        raise _several(name, n_rows, "VALUE")
+        raise _several(name, n_rows, "--positive VALUE ")
     if ordered or (all(isinstance(v, bool | int | float) for v in values) and tuple(values) in PAIRS):
         return values[1]
     options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
