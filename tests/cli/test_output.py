@@ -215,7 +215,10 @@ def test_inputs_are_not_overwritten(
     assert (Path("data.csv").read_bytes(), Path("model").read_bytes()) == before
 
 
-@pytest.mark.parametrize("name", ["s.xlsx", "s.JSON", "s.arrow", "s.csv.bz2", "s.csv.xz", "s.csv.zst", "s.zip"])
+@pytest.mark.parametrize(
+    "name",
+    ["s.xlsx", "s.JSON", "s.arrow", "s.csv.bz2", "s.csv.xz", "s.csv.zst", "s.zip", "s.parquet.gz", "s.XLSX.gz"],
+)
 def test_a_name_of_another_kind_of_table_is_refused(name: str, made: Path, run: Run) -> None:
     code, out, err = run("score", made / "model", made / "data.csv", "--out", made / name)
     assert code == 1 and out == "" and one_line(err) and "end the name with .csv, .csv.gz, .tsv or .parquet" in err

@@ -23,14 +23,14 @@ from rocmax._tables._notes import Note
 SCORE, PREDICTED = "score", "predicted"
 # Endings of other kinds of tables: csv under such a name would not open.
 _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
-_OTHERS |= {".bz2", ".xz", ".zst", ".zip"}
+_OTHERS |= {".bz2", ".xz", ".zst", ".zip", ".parquet.gz"}
 
 
 def run(arguments: Namespace) -> None:
     """Write a score for each row, in the order of the data; only a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
-    if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
+    if out and (suffix := next((one for one in _OTHERS if out.lower().endswith((one, f"{one}.gz"))), "")):
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .csv.gz, .tsv or .parquet")
     with report.warned():
         model = _model.load(arguments.model)
