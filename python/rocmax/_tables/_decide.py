@@ -55,8 +55,8 @@ PYTHON = Words(
 BOOSTING = PYTHON._replace(unused="")
 COMMAND = Words(
     "--missing-values {}",
-    "write plain numbers, or say how they are written (--decimal, --thousands), or paste {}; --categorical in place of "
-    "--drop reads texts as categories",
+    "write plain numbers, or say how they are written (--decimal, --thousands), or paste {}; --categorical COLUMN "
+    "reads texts as categories",
     texts=True,
 )
 
