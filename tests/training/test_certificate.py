@@ -190,6 +190,7 @@ def test_a_bound_that_does_not_follow_is_refused_even_with_the_right_digest():
     [
         (AUCRLS(alpha=0.0), "alpha above 0"),
         (AUCSVC(C=1, pairs="neighbors"), "over all pairs"),
+        (PartialAUCSVCCV((0, 0.3), Cs=[1], cv=2), "surrogate_ is .logistic., and must be one of"),
         (PartialAUCSVC(C=1, kernel="rbf", n_landmarks=10), "without landmarks"),
         (PartialAUCSVC(C=1, kernel=lambda A, B: A @ B.T), "a kernel by name"),
     ],

@@ -51,7 +51,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
         if result.proof is None or surrogate not in PROVEN:
-            return f"it needs one of the surrogates {', '.join(map(repr, PROVEN))}, over all pairs"
+            return f"surrogate_ is {self.surrogate_!r}, and must be one of {(*PROVEN,)} over all pairs"
         fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
         convex = surrogate == "auc" or (surrogate == "hinge" and fpr_range[0] == 0)
         kernel = getattr(self, "_kernel", _LINEAR)
