@@ -205,6 +205,8 @@ def test_messages():
             PrecisionAt(k)
     with pytest.raises(ValueError, match="k=61 is more than the samples, of which there are 60"):
         PrecisionAt(61)(y, s)
+    with pytest.raises(ValueError, match=r"there are 6 \(their weights summed\); choose a smaller k, or a share"):
+        PrecisionAt(10)(y, s, sample_weight=np.full(len(y), 0.1))
     with pytest.raises(ValueError, match="y_score must be probabilities for the net benefit, got scores from"):
         NetBenefit(0.2)(y, 2 * s)
     with pytest.raises(ValueError, match="scores from 0 to 1, lower ones for positives; pass 1 - p"):

@@ -223,7 +223,7 @@ class _AtK(CutMeasure):
         total = sum(ranking.sizes)
         if isinstance(self.k, int) and self.k > total * (1 + 1e-9):
             fact = f"k={self.k} is more than the samples, of which there are {total:g}"
-            raise TooFewSamples(f"{fact}; choose a smaller k")
+            raise TooFewSamples(f"{fact} (their weights summed); choose a smaller k, or a share such as k=0.1")
 
 
 @dataclass(frozen=True, repr=False)

@@ -49,8 +49,8 @@ class Samples(Value):
         Non-negative weights; samples of weight 0 are ignored.
     weight_kind : {"frequency", "sampling"} or None, default=None
         Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
-        scale does not matter ("sampling"). None means "frequency", with a warning of intervals and tests if weights are
-        not whole numbers or add up to more than ten times the number of rows. Estimates are the same.
+        scale matters only to a whole number k of alerts ("sampling"). None means "frequency", with a warning of
+        intervals and tests if weights are not whole numbers or add up to over ten times the rows. Estimates agree.
     groups : array-like of shape (n_samples,) or (n_samples, 2), default=None
         Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [1]_; subgroups that are
         compared are `by`. Two columns name both subjects of a pair, as in face verification: pairs that share a subject
