@@ -77,6 +77,8 @@ def test_explain_names_only_options_it_has(tmp_path: Path, run: Run) -> None:
         assert code == 1 and one_line(err) and said in err and "--positive" not in err, err
     (tmp_path / "e.csv").write_text(text(y=labels, a=A))
     assert run("explain", tmp_path / "m", tmp_path / "e.csv", "--negative", "rest")[0] == 0
+    code, _, err = run("explain", tmp_path / "m", "--negative", "rest", tmp_path / "e.csv")
+    assert code == 2 and one_line(err) and "--negative needs DATA" in err
 
 
 @pytest.mark.parametrize("code", [-9, 999, 9, "NA"])

@@ -15,7 +15,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._columns import features
-from rocmax._cli._output import Failure, about, check_plot, printable, say
+from rocmax._cli._output import Failure, Misuse, about, check_plot, printable, say
 from rocmax._selection import paired_difference
 from rocmax._tables._notes import Note
 from rocmax.metrics import partial_auc_score
@@ -32,10 +32,9 @@ _KINDS = {  # in words, and what is plotted
 
 
 def run(arguments: Namespace) -> None:
-    """Print the weights of a linear model, or the share of each column in the splits of trees or in an ensemble.
-
-    With data, also print the permutation importance.
-    """
+    """Print the weights of a linear model or the shares of columns in others; with data, the permutation importance."""
+    if arguments.negative and not arguments.data:
+        raise Misuse("--negative needs DATA, before it: rocmax explain MODEL DATA --negative VALUE ...")
     check_plot(arguments.plot, arguments.model, arguments.data)
     with report.warned():
         model = _model.load(arguments.model)
