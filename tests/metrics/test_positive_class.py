@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
 from rocmax import metrics
-from rocmax.metrics import PartialAUC, TPRAtFPR, Venkatraman
+from rocmax.metrics import PartialAUC, TPRAtFPR, Venkatraman, partial_auc_score
 
 RNG = np.random.default_rng(11)
 Y = RNG.integers(0, 2, 80)
@@ -162,3 +162,11 @@ def test_displays_say_it_and_ask():
     folds = cross_validate(model, S[:, None], names, return_estimator=True, return_indices=True, cv=3)
     assert ROCDisplay.from_cv_results(folds, S[:, None], names).pos_label == "poor"
     pyplot.close("all")
+
+
+def test_a_code_beside_zero_and_one_is_told() -> None:
+    score = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    with pytest.warns(UserWarning, match=r"more than two labels, and all but 1 are negative: 0 \(3\), -9 \(1\)"):
+        partial_auc_score([-9, 0, 1, 1, 0, 0], score, (0, 1), pos_label=1)
+    assert partial_auc_score([-1, 1, 1, -1, -1, 1], score, (0, 1), pos_label=1) == pytest.approx(5 / 9)
+    assert partial_auc_score([0, 1, 2, 2, 1, 0], score, (0, 1), pos_label=1) == 0.5

@@ -66,7 +66,8 @@ def labels(
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
         others = y[~positive]
-        if y.dtype.kind in "OUST" and len(others) and (others != others[0]).any():
+        missing = y.dtype.kind in "if" and (others == 0).any() and others.min() < 0  # -9 beside 0 and 1
+        if (y.dtype.kind in "OUST" or missing) and len(others) and (others != others[0]).any():
             held = ", ".join(f"{shown(label)} ({n:,})" for label, n in Counter(others.tolist()).most_common(5))
             how = f"pass {name} == {shown(pos_label)} to say so, or leave samples out"
             warn(
