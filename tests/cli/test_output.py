@@ -58,11 +58,13 @@ def command(out: Path, made: Path) -> list[object]:
 @contextmanager
 def largest_file(n_bytes: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep a module that is cut
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes
 
 
 FAULTS = ["file size", "disk full", "interrupted", "interrupted late"]

@@ -24,11 +24,13 @@ SAMPLE = [0, 0, 0, 1], [0.1, 0.5, 0.2, 0.4]
 @contextmanager
 def largest_file(n_bytes: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep a module that is cut
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes
 
 
 @contextmanager
