@@ -19,7 +19,6 @@ import tempfile
 import time
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,11 @@ from unittest.mock import patch
 
 import numpy as np
 from bench_fit import dense, sparse, wide
+from passes import Counts
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from rocmax import PartialAUCSVC
-from rocmax.designs._linear import DenseDesign, SparseDesign
-from rocmax.designs._memmap import MemmapDesign
-from rocmax.risks import Oracle
 
 TRAINING = "rocmax.estimators._training"
 CONVEX = "rocmax.solvers._convex"
@@ -82,35 +79,6 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 0.0)],
     "exact springs": [("rocmax.solvers._steps._ENTRIES", 0)],
 }
-
-
-@dataclass
-class Counts:
-    """What a fit used: passes over all features, and calls of oracles."""
-
-    passes: float = 0.0
-    calls: int = 0
-    n_samples: int = 1
-
-    def watch(self, stack: ExitStack) -> None:
-        """Count until the stack closes."""
-        for design in (DenseDesign, SparseDesign, MemmapDesign):
-            self._wrap(stack, design, "scores", lambda design, vector: design.n_samples / self.n_samples)
-            self._wrap(stack, design, "adjoint", lambda design, coefs: len(coefs) * design.n_samples / self.n_samples)
-        for name in ("__call__", "on_ray", "smooth", "proximal"):
-            self._wrap(stack, Oracle, name, None)
-
-    def _wrap(self, stack: ExitStack, owner: type, name: str, share: Any) -> None:
-        called = getattr(owner, name)
-
-        def counted(of: Any, *args: Any, **kwargs: Any) -> Any:
-            if share is None:
-                self.calls += 1
-            else:
-                self.passes += share(of, *args)
-            return called(of, *args, **kwargs)
-
-        stack.enter_context(patch.object(owner, name, counted))
 
 
 def letter(folder: Path) -> tuple[Any, Any]:

@@ -1,8 +1,10 @@
 """Linear fits against scikit-learn's LogisticRegression and dlib's rank trainer, side by side in one run.
 
-Processor times are medians; every line also gives its ratio to LogisticRegression() on the same arrays.
+Processor times are medians; every line also gives its ratio to LogisticRegression() on the same arrays. "middle" is
+the grid of tables of 1,000 to 30,000 rows and 30 to 1,000 columns, with the median and the worst ratio of each range.
 
-Run: python benches/python/bench_fit.py [--data FOLDER] [--only dense sparse wide covtype path scale]
+Run: python benches/python/bench_fit.py [--data FOLDER] [--only middle dense sparse wide covtype path scale]
+"quick" is a part of "middle".
 dlib is measured where it is installed (package dlib-bin); covtype needs --data, a folder with covtype.npz.
 """
 
@@ -11,17 +13,29 @@ import statistics
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import make_classification
+from passes import Counts
+from sklearn.datasets import load_digits, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from tables import tables
 from threadpoolctl import threadpool_limits
 
 from rocmax import PartialAUCSVC, partial_auc_path
+
+# The grid of the middle: rows of a test, part of the tables, sparse tables, ranges and surrogates, C.
+MIDDLE_TEST = 5_000
+MIDDLE_QUICK = [(1_000, 100), (4_000, 30), (4_000, 300), (10_000, 100)]
+MIDDLE_SPARSE = [(*size, share) for size in ((4_000, 300), (10_000, 1_000)) for share in (0.15, 0.05, 0.4)]
+MIDDLE_RANGES = [((0.0, 1.0), "tight"), ((0.0, 0.05), "tight"), ((0.0, 0.05), "ramp"), ((0.02, 0.05), "ramp")]
+MIDDLE_CS, MIDDLE_CS_QUICK = (0.1, 1.0, 10.0, 100.0, 1000.0), (1.0, 100.0)
 
 
 def dense(n=200_000):
@@ -58,6 +72,39 @@ def noise(n=2_000, d=8_000):
     X = rng.standard_normal((n, d))
     X[:, : d // 20] += 0.15 * y[:, None]
     return X, y.astype(int)
+
+
+def normals(n, d, nonzero, seed=0):
+    """Return normal features, some of them 0, and 10 % positives moved along one direction, for training and a test."""
+    rng = np.random.default_rng([n, d, seed])
+    y = np.arange(n + MIDDLE_TEST) % 10 == 0
+    towards = rng.standard_normal(d)
+    X = rng.standard_normal((len(y), d)) + np.outer(y, 1.5 / np.linalg.norm(towards) / np.sqrt(nonzero) * towards)
+    if nonzero < 1.0:
+        X = sp.csr_array(X * (rng.random(X.shape) < nonzero))
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def halves(X, y, most):
+    """Return standardised features for training, and others for a test."""
+    X = StandardScaler().fit_transform(X)
+    rows = np.random.default_rng(0).permutation(len(X))
+    n = min(most, len(X) // 2)
+    return X[rows[:n]], y[rows[:n]], X[rows[n : 2 * n]], y[rows[n : 2 * n]]
+
+
+def middle(folder, quick):
+    """Yield the name and the arrays of each table of the grid."""
+    sizes = MIDDLE_QUICK if quick else list(product((1_000, 4_000, 10_000, 30_000), (30, 100, 300, 1_000)))
+    for n, d in sizes:
+        yield f"normals {n:,} x {d:,}", normals(n, d, 1.0)
+    for n, d, nonzero in MIDDLE_SPARSE[: 1 if quick else None]:
+        yield f"sparse {n:,} x {d:,}, {nonzero:.0%}", normals(n, d, nonzero)
+    X, digit = load_digits(return_X_y=True)
+    yield "digits, 8", halves(X, digit == 8, len(X))
+    if folder is not None and (folder / "spambase.csv.gz").exists():
+        for name, X, y in tables(folder, ("spambase", "ijcnn1")):
+            yield name, halves(np.asarray(X, dtype=float), y == 1, 20_000)
 
 
 def covtype(folder):
@@ -148,6 +195,33 @@ def run_covtype(repeats, folder):
         table.fit((0.0, 0.05), 10.0, 1e-3, surrogate)
 
 
+def run_middle(repeats, folder, quick=False):
+    """Print every fit of the grid, and for each range the median and the worst of time and passes."""
+    lines = []
+    for name, (X, y, X_test, y_test) in middle(folder, quick):
+        reference, logistic = timed(lambda: LogisticRegression(max_iter=1000).fit(X, y), repeats)  # noqa: B023
+        its_passes = 2.1 * logistic.n_iter_[0] + 2.0  # a step of lbfgs is 1.05 evaluations of two products
+        print(f"\n{name}: LogisticRegression() {reference:.3f} s, {its_passes:.0f} passes")
+        for (fpr_range, surrogate), C in product(MIDDLE_RANGES, MIDDLE_CS_QUICK if quick else MIDDLE_CS):
+            model, counts = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C), Counts(n_samples=len(y))
+            seconds, model = timed(lambda: model.fit(X, y), repeats)  # noqa: B023
+            with ExitStack() as stack:
+                counts.watch(stack)
+                model.fit(X, y)
+            kind = f"[{fpr_range[0]:g}, {fpr_range[1]:g}] {surrogate}"
+            found = model.dual_gap_, model.score(X_test, y_test), model.objective_
+            lines.append((kind, C, seconds / reference, counts.passes / its_passes, *found))
+            print(f"  {kind:<18}{C:>7g}{lines[-1][2]:>8.2f} x time{lines[-1][3]:>8.2f} x passes{model.n_iter_:>6} steps"
+                  f"{found[0]:>10.1e} gap{found[1]:>8.4f} test pAUC{found[2]:>12.5g}", flush=True)  # fmt: skip
+    print(f"\n{'range':<20}{'fits':>5}{'time / logistic, median':>25}{'worst':>7}{'passes, median':>16}{'worst':>7}"
+          f"{'largest gap':>13}{'mean test pAUC':>16}")  # fmt: skip
+    for kind in dict.fromkeys(line[0] for line in lines):
+        values = np.array([line[2:] for line in lines if line[0] == kind])
+        (time_, passes), (of_time, of_passes) = np.median(values[:, :2], axis=0), values[:, :2].max(axis=0)
+        print(f"{kind:<20}{len(values):>5}{time_:>25.2f}{of_time:>7.1f}{passes:>16.2f}{of_passes:>7.1f}"
+              f"{values[:, 2].max():>13.1e}{values[:, 3].mean():>16.4f}")  # fmt: skip
+
+
 def run_path(repeats, _):
     X, y = dense()
     Cs = np.logspace(-2, 4, 10)
@@ -197,6 +271,8 @@ def run_scale(repeats, _):
 
 
 PARTS = {
+    "middle": run_middle,
+    "quick": partial(run_middle, quick=True),
     "dense": run_dense,
     "sparse": run_sparse,
     "wide": run_wide,
@@ -209,7 +285,7 @@ PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=[part for part in PARTS if part != "quick"])
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

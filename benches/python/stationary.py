@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from ablation import MECHANISMS, Counts
+from ablation import MECHANISMS
+from passes import Counts
 
 from rocmax import PartialAUCSVC
 
