@@ -1,14 +1,12 @@
-"""Coverage of nominal 95 % intervals of multi-class AUCs: python benches/python/coverage_multiclass.py [n_samples].
+"""Multi-class AUCs, a section of coverage_all.py: python benches/python/coverage_all.py 200 multiclass.
 
 Three classes with normal scores, the column of the true class higher by 1, two thirds as frequent one after the other.
-Each line is the share of simulated samples whose interval holds the true value (found from 200,000 samples; standard
-error 0.5 % for 2,000 of them) and the mean width. 1 minute of processor time.
+The true values are those of 200,000 samples.
 """
 
-import sys
-import time
-
 import numpy as np
+from coverage_all import Cell
+from scipy.special import softmax
 
 from rocmax.metrics import AUC, infer, roc_auc_score
 
@@ -17,37 +15,17 @@ SHARES = np.array([9, 6, 4]) / 19
 
 def drawn(rng, n):
     y = rng.choice(3, size=n, p=SHARES)
-    return y, rng.normal(size=(n, 3)) + (y[:, None] == np.arange(3))
+    return y, softmax(rng.normal(size=(n, 3)) + (y[:, None] == np.arange(3)), axis=1)
 
 
-def main(n_samples):
-    y, s = drawn(np.random.default_rng(0), 200_000)
-    kinds = [(kind, average) for kind in ("ovr", "ovo") for average in ("macro", "weighted")]
-    p = np.exp(s)
-    p /= p.sum(axis=1, keepdims=True)
-    print(f"{'n':>5} {'':14} {'method':14} {'coverage, %':>11} {'width':>7}   s")
-    for n in (150, 600):
-        for kind, average in kinds:
-            truth = roc_auc_score(y, p, multi_class=kind, average=average)
-            for method in ("delong", "logit-delong"):
-                rng, start = np.random.default_rng(1), time.process_time()
-                held, widths = 0, []
-                for _ in range(n_samples):
-                    labels, scores = drawn(rng, n)
-                    e = np.exp(scores)
-                    e /= e.sum(axis=1, keepdims=True)
-                    low, high = infer(
-                        labels, e, AUC(multi_class=kind, average=average), method=method
-                    ).confidence_interval
-                    held += low <= truth <= high
-                    widths.append(high - low)
-                taken = time.process_time() - start
-                print(
-                    f"{n:5} {kind:4} {average:9} {method:14} {100 * held / n_samples:11.1f}"
-                    f" {np.mean(widths):7.3f} {taken:4.0f}",
-                    flush=True,
-                )
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+def rows(count):
+    """Yield the cell of each kind, average, method and number of samples."""
+    y, p = drawn(np.random.default_rng(0), 200_000)
+    for kind, average in ((kind, average) for kind in ("ovr", "ovo") for average in ("macro", "weighted")):
+        measure = AUC(multi_class=kind, average=average)
+        truth = roc_auc_score(y, p, multi_class=kind, average=average)
+        for method in ("delong", "logit-delong"):
+            for n in (150, 600):
+                rng = np.random.default_rng(1)
+                ends = [infer(*drawn(rng, n), measure, method=method).confidence_interval for _ in range(count)]
+                yield f"{kind} {average}, {method}", f"{n} samples", [Cell.of(*np.transpose(ends), truth)]
