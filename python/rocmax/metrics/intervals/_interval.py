@@ -24,6 +24,9 @@ _MOST_STEPS = 200  # of a search; bisection alone takes 48 on the widest
 # With fewer samples in a class the variance of its components is unreliable: see `methods.delong`.
 FEW = 5
 
+#: What a positive gains, by the shares of the positives at or above it and of the negatives above it.
+Gain = Callable[[Any, Any], Any]
+
 
 class Law(NamedTuple):
     """The standard normal distribution, or Student's t with `df` degrees of freedom."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,7 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._few import quadrature, whole
-from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, last_held, sided
-
-if TYPE_CHECKING:
-    from rocmax.metrics.measures.ranked import Gain
+from rocmax.metrics.intervals._interval import Gain, Law, Limits, Tails, around, last_held, sided
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior

@@ -7,10 +7,11 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import by_prevalence
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CoreMeasure
-from rocmax.metrics.measures.ranked import Gain, MeanMeasure
+from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
 # Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.

@@ -7,10 +7,11 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import Ranking, from_here
 from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.curve import too_few
-from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
+from rocmax.metrics.measures.ranked import Counts, MeanMeasure, RankedMeasure
 
 _LEAST = 0.05  # negatives below the range: with fewer, the straight line to the first negative is most of the area
 

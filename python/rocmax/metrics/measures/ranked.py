@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Law, Limits, stacked
+from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
 from rocmax.metrics.measures._ranking import Ranking, centred_sums, of_totals_too, parts_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rocmax.metrics.intervals._inversion import Inverse
 
 Counts = tuple[float, float]
-#: What a positive gains, by the shares of the positives at or above it and of the negatives above it.
-Gain = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,10 +7,11 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import Ranking, by_prevalence, from_here, quotient
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.cuts import CutMeasure
-from rocmax.metrics.measures.ranked import Counts, Gain, MeanMeasure, RankedMeasure
+from rocmax.metrics.measures.ranked import Counts, MeanMeasure, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
 
 _LEAST = float(np.finfo(float).tiny)  # divisor
