@@ -198,6 +198,16 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store):
     assert found.bound <= planes.objective and planes.bound <= found.objective
 
 
+def test_few_steps_prove_that_zero_is_optimal():
+    # Planes alone take 200: the objective is that of zero from the start, and only the bound moves.
+    rng = np.random.default_rng(0)
+    y = np.arange(4_000) % 10 == 0
+    X = rng.standard_normal((4_000, 300)) + 0.03 * y[:, None]
+    oracle = Tight((0.0, 0.05)).bind(_core.Problem(y), 1)
+    found = minimise_convex(oracle, as_design(X), 100.0, tol=1e-3, max_iter=2000)
+    assert found.gap <= 1e-3 and found.zero_will_do(1e-3) and found.n_iter <= 60
+
+
 def test_multipliers_serve_the_next_fit():
     X, y = wide(np.random.default_rng(1))
     design, bundle = as_design(X), Bundle(as_design(X))

@@ -64,7 +64,7 @@ def minimise_convex(
         state.add_cuts(smoothed)
         if state.ended(step):
             break
-        if state.is_slow() and state.best.norm > 0 and suits_augmented(objective):
+        if state.is_slow() and suits_augmented(objective):
             _minimise_augmented(state)
             break
         target = newton.target(state, smoothed)
