@@ -21,6 +21,7 @@ median over sets of the ratio of processor times.
 
 Run: python benches/python/models.py DATA_FOLDER [--half report|tuning|large] [--models base auto ensemble]
      [--ranges 0 1 2] [--csv benches/python/results/models.csv] [--minutes 10] [--show] [--each] [--of ensemble]
+     [--plot FILE]
 """
 
 import argparse
@@ -35,7 +36,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from models_csv import Key, Result, Results, show
+from models_csv import Key, Result, Results, draw, show
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -276,6 +277,7 @@ def main() -> None:
     parser.add_argument(
         "--of", default="", metavar="MODEL", help="compare this one with the others, not these with base"
     )
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the differences to base")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     end, results = time.monotonic() + 60 * arguments.minutes, Results(arguments.csv)
@@ -292,6 +294,8 @@ def main() -> None:
             if time.monotonic() < end:
                 run(table, seed, wanted, ranges, arguments.rows, results)
     show(results, names, ranges, arguments.models, arguments.rows, each=arguments.each, of=arguments.of)
+    if arguments.plot:
+        draw(results, names, arguments.models, arguments.rows, arguments.plot)
 
 
 def importable(package: str) -> bool:

@@ -7,6 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+LABELS = {
+    "ensemble": "PartialAUCEnsembleClassifier",
+    "stack": "StackingClassifier of the same families",
+    "LightGBM": "LightGBM, defaults",
+    "logistic": "logistic regression",
+}
+
 
 class Key(NamedTuple):
     """What was fitted; `rows` are those of training."""
@@ -145,3 +152,24 @@ def _show_each(results: Results, names: list[str], fpr_range: str, models: list[
             else:
                 cells.append("")
         print(f"{name:<20}{splits:>7}" + "".join(f"{cell:>20}" for cell in cells))
+
+
+def draw(results: Results, names: list[str], models: list[str], rows: int, file: Path) -> None:
+    """Draw the mean differences to base on the first range, with two standard errors over the sets."""
+    from matplotlib.figure import Figure
+
+    lines = []
+    for model in models:
+        pairs = [paired(results, name, "0-0.05", model, rows) for name in names]
+        means = np.array([np.mean([one.value - other.value for one, other in each]) for each in pairs if each])
+        if model != "base" and len(means) > 1:
+            lines.append((means.mean(), 2 * error_of(means), f"{LABELS.get(model, model)} ({len(means)})"))
+    means, errors, labels = zip(*sorted(lines), strict=True)
+    figure = Figure((7.0, 0.4 + 0.32 * len(lines)), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(0, color="0.6", linewidth=1)
+    axes.errorbar(means, labels, xerr=errors, fmt="o", color="#0072B2", capsize=3)
+    axes.set_xlabel("difference in partial AUC (mean, two standard errors)")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    figure.savefig(file, dpi=160)

@@ -6,11 +6,13 @@ Pages are Markdown, so that they read as well in the repository; everything in `
 import inspect
 import os
 import re
+import shutil
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math import latex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -18,6 +20,7 @@ from rocmax import __version__
 from rocmax._cli._parser import make_parser
 
 HERE = Path(__file__).parent
+RESULTS = {"benches/python/results": "results", "benches/papers": "papers"}  # folders whose tables are pages here
 os.environ["COLUMNS"] = "100"  # argparse wraps the help of the command line to it
 
 project = "rocmax"
@@ -30,11 +33,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.extlinks",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+html_math_renderer = "mathml"  # browsers typeset it themselves: pages read the same without a network
 exclude_patterns = ["gallery"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|torch|matplotlib)\..*")]  # their pages are on the network
@@ -88,9 +91,24 @@ def _write_commands(app: Sphinx) -> None:
     (folder / "command_line.md").write_text(f"# Commands\n{_help(parser)}{sections}", encoding="utf-8")
 
 
-def _link_gallery(app: Sphinx, page: str, source: list[str]) -> None:
-    """Turn links to examples, which lead to their files in the repository, into links to the pages made of them."""
-    source[0] = re.sub(r"\]\((gallery/\w+)\.py\)", r"](_generated/\1.rst)", source[0])
+def _copy_results(app: Sphinx) -> None:
+    """Make pages of the tables that stand beside the benchmarks."""
+    for folder, place in RESULTS.items():
+        scripts = shutil.ignore_patterns("*.py", "__pycache__")
+        shutil.copytree(HERE.parents[1] / folder, HERE / "_generated" / place, ignore=scripts, dirs_exist_ok=True)
+
+
+def _link_pages(app: Sphinx, page: str, source: list[str]) -> None:
+    """Turn links to examples and results, which lead to their files in the repository, into links to their pages.
+
+    An item of a list that begins with an example gets its picture.
+    """
+    thumbnail = r"- ![](_generated/gallery/images/thumb/sphx_glr_\2_thumb.png) \1"
+    pictured = re.sub(r"^- (\[[^]]*\]\(gallery/(\w+)\.py\))", thumbnail, source[0], flags=re.M)
+    linked = re.sub(r"\]\((gallery/\w+)\.py\)", r"](_generated/\1.rst)", pictured)
+    for folder, place in RESULTS.items():
+        linked = linked.replace(f"](../../{folder}/", f"](_generated/{place}/")
+    source[0] = linked
 
 
 def _write_llms(app: Sphinx, error: Exception | None) -> None:
@@ -118,9 +136,17 @@ def _help(parser: ArgumentParser) -> str:
     return f"\n```text\n{parser.format_help()}```\n"
 
 
+def _typeset(writer: Any, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML."""
+    writer.body.append(latex2mathml.tex2mathml(node.astext(), as_block=isinstance(node, nodes.math_block)))
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Connect the above."""
+    app.add_html_math_renderer("mathml", (_typeset, None), (_typeset, None))
     app.connect("autodoc-skip-member", _is_theirs)
     app.connect("builder-inited", _write_commands)
-    app.connect("source-read", _link_gallery)
+    app.connect("builder-inited", _copy_results)
+    app.connect("source-read", _link_pages)
     app.connect("build-finished", _write_llms)

@@ -14,7 +14,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "python" / "docs"
-PAGES = sorted({ROOT / "README.md", *ROOT.glob(".github/*.md"), *ROOT.glob("rust/*/README.md"), *DOCS.glob("*.md")})
+_FOLDERS = ".github", "rust/*", "benches/python/results", "python/docs"
+PAGES = sorted({ROOT / "README.md", *(page for folder in _FOLDERS for page in ROOT.glob(f"{folder}/*.md"))})
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 _FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 
