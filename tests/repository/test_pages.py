@@ -125,7 +125,7 @@ def test_names_resolve(page: Path) -> None:
 
 
 def lines_to_switch_to() -> list[str]:
-    rows = re.findall(r"^\| .* \| (.*) \|$", pages.prose(pages.DOCS / "switching.md"), re.M)
+    rows = re.findall(r"^\| .* \| (.*) \|$", "".join(map(pages.prose, pages.DOCS.glob("switching*.md"))), re.M)
     spans = [span for cell in rows for span in re.findall(r"`([^`]+)`", cell)]
     return sorted({span for span in spans if "(" in span and re.match(r"[a-zA-Z_.]+\(", span)})
 
