@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from command_line import Run, one_line
-from rocmax.metrics import operating_point
+from rocmax.metrics import PrecisionAt, compare, infer, operating_point
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -142,9 +142,45 @@ def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     assert [days["ppv"], share["ppv"]] == points.ppv.tolist() and days["criterion"] == "alerts 40"
     code, out, _ = run("evaluate", data, *how)
     assert code == 0 and " alerts=4 per day " in out and " alerts=0.1 " in out
-    assert "Alerts per day: the average over its 10 values." in out
+    assert "These cutoffs give so many alerts per day on average over its 10 values." in out
     code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--alerts", 301)
     assert (code, out) == (1, "") and "alerts=301 is above the number of samples, 300" in err
+
+
+def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: Run) -> None:
+    """The fraud analyst's question in one command: counts, precision with interval, difference and p."""
+    frame = frame.with_columns(day=pl.Series([f"2026-01-{1 + k % 10:02}" for k in range(300)]))
+    frame.write_csv(data)
+    how = [data, "--label", "y", "--score", "a", "b", "--alerts", 4, "--per", "day"]
+    measure = PrecisionAt(4, frame["day"])
+    test = compare(frame["y"], frame[["a", "b"]], measure)
+    code, out, err = run("compare", *how, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert [found["comparisons"][1][name] for name in ("difference", "pvalue")] == [test.difference, test.pvalue]
+    for name, (one,) in found["alerts"].items():
+        own = infer(frame["y"], frame[name], measure)
+        assert (one["estimate"], one["alerts"], one["per"]) == (own.estimate, 40.0, "day")
+        assert one["confidence_interval"] == list(own.confidence_interval)
+        assert one["caught"] == pytest.approx(40 * own.estimate)
+    assert json.loads(run("evaluate", *how, "--json")[1])["models"][1]["alerts"] == found["alerts"]["b"]
+    for command in ("compare", "evaluate"):
+        code, out, _ = run(command, *how)
+        row = [line.split() for line in out.splitlines() if line.startswith(" a  ") and " per day " in line][-1]
+        caught = round(40 * measure(frame["y"], frame["a"]))
+        assert code == 0 and row[:6] == ["a", "4", "per", "day", "40", str(caught)]
+    (row,) = (line for line in run("compare", *how)[1].splitlines() if line.startswith(" precision@4 per day"))
+    assert f"{test.pvalue:.3f}" in row or f"{test.pvalue:.2f}" in row
+    code, out, err = run("compare", *how[:-3], 31, "--per", "day")
+    assert (code, out) == (1, "") and one_line(err)
+    assert "k=31 is more than the 30 samples of day 2026-01-01; choose a smaller k" in err
+    for more, said in (
+        (["--per", "days"], "column 'days' not found; did you mean 'day'?"),
+        (["--method", "bootstrap"], "--per takes --method delong, got --method bootstrap"),
+        (["--alerts", "5%", "--by", "day"], None),
+    ):
+        code, out, err = run("compare", *how, *more)
+        assert (code == 0 and said is None) or (code > 0 and said in err), err
 
 
 def test_a_guarantee(frame: "pl.DataFrame", data: Path, run: Run) -> None:

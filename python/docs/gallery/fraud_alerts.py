@@ -86,6 +86,20 @@ for guarantee in (None, 0.95):
     print(f"guarantee={guarantee}: alerts on the next day {alerts}")
 
 # %%
+# Which of two models?
+# --------------------
+# ``PrecisionAt(500, per=day)`` is the precision of the 500 highest scores of each day. ``compare`` counts the fraud
+# that both models catch, and tests the difference; here the other model sees half of the features. At the command line:
+# ``rocmax compare payments.csv --label fraud --score all half --alerts 500 --per day``.
+import pandas as pd
+
+from rocmax.metrics import PrecisionAt, compare
+
+other = LogisticRegression(max_iter=1000).fit(X[past, :6], labels[past])
+both = {"all": scores, "half": other.decision_function(X[week, :6])}
+print(compare(y, both, PrecisionAt(500, per=pd.Series(day, name="day"))))
+
+# %%
 # In the model
 # ------------
 # Every estimator takes the rule as its ``threshold``, chosen on the training rows: ``predict`` then raises alerts. New

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._cli import _budget as budget
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._output import Misuse, say
@@ -30,8 +31,7 @@ def check(arguments: Namespace) -> None:
     if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
         what = "--cutoff-intervals wilson treats rows as independent"
         raise Misuse(f"{what}; with --groups use --cutoff-intervals bootstrap")
-    if arguments.per is not None and not any(map(_is_count, arguments.at or ())):
-        raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
+    budget.check(arguments)
     if arguments.guarantee is None:
         return
     if wrong := [_name(at) for at in arguments.at if not isinstance(at, tuple) or at[0] == "cost"]:
@@ -42,10 +42,6 @@ def check(arguments: Namespace) -> None:
         raise Misuse(f"--guarantee and {option} cannot be combined")
 
 
-def _is_count(at: Any) -> bool:
-    return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
-
-
 def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]:
     """Return the requested cutoffs of each column of scores."""
     points = {}
@@ -53,7 +49,7 @@ def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]
         with report.warned(f"{name}, cutoffs", scored.notes, how="--cutoff-intervals"), report.progress("cutoffs"):
             points[name] = operating_point(
                 scored.of(name),
-                threshold=[("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
+                threshold=[("alerts", at[1] * scored.n_periods) if budget.is_count(at) else at for at in arguments.at],
                 guarantee=arguments.guarantee,
                 prevalence=arguments.prevalence,
                 method=arguments.cutoff_intervals or ("bootstrap" if arguments.groups else "wilson"),
@@ -94,12 +90,12 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int)
         least = words.percent(min(np.min(one.guarantee) for one in found.values()))
         say(f"Each cutoff keeps its limit on new data with probability {least} or more (Wilks 1941).")
     if arguments.per is not None:
-        say(f"Alerts per {arguments.per}: the average over its {n_periods:,} values.")
+        say(f"These cutoffs give so many alerts per {arguments.per} on average over its {n_periods:,} values.")
 
 
 def _name(cutoff: Any, per: str | None = None) -> str:
     if isinstance(cutoff, tuple):
-        return f"{cutoff[0]}={cutoff[1]:.12g}" + (f" per {per}" if per is not None and _is_count(cutoff) else "")
+        return f"{cutoff[0]}={cutoff[1]:.12g}" + (f" per {per}" if per is not None and budget.is_count(cutoff) else "")
     return cutoff if isinstance(cutoff, str) else "given"
 
 

@@ -184,14 +184,8 @@ def _evaluate(parser: _Parser) -> None:
         type=values.cutoff,
         metavar="CUTOFF",
     )
-    parser.add_list(
-        "--alerts",
-        "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive",
-        dest="at",
-        type=values.alerts,
-        metavar="N",
-    )
-    parser.add("--per", "allow N alerts per value of this column on average, such as per day", metavar="COLUMN")
+    cutoff = "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive, and the"
+    _add_alerts(parser, f"{cutoff} positives caught and the precision of N alerts")
     parser.add(
         "--guarantee",
         "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
@@ -230,6 +224,7 @@ def _compare(parser: _Parser) -> None:
         "curves are equal",
         choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman"),
     )
+    _add_alerts(parser, "also compare the positives caught and the precision of N alerts")
     resamples = "number of resamples of bootstrap or venkatraman (default 2000)"
     parser.add("--resamples", resamples, type=values.two_at_least, default=2000)
     parser.add("--seed", "random seed of the resamples (default 0)", type=values.seed, default=0)
@@ -280,6 +275,12 @@ def _add_scores(parser: _Parser) -> None:
         choices=("frequency", "sampling"),
     )
     _add_form(parser)
+
+
+def _add_alerts(parser: _Parser, text: str) -> None:
+    parser.add_list("--alerts", text, dest="at", type=values.alerts, metavar="N")
+    per = "N alerts for each value of this column, such as each day: the N highest scores of every day"
+    parser.add("--per", per, metavar="COLUMN")
 
 
 def _add_weight(parser: _Parser) -> None:

@@ -117,7 +117,7 @@ class Whole(Scored):
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
-    n_periods: int  # distinct values of the column that alerts are counted per
+    per: pl.Series | None  # the column that alerts are counted per
     _each: dict[str, Samples] = field(default_factory=dict)
 
     def _clusters(self) -> str:
@@ -125,6 +125,11 @@ class Whole(Scored):
             return ""
         count = f"{len(np.unique(self.groups)):,}"
         return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
+
+    @property
+    def n_periods(self) -> int:
+        """The number of distinct values of that column."""
+        return 1 if self.per is None else self.per.n_unique()
 
     @cached_property
     def samples(self) -> Samples:
@@ -204,7 +209,7 @@ def check(arguments: Namespace) -> None:
 def read(arguments: Namespace) -> Whole:
     """Read the columns that the arguments of evaluate and compare name."""
     label, weight, groups = arguments.label, arguments.weight, arguments.groups or []
-    per = getattr(arguments, "per", None)  # evaluate only
+    per = arguments.per
     by = dict.fromkeys(arguments.by or ())
     given = [name for name in (weight, per) if name is not None]
     needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
@@ -229,7 +234,7 @@ def read(arguments: Namespace) -> Whole:
         by={name: subgroups.names(frame, name) for name in by},
         weight=None if weight is None else table.weights(frame, weight),
         groups=table.cluster_numbers(frame, groups) if groups else None,
-        n_periods=1 if per is None else int(table.cluster_numbers(frame, [per], "value").max(initial=1)),
+        per=None if per is None else table.names(frame, per, "value").alias(per),
     )
     if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
         raise Failure(f"column {weight!r} {ONE_CLASS}")

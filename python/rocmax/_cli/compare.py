@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._cli import _budget as budget
 from rocmax._cli import _counted as counted
 from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
@@ -26,7 +27,8 @@ def run(arguments: Namespace) -> None:
     countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
     with about(arguments.data):
         scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
-    results = scored.compare(wanted)
+    budgets = budget.found(arguments, scored) if arguments.at else {}
+    results = scored.compare([*wanted, *(budget.measures(arguments, scored) if arguments.at else ())])
     sliced = [one for series in scored.by.values() for one in scored.compare(wanted, by=series)]
     if arguments.plot and scored.by:
         subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
@@ -34,6 +36,7 @@ def run(arguments: Namespace) -> None:
         scored.draw()
     if not arguments.json:
         say(f"{arguments.data}: {scored.summary}")
+        budget.show(budgets)
         (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
         for found in sliced:
             _show_subgroups(found)
@@ -47,6 +50,7 @@ def run(arguments: Namespace) -> None:
             "fpr_range": arguments.fpr,
             "confidence_level": arguments.confidence,
             "comparisons": [found.to_dict() for found in results],
+            **({"alerts": {name: budget.plain(held) for name, held in budgets.items()}} if budgets else {}),
             **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
             "plot": arguments.plot,
         }
@@ -58,11 +62,14 @@ def _check(arguments: Namespace) -> None:
     if len(arguments.score) < 2:
         raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
     rows.check(arguments)
+    budget.check(arguments)
     check_plot(arguments.plot, arguments.data)
-    method, others = arguments.method, ("fpr", "by", "weight", "groups", "measure")
+    method, others = arguments.method, ("fpr", "by", "weight", "groups", "measure", "at")
     if method == "venkatraman" and (len(arguments.score) > 2 or any(getattr(arguments, name) for name in others)):
-        no = ", --".join(others)
+        no = ", --".join(others).replace("--at", "--alerts")
         raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no --{no}")
+    if arguments.per and method not in (None, "delong"):
+        raise Misuse(f"--per takes --method delong, got --method {method}")
     if arguments.groups and method not in (None, "delong"):
         raise Misuse(f"--groups takes --method delong, got --method {method}")
     if arguments.weights_are == "sampling" and method == "obuchowski":

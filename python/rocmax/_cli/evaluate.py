@@ -5,6 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rocmax._cli import _budget as budget
 from rocmax._cli import _counted as counted
 from rocmax._cli import _cutoffs as cutoffs
 from rocmax._cli import _measures as measures
@@ -36,6 +37,7 @@ def run(arguments: Namespace) -> None:
         scored: Any = (counted if counted.suits(arguments) else rows).read(arguments)
     models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
+    budgets = budget.found(arguments, scored) if arguments.at else {}
     wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]
     sliced = subgroups.measured(scored, wanted) if scored.by else {}
     if arguments.plot and scored.by:
@@ -50,6 +52,7 @@ def run(arguments: Namespace) -> None:
         _show(arguments, scored, models)
         if points:
             cutoffs.show(arguments, points, scored.n_periods)
+        budget.show(budgets)
         for name, every in sliced.items():
             for one in every:
                 subgroups.show(name, one)
@@ -64,7 +67,7 @@ def run(arguments: Namespace) -> None:
             "confidence_level": arguments.confidence,
             "models": [
                 {"score": name, **_plain(model)}
-                | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+                | ({"cutoffs": cutoffs.plain(points[name]), "alerts": budget.plain(budgets[name])} if points else {})
                 | ({"by": [one.to_dict() for one in sliced[name]]} if sliced else {})
                 for name, model in models.items()
             ],

@@ -361,6 +361,10 @@ class Measure:
         """Return a warning if estimates from these numbers of positives and negatives are biased or undercover."""
         return None
 
+    def tally(self, value: Any, sizes: tuple[float, float]) -> tuple[Any, float] | None:
+        """Return the number of positives found and that of alerts, where the measure is one of so many alerts."""
+        return None
+
     def caution_of(self, sample: Sample) -> str | None:
         """Return a warning if the scores of one model make its estimate mean little."""
         return None

@@ -11,7 +11,7 @@ threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -19,12 +19,14 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import Law, Limits, of_share
 from rocmax.metrics.intervals._units import Units, greatest
-from rocmax.metrics.measures._ranking import Ranking, influence_of
-from rocmax.metrics.measures.base import LimitingSizes, Measure
+from rocmax.metrics.measures._ranking import Ranking, influence_of, quotient
+from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, has_variance
+from rocmax.metrics.samples._strata import Strata
 
 if TYPE_CHECKING:
     from rocmax.metrics.intervals._inversion import Curves, Inverse
@@ -194,9 +196,12 @@ class _AtK(CutMeasure):
 
     bounds = 0.0, 1.0
     k: Any
+    per: Any = None
 
     def __post_init__(self) -> None:
         k = self.k
+        if self.per is not None and not isinstance(self.per, Strata):
+            object.__setattr__(self, "per", Strata(self.per, "per"))
         if isinstance(k, Integral) and not isinstance(k, bool | np.bool_):
             if k < 1:
                 raise ValueError(f"k must be a whole number of at least 1 or a share in (0, 1), got {shown(k)}")
@@ -206,24 +211,114 @@ class _AtK(CutMeasure):
         self._read_number("k", kind, lambda value: 0.0 < value < 1.0)
 
     def __str__(self) -> str:
-        what = self.name.removesuffix("_at")
+        what, of = self.name.removesuffix("_at"), "" if self.per is None else f" of each {self.per.title}"
         if isinstance(self.k, int):
-            return f"{what} among the {self.k:,} highest scores" if self.k > 1 else f"{what} at the highest score"
-        return f"{what} among the highest {100 * self.k:g} %"
+            among = f"among the {self.k:,} highest scores" if self.k > 1 else "at the highest score"
+            return f"{what} {among}{of}"
+        return f"{what} among the highest {100 * self.k:g} %{of}"
 
     @property
     def short(self) -> str:
-        return f"{self.name.removesuffix('_at')}@{self.k if isinstance(self.k, int) else f'{100 * self.k:g}%'}"
+        of = "" if self.per is None else f" per {self.per.title}"
+        return f"{self.name.removesuffix('_at')}@{self.k if isinstance(self.k, int) else f'{100 * self.k:g}%'}{of}"
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        return super().traits if self.per is None else frozenset({Trait.COMPONENTS})
 
     def alerts(self, sizes: Counts) -> float:
         total = sum(sizes)
-        return min(float(self.k), total) if isinstance(self.k, int) else self.k * total
+        each = 1 if self.per is None else len(self.per.names)
+        return min(float(self.k * each), total) if isinstance(self.k, int) else self.k * total
 
     def check(self, ranking: Ranking, name: str) -> None:
-        total = sum(ranking.sizes)
+        self._check_size(sum(ranking.sizes), "the samples, of which there are {:g} (their weights summed)")
+
+    def _check_size(self, total: float, what: str) -> None:
         if isinstance(self.k, int) and self.k > total * (1 + 1e-9):
-            fact = f"k={self.k} is more than the samples, of which there are {total:g}"
-            raise TooFewSamples(f"{fact} (their weights summed); choose a smaller k, or a share such as k=0.1")
+            fact = f"k={self.k} is more than {what.format(total)}"
+            raise TooFewSamples(f"{fact}; choose a smaller k, or a share such as k=0.1")
+
+    def tally(self, value: Any, sizes: Counts) -> tuple[Any, float] | None:
+        return None if self.per is None else (value * self.whole(sizes), self.alerts(sizes))
+
+    def chance(self, sizes: Counts) -> float | None:
+        return super().chance(sizes) if self.per is None else None
+
+    def reachable(self, sizes: Counts) -> tuple[float, float]:
+        return super().reachable(sizes) if self.per is None else self.bounds
+
+    def value(self, sample: Sample) -> Any:
+        if self.per is None:
+            return super().value(sample)
+        own, caught = replace(self, per=None), 0.0
+        for _, _, ranking in self._strata(sample):
+            m, n = ranking.sizes
+            caught += (own.cut(ranking).tpr * m if n else own.alerts((m, n))) if m else 0.0
+        return min(caught / self.whole(sample.totals), 1.0)
+
+    def components(self, sample: Sample) -> Any:
+        if self.per is None:
+            return super().components(sample)
+        own, found = replace(self, per=None), np.zeros(len(sample.y))
+        for rows, part, ranking in self._strata(sample):
+            if min(ranking.sizes) > 0:
+                share = own.whole(ranking.sizes) / self.whole(sample.totals)
+                found[rows] = share * ranking.place(part, *own.parts(ranking, ranking.sizes))
+        return within_strata(found, sample, self.per)
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        return super().moments(sample) if self.per is None else Measure.moments(self, sample)
+
+    def whole(self, sizes: Counts) -> float:
+        """Return what the positives above the cut are a share of."""
+        raise NotImplementedError
+
+    def _strata(self, sample: Sample) -> list[tuple[Any, Sample, Ranking]]:
+        """Return the rows of each value of `per`, their samples and ranking."""
+        per, fits = self.per, sample.kept is not None and sample.kept.fits(sample)
+        if not fits or len(per) != len(sample.y) or sample.steps is not None:
+            fact = f"per has a value for each of {len(per):,} samples as they were given, got {len(sample.y):,} samples"
+            raise ValueError(f"{fact}: per takes no `by`, bootstrap, folds or samples with missing values")
+        if sample.weight is not None and sample.weight_kind == "sampling":
+            raise ValueError("per and weight_kind='sampling' cannot be combined: sampling weights count no alerts")
+
+        def ranked() -> list[tuple[Any, Sample, Ranking]]:
+            positive, found = sample.positive, []
+            for rows in per.rows:
+                weight = None if sample.weight is None else sample.weight[rows]
+                part = Sample(positive[rows], sample.score[rows], weight, 1)
+                score, place = np.unique(part.score, return_inverse=True)  # the core wants both classes
+                pos, neg = (_sums(place, part.weights * held)[::-1] for held in (part.y, ~part.y))
+                found.append((rows, part, Ranking(pos, neg, score[::-1])))
+            return found
+
+        strata = sample.once(("strata", per), ranked)
+        for name, (_, _, ranking) in zip(per.names, strata, strict=True):
+            self._check_size(sum(ranking.sizes), f"the {{:g}} samples of {per.title} {label_text(name)}")
+        return strata
+
+
+def within_strata(values: F64, sample: Sample, strata: Strata) -> F64:
+    """Return components of a sum over strata, of which the variances of strata add up.
+
+    Each is centred within its class and stratum, and scaled so that ``sum c^2 / M / (M - 1)`` over the M samples of a
+    class is ``sum_g s_g^2 / m_g``, s_g^2 the variance (divisor m_g - 1) of its m_g samples in stratum g. The only
+    sample of a class in a stratum is centred by the mean of its class.
+    """
+    found = np.zeros_like(values)
+    for rows in (sample.positive, ~sample.positive):
+        place, c, w = strata.place[rows], values[rows], sample.weights[rows]
+        size, total = _sums(place, w, len(strata.names)), float(w.sum())
+        one = ~has_variance(size)
+        mean = np.where(one, c @ w / total, quotient(_sums(place, w * c, len(size)), size))
+        scale = np.sqrt(np.where(one, 1.0, quotient(size, size - 1.0) * (total - 1.0) / total))
+        found[rows] = (c - mean[place]) * (scale * quotient(np.full_like(size, total), size))[place]
+    return found
+
+
+def _sums(place: Any, values: F64, count: int = 0) -> F64:
+    return np.bincount(place, values, count).astype(np.float64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,15 +338,25 @@ class RecallAt(_AtK):
     k : int or float
         A number of samples if an integer of at least 1, a share of the samples if in (0, 1). The weights of the k
         highest scores add up to k.
+    per : array-like of shape (n_samples,), default=None
+        A column such as the day: the k highest scores of each of its values are taken, and counted together. Variances
+        are ``sum_g (S10_g / m_g + S01_g / n_g)`` of what the values g, of m_g positives and n_g negatives, add to the
+        measure; results count the positives found. Intervals are "logit-delong". Takes no `by`, bootstrap and sampling
+        weights.
 
     Examples
     --------
     >>> from rocmax.metrics import RecallAt
     >>> RecallAt(2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.5
+    >>> RecallAt(1, per=["mon", "mon", "tue", "tue"])([0, 1, 0, 1], [0.1, 0.4, 0.9, 0.8])
+    0.5
     """
 
     name: ClassVar[str] = "recall_at"
+
+    def whole(self, sizes: Counts) -> float:
+        return sizes[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,6 +370,8 @@ class PrecisionAt(_AtK):
     ----------
     k : int or float
         As in :class:`RecallAt`.
+    per : array-like of shape (n_samples,), default=None
+        As in :class:`RecallAt`: ``PrecisionAt(200, per=df["date"])`` is the precision of 200 alerts a day.
 
     Examples
     --------
@@ -274,6 +381,9 @@ class PrecisionAt(_AtK):
     """
 
     name: ClassVar[str] = "precision_at"
+
+    def whole(self, sizes: Counts) -> float:
+        return self.alerts(sizes)
 
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 0.0, ranking.sizes[0] / self.alerts(ranking.sizes)

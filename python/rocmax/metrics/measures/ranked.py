@@ -25,7 +25,10 @@ class RankedMeasure(Measure):
     """A measure of a :class:`Ranking`."""
 
     monotone: ClassVar[bool] = True
-    traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        return frozenset({Trait.COMPONENTS, Trait.RANKING})
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""

@@ -168,12 +168,17 @@ class Comparison(Measured):
     def _rows_of(self, pairs: Sequence[PairComparison]) -> list[dict[str, Any]]:
         of = {name: [getattr(pair, name) for pair in pairs] for name in PairComparison._fields}
         limits = zip(*(both or (np.nan, np.nan) for both in of["confidence_interval"]), strict=True)
+        sizes, names = (self.n_pos, self.n_neg), of["model_a"]
+        tally = {name: self.measure.tally(value, sizes) or (None, None) for name, value in self.estimates.items()}
         columns = {
             "model_a": of["model_a"],
             "model_b": of["model_b"],
             "measure": self.measure.short,
             "estimate_a": [self.estimates[name] for name in of["model_a"]],
             "estimate_b": [self.estimates[name] for name in of["model_b"]],
+            "caught_a": [tally[name][0] for name in of["model_a"]],
+            "caught_b": [tally[name][0] for name in of["model_b"]],
+            "alerts": tally[names[0]][1],
             "difference": of["difference"],
             "standard_error": of["standard_error"],
             **dict(zip(("ci_low", "ci_high"), limits, strict=True)),
@@ -181,6 +186,8 @@ class Comparison(Measured):
             "weight_kind": self.weight_kind,
             "no_interval": self.no_interval,
         }
+        if columns["alerts"] is None:
+            del columns["caught_a"], columns["caught_b"]
         return table(len(pairs), columns)
 
     def _best_first(self) -> list[str]:
@@ -283,7 +290,8 @@ class Comparison(Measured):
 
     def _basis(self) -> list[str]:
         if self.paired:
-            return [*self._how, self._samples(self.n_pos, self.n_neg, self.pos_label)]
+            sizes = self.n_pos, self.n_neg
+            return [*self._how, *self._found(self.estimates, sizes), self._samples(*sizes, self.pos_label)]
         first, *others = zip(self.n_pos, self.n_neg, strict=True)
         counted = [self._samples(*first, self.pos_label), *(words.samples(*sizes) for sizes in others)]
         return [*self._how, " against ".join(counted)]

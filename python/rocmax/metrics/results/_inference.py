@@ -95,9 +95,12 @@ class Inference(Measured):
         several = self.class_sizes is not None and self.measure.average is None
         low, high = self.confidence_interval
         least, most = self.estimate_bounds or (None, None)
+        caught, alerts = self.measure.tally(self.estimate, (self.n_pos, self.n_neg)) or (None, None)
         columns = {
             "class" if several else "model": self._names,
             "measure": self.measure.short,
+            "caught": caught,
+            "alerts": alerts,
             "estimate": self.estimate,
             "standard_error": self.standard_error,
             "ci_low": low,
@@ -195,7 +198,9 @@ class Inference(Measured):
         if self.estimate_bounds is not None:
             least, most = self.estimate_bounds
             pooled = [f"scores pooled: between {least:.6g} and {most:.6g} without, which the interval allows for"]
-        return [*self._how, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
+        sizes, names = (self.n_pos, self.n_neg), self._names or [""]
+        found = self._found(dict(zip(names, np.ravel(self.estimate), strict=True)), sizes)
+        return [*self._how, *found, self._samples(*sizes, self.pos_label), *pooled]
 
     def _source(self, method: str) -> Source:
         return super()._source(method) if self.source is None else METHODS[self.source]

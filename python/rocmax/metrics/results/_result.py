@@ -253,6 +253,16 @@ class Measured(Result):
         """Return a method in words, after the resampling if it is a bootstrap."""
         return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
 
+    def _found(self, estimates: Mapping[str, float], sizes: tuple[float, float]) -> list[str]:
+        """Return in words how many positives the alerts of each model find, if the measure is one of alerts."""
+        if (tally := self.measure.tally(0.0, sizes)) is None:
+            return []
+        each = []
+        for name, value in estimates.items():
+            caught, _ = self.measure.tally(value, sizes) or (0.0, 0.0)
+            each.append(f"{words.label_text(name)} {caught:,.6g}" if name else f"{caught:,.6g}")
+        return [f"positives among {words.count(tally[1])} alerts: {words.listing(each)}"]
+
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
         if self.class_sizes is not None:
             counted = _classes(self.class_sizes)

@@ -165,9 +165,9 @@ class Sample(NamedTuple):
         if not self.many:
             yield self
             return
-        held = self.kept if self.kept is not None and self.score.flags.f_contiguous and self.kept.fits(self) else None
-        if held is None:
-            yield from self._columns()
+        held = self.kept if self.kept is not None and self.kept.fits(self) else None
+        if held is None or not self.score.flags.f_contiguous:
+            yield from self._columns() if held is None else (one.scored(one.score) for one in self._columns())
             return
         if held.models is None:
             held.models = [one.scored(one.score) for one in self._columns()]

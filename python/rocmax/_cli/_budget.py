@@ -1,0 +1,67 @@
+"""What so many alerts catch, of all rows or of every value of a column: ``--alerts``."""
+
+from argparse import Namespace
+from typing import Any
+
+from rocmax._cli import _report as report
+from rocmax._cli import _scored as rows
+from rocmax._cli._output import Misuse, say
+from rocmax.metrics import Inference, PrecisionAt
+from rocmax.metrics import _words as words
+
+
+def is_count(at: Any) -> bool:
+    """Whether a cutoff is a number of alerts."""
+    return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
+
+
+def check(arguments: Namespace) -> None:
+    """Fail, before any work, where the options cannot be combined."""
+    if arguments.per is not None and not any(map(is_count, arguments.at or ())):
+        raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
+
+
+def measures(arguments: Namespace, scored: rows.Whole) -> list[PrecisionAt]:
+    """Return the precision of every number of alerts, which sampling weights do not count, in data as they are."""
+    if arguments.weights_are == "sampling" or getattr(arguments, "prevalence", None) is not None:
+        return []
+    counts = [at[1] for at in arguments.at or () if is_count(at)]
+    return [PrecisionAt(int(k), scored.per) for k in dict.fromkeys(counts)]
+
+
+def found(arguments: Namespace, scored: rows.Whole) -> dict[str, list[Inference]]:
+    """Measure every column of scores."""
+    results: dict[str, list[Inference]] = {name: [] for name in scored.columns}
+    for name, held in results.items():
+        for measure in measures(arguments, scored):
+            with report.warned(f"{name}, {measure.short}", scored.notes):
+                held.append(scored.infer(name, measure))
+    return results
+
+
+def _caught(one: Inference) -> tuple[float, float]:
+    """Return the number of positives among the alerts, and of alerts."""
+    alerts = one.measure.alerts((one.n_pos, one.n_neg))  # type: ignore[attr-defined]
+    return one.estimate * alerts, alerts
+
+
+def show(results: dict[str, list[Inference]]) -> None:
+    """Print how many positives each column's alerts catch, and the precision."""
+    level, lines = "", []
+    for name, held in results.items():
+        for one in held:
+            caught, alerts = _caught(one)
+            level = f"[{words.level(one.confidence_level)}]"
+            precision = words.bracketed(one.estimate, one.confidence_interval, words.decimals(one.standard_error))
+            share = words.percent(caught / one.n_pos)
+            lines.append([name, one.measure.short[10:], words.count(alerts), words.count(caught), share, precision])
+    if lines:
+        report.table(["score", "alerts", "in all", "positives caught", "of all", f"precision {level}"], lines)
+        if any(not one.measure.per for held in results.values() for one in held):  # type: ignore[attr-defined]
+            return
+        say("The highest scores of each value of the column are alerts; equal scores at the cut count in part.")
+
+
+def plain(held: list[Inference]) -> list[dict[str, Any]]:
+    """Return the numbers of one column for JSON."""
+    return [one.to_dict() | dict(zip(("caught", "alerts"), _caught(one), strict=True)) for one in held]
