@@ -20,6 +20,7 @@ METRICS = [
     "measures",
     "variances",
     "methods",
+    "plans",
     "results",
     "scores",
     "subgroups",

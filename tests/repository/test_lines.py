@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_026, ""),
     "python/rocmax/ensemble": (1_435, "small trees; families that do not fit in memory"),
     "python/rocmax/estimators": (4_487, "thresholds from held-out scores; domains of a certificate's fields"),
-    "python/rocmax/metrics": (17_635, "estimated class sizes; folds and pools of few positives; alerts of each day"),
+    "python/rocmax/metrics": (18_149, "folds and pools of few positives; alerts of each day; plans for labels"),
     "python/rocmax/papers": (909, ""),
     "python/rocmax/risks": (637, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_713, ""),

@@ -202,7 +202,7 @@ def _check(query: Query) -> None:
         return
     if method is not None and type(method).covariance is Method.covariance:
         method.covariance([], measure)
-    checked(method or default_comparison(measure), measure, known)
+    checked(method or default_comparison(measure, known), measure, known)
     if known.classes and measure.average is None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
@@ -220,11 +220,11 @@ def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, floa
     """Return the method that was requested or the default, and the least sizes of the classes."""
     if isinstance(samples[0], Classes):
         fewest, *others = np.sort(samples[0].effective).tolist()
-        return query.method or default_comparison(query.measure), (fewest, sum(others))
+        return query.method or default_comparison(query.measure, query.known), (fewest, sum(others))
     for one in samples:
         require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
-    return query.method or default_comparison(query.measure), (n_pos, n_neg)
+    return query.method or default_comparison(query.measure, query.known), (n_pos, n_neg)
 
 
 def _of_paired(query: Query, models: list[Any]) -> Found:
@@ -238,6 +238,8 @@ def _of_paired(query: Query, models: list[Any]) -> Found:
         explain(models[0])
         return _of_curves(query, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, query.measure, query.seed)
+    if found.refused is not None:
+        return Found(method, found)
     if not found.parts:  # a bootstrap's, or of a fitted curve
         known = binary and Trait.COMPONENTS in query.measure.traits
         parts = covariance_of(models[0], query.measure)[2] if known else [Shared(found.matrix, min(sizes) - 1.0)]
@@ -278,7 +280,7 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     def pooled(found: Covariance, data: Sample) -> Comparison:
         if found.own is None and found.replicates is not None:
             found = found._replace(own=without_variance(found.estimate, data, query.measure))
-        return result_of(query, Found(query.method or default_comparison(query.measure), found), [data])
+        return result_of(query, Found(query.method or default_comparison(query.measure, query.known), found), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
 

@@ -34,6 +34,8 @@ from rocmax.metrics.methods.obuchowski import Obuchowski as Obuchowski
 from rocmax.metrics.methods.profile import Profile as Profile
 from rocmax.metrics.methods.score import Score as Score
 from rocmax.metrics.methods.venkatraman import Venkatraman as Venkatraman
+from rocmax.metrics.plans._plan import LabelPlan as LabelPlan
+from rocmax.metrics.plans._plan import label_plan as label_plan
 from rocmax.metrics.power._power import SampleSize as SampleSize
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size

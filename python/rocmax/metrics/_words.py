@@ -32,6 +32,8 @@ def weighted(of: Any, counted: str) -> str:
     """Return the samples of a result in words, with the kind of their weights if they have any."""
     if of.weight_kind is None:
         return counted
+    if of.weight_kind == "planned":
+        return f"{counted}, estimated from {count(of.n_samples)} labels"
     rows = "" if of.n_samples is None else f" in {count(of.n_samples)} rows"
     return f"{of.weight_kind} weights: {counted}{rows}"
 

@@ -17,6 +17,7 @@ from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
 from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
+from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.methods.venkatraman import Venkatraman
@@ -29,7 +30,7 @@ _SOME, _FIRST = 100, 1 << 10  # fewer samples may well have few scores; so many 
 #: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
+    for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman, Planned)
 }
 
 
@@ -49,8 +50,10 @@ def checked(method: Method, measure: Measure, data: Data) -> Method:
     return method
 
 
-def default_comparison(measure: Measure) -> Method:
+def default_comparison(measure: Measure, data: Data) -> Method:
     """Return the default method for differences."""
+    if data.planned:
+        return Planned()
     return Profile() if Profile.fits(measure) else Bootstrap()
 
 

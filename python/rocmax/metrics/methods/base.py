@@ -74,6 +74,7 @@ class Data(NamedTuple):
     pairs: bool = False  # groups of two columns
     classes: bool = False  # more than two
     counts: bool = False  # the weight of either class at every score, instead of samples
+    planned: bool = False  # labels that a plan chose
 
     @classmethod
     def of(cls, *samples: Sample | Classes) -> "Data":
@@ -82,7 +83,8 @@ class Data(NamedTuple):
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
         grouped = any(data.group is not None for data in samples)
         counts = any(isinstance(data, Sample) and data.steps is not None for data in samples)
-        return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts)
+        planned = any(isinstance(data, Sample) and data.plan is not None for data in samples)
+        return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts, planned)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Method:
     pairs: ClassVar[bool] = False
     classes: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+    planned: ClassVar[bool] = False
     #: Whether its intervals extrapolate if the measure lies beyond the samples.
     extrapolates: ClassVar[bool] = False
 
@@ -137,6 +140,7 @@ class Method:
             (data.pairs, "pairs", "groups of two columns take"),
             (data.classes, "classes", "multi_class takes"),
             (data.counts, "counts", "data in parts (ROCAccumulator) take"),
+            (data.planned, "planned", "labels by a plan take"),
         ):
             if needed and not getattr(self, flag):
                 alike = [

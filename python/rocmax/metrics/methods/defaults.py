@@ -12,6 +12,7 @@ from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Data, Interval, Method, binary, joined
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import OF_PART, DeLong, LogitDeLong
+from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -44,6 +45,8 @@ def is_normal(found: Interval, measure: Measure, error: float = _LEAST_ERROR) ->
 
 def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:
     """Return the default for one model; `sizes` are those of the classes, if they are known."""
+    if data.planned:
+        return Planned()
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
     whole = Trait.AUC in measure.traits

@@ -53,6 +53,7 @@ class Sample(NamedTuple):
     remedy: str = ""  # what the caller can do about missing values
     model_names: tuple[str, ...] | None = None
     kept: Kept | None = None
+    plan: Any = None  # the sampling design of labels that a plan chose; the rows are then those of its `sample`
 
     @property
     def many(self) -> bool:
@@ -151,7 +152,9 @@ class Sample(NamedTuple):
 
     @property
     def n_counted(self) -> int:
-        """Number of samples of weights other than 0."""
+        """Number of samples of weights other than 0, of a plan those with labels."""
+        if self.plan is not None:
+            return len(self.plan.rows)
         return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
 
     def take(self, rows: NDArray[Any]) -> Sample:

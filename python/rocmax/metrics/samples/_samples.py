@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.missing import oriented
-from rocmax._checks.samples import label_classes, names_of
+from rocmax._checks.samples import label_classes, labels, named_columns, names_of, scores
 from rocmax._parameters import shown
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._arguments import Arguments, rows_or_none
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
@@ -75,6 +76,9 @@ class Samples(Value):
         the same, complete samples. Infinite scores are not missing.
     n_jobs : int, default=None
         Threads; None uses all cores. Results do not depend on their number.
+    plan : LabelPlan, default=None
+        The plan by which rows were labelled (:func:`label_plan`): `y_true` has the labels of ``plan.rows``, or of the
+        first of them, and `y_score` the scores of all rows. Excludes weights, groups and `by`.
 
     Attributes
     ----------
@@ -138,7 +142,13 @@ class Samples(Value):
         higher_is_better: Any = True,
         missing: str = "raise",
         n_jobs: int | None = None,
+        plan: Any = None,
     ) -> None:
+        if plan is not None:
+            self._of_plan(
+                plan, Arguments(y_true, y_score, sample_weight, groups, by, pos_label, higher_is_better, n_jobs)
+            )
+            return
         self._hold(
             Arguments.complete(
                 y_true,
@@ -154,6 +164,20 @@ class Samples(Value):
             )
         )
         self._check()
+
+    def _of_plan(self, plan: Any, given: Arguments) -> None:
+        """Hold the labels of a plan beside the scores of all rows."""
+        if (
+            any(each is not None for each in (given.sample_weight, given.groups, given.by))
+            or not given.higher_is_better
+        ):
+            raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
+        columns, names = named_columns(given.y_score, "", "y_score")
+        y, positive = labels(given.y_true, given.pos_label, "y_true", "label all rows of the plan, or stop before it")
+        score, threads = scores(columns, "y_score"), n_threads(given.n_jobs)
+        like = Sample(y, score, None, threads, pos_label=positive, model_names=names)
+        verify(like._replace(score=np.zeros(len(y)), remedy="label all rows of the plan, or stop before it"))
+        self._hold(given._replace(y_true=None, y_score=None, weight_kind="frequency"), _own(plan.labelled(y, like)))
 
     @classmethod
     def unchecked(cls, given: Arguments, two: Sample | None = None) -> Samples:

@@ -1,0 +1,77 @@
+"""Intervals and differences of samples that were labelled by a plan."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax._runtime.warn import warn
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.cuts import PrecisionAt
+from rocmax.metrics.methods.base import Covariance, Interval, Method, binary, without_limits
+from rocmax.metrics.methods.delong import log_odds
+from rocmax.metrics.samples._classes import Classes
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import Shared
+
+_LEAST = 5.0  # effective positives
+
+
+@dataclass(frozen=True)
+class Planned(Method):
+    """Log-odds with Student's t, for labels that a :class:`LabelPlan` chose.
+
+    The variance is the sum of that of the samples if all were labelled and of that over the draws of labels in strata:
+    ``sum N_h^2 (1 - n_h / N_h) s_h^2 / n_h``, s_h^2 the variance of label times derivative of the measure in stratum h,
+    and one pseudo positive. t has the effective number of found positives, ``(sum c)^2 / sum c^2`` of their
+    contributions c, as degrees of freedom; fewer than five are refused.
+    """
+
+    name: ClassVar[str] = "planned"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
+    planned: ClassVar[bool] = True
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        found = self.covariance(binary(sample), measure)
+        if found.refused is not None:
+            return without_limits(found.estimate, self.name, found.refused)
+        variance = np.diagonal(found.matrix).copy()
+        limits, _ = log_odds(found.estimate, variance, np.diagonal(found.parts[0].freedom), measure.bounds)
+        return Interval(found.estimate, variance, limits, self.name)
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        data = binary(sample)
+        estimate, pos, neg = measure.covariance(data)
+        gains = data.plan.gains(data, measure)
+        freedom = data.plan.effective(gains)
+        refused = _refused(data, measure, estimate, np.diagonal(freedom).min())
+        if refused is not None:
+            warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
+            return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
+        matrix = pos + neg + data.plan.covariance(gains)
+        return Covariance(estimate, matrix, [Shared(matrix, freedom)])
+
+
+def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) -> str | None:
+    """Return why the labels carry no interval."""
+    plan = data.plan
+    if isinstance(measure, PrecisionAt):
+        unknown = np.ones(len(plan.stratum), bool)
+        unknown[plan.rows] = False
+        rows = plan.stratum.size
+        for one in data.models():
+            cut = measure.cut(measure.weights(one))
+            place = measure.weights(one).score[cut.place]
+            missing = int(np.count_nonzero(unknown & (one.score[-rows:] >= place)))
+            if missing and plan.known:
+                needs = f"{measure} needs the labels of all samples above its cut"
+                return f"{needs}, {missing:,} are missing: plan with alerts"
+    if effective < _LEAST:
+        n = plan.size.sum()
+        more = f": some {np.ceil(n * _LEAST / effective):,.0f} labels would find five" if effective > 0 else ""
+        return f"{effective:.1f} effective positives among {n:,.0f} labels are fewer than five{more}"
+    least, most = measure.bounds
+    if np.isin(estimate, (least, most)).any():
+        return f"an estimate of {estimate[np.isin(estimate, (least, most))][0]:g} has no interval by a plan"
+    return None

@@ -1,0 +1,1 @@
+"""Plans for scarce labels: whom to label, and what the labels will buy."""

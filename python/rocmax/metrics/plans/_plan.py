@@ -1,0 +1,267 @@
+"""Whom to label, for a measure of a ranking, when scores are free and labels are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._checks.samples import F64, named_columns, number, require_finite, scores
+from rocmax._parameters import shown
+from rocmax.metrics.plans._design import Design
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._value import Value
+from rocmax.metrics.variances._resample import seed_of
+
+_STRATUM = 10  # labels of a stratum, at least
+_LEAST = 5.0  # positives that a plan should find below the cut
+
+
+class Expectation(NamedTuple):
+    """What a plan is expected to find: the measure, the width of its 95 % interval, positives below the alerts."""
+
+    estimate: Any
+    width: Any
+    n_found: float
+
+
+class LabelPlan(Value):
+    """Which rows to label, and what each stands for; :func:`label_plan` makes it.
+
+    Label the rows in the order of `rows`, and measure with ``Samples(labels, scores, plan=plan)``. The order may be
+    stopped once the alerts and two rows of every stratum are labelled: rows are drawn from all strata in turn, so that
+    n labels in place of N have intervals about ``sqrt(N / n)`` times as wide.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (budget,)
+        The rows to label, by position: first those that are labelled for certain, the highest scores first.
+    weight : ndarray of shape (budget,)
+        How many rows each stands for.
+    stratum : ndarray of int of shape (budget,)
+        Its stratum; rows that are labelled for certain are strata of their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocmax.metrics import RecallAt, Samples, infer, label_plan
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(20_000) < 0.05
+    >>> scores = rng.normal(size=20_000) + 2 * truth
+    >>> plan = label_plan(scores, 1_000, alerts=200, random_state=0)
+    >>> print(infer(Samples(truth[plan.rows], scores, plan=plan), RecallAt(0.05)))
+    recall among the highest 5 % 0.499 [0.399, 0.600] (95 % CI)
+    planned; 944.7 positive, 1.906e+04 negative samples, estimated from 1,000 labels
+    """
+
+    rows: NDArray[np.intp]
+    weight: F64
+    stratum: NDArray[np.intp]
+    _score: NDArray[Any]
+    _names: tuple[str, ...] | None
+    _rank: F64
+    _strata: NDArray[np.intp]  # of every row
+    _n_certain: int
+
+    def _of_rows(self, n: int) -> Design:
+        """Return the design if the first n rows are labelled, and their labels are not known yet."""
+        rows, whole = self.rows[:n], np.bincount(self._strata).astype(np.float64)
+        size = np.bincount(self._strata[rows], minlength=len(whole)).astype(np.float64)
+        return Design(self._rank, self._strata, size, whole, rows, np.zeros(n))
+
+    def labelled(self, y_true: Any, like: Sample) -> Sample:
+        """Return samples of these labels; `like` has the scores of all rows."""
+        design, score = self._of_rows(len(y_true)), like.score
+        if score.shape != self._score.shape or not np.array_equal(score, self._score):
+            raise ValueError(
+                f"y_score must be the scores that the plan was made of, all {len(self._score):,} rows of them"
+            )
+        few = np.minimum(design.whole, 2) > design.size
+        if len(y_true) > len(self.rows) or few.any():
+            least = self._n_certain + 2 * (len(design.whole) - self._n_certain)
+            wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {least:,} of them"
+            raise ValueError(f"y_true must have {wanted}, got {len(y_true):,}")
+        return design._replace(labels=np.asarray(y_true == y_true.max(), dtype=np.float64)).sample(score, like)
+
+    def expect(self, measure: Any = "auc", *, prevalence: float, slope: float = 1.0) -> Expectation:
+        """Return what the labels will buy, before they are paid.
+
+        Parameters
+        ----------
+        measure : Measure or str, default="auc"
+            What will be inferred.
+        prevalence : float
+            The share of positives in all rows.
+        slope : float, default=1.0
+            How fast positives thin out: their odds fall with the rank to the power of -slope. 0 is a useless model.
+
+        Returns
+        -------
+        Expectation
+            `estimate`, `width` (arrays for several models) and `n_found`, the expected number of positives among the
+            labels that are not certain.
+
+        Raises
+        ------
+        ValueError
+            If fewer than five positives are expected below the rows that are labelled for certain.
+
+        Notes
+        -----
+        At a prevalence of 0.1 % one hidden positive below the cut costs hundreds of labels; a plan says so ahead.
+        """
+        from scipy.optimize import brentq
+        from scipy.special import expit
+
+        from rocmax.metrics.measures import as_measure
+        from rocmax.metrics.methods.planned import Planned
+
+        measure = as_measure(measure)
+        number(prevalence, "prevalence", "in (0, 1)", lambda share: 0 < share < 1)
+        number(slope, "slope", "of at least 0", lambda power: 0 <= power < np.inf)
+        falls = slope * np.log(self._rank)
+        level = brentq(lambda a: expit(a - falls).mean() - prevalence, -40.0, 40.0 + falls.max())
+        plan = self._of_rows(len(self.rows))
+        chance = expit(level - falls)
+        below = plan.size[plan.stratum] < plan.whole[plan.stratum]
+        n_found = float((chance * (plan.size / plan.whole)[plan.stratum])[below].sum())
+        if n_found < _LEAST and below.any():
+            budget = self._n_certain + np.ceil((len(self.rows) - self._n_certain) * _LEAST / n_found)
+            raise ValueError(
+                f"{n_found:.1f} positives are expected below the rows that are labelled for certain, at a prevalence of"
+                f" {prevalence:g}, fewer than five: a budget of {budget:,.0f} would find them"
+            )
+        expected = plan._replace(rows=np.arange(len(chance)), labels=chance)
+        found = Planned().estimate(expected.sample(self._score, Sample(np.zeros(0), self._score, None, 0)), measure)
+        low, high = found.limits.at(0.95)
+        estimate, width = found.estimate, high - low
+        if self._score.ndim == 1:
+            return Expectation(float(estimate[0]), float(width[0]), n_found)
+        return Expectation(estimate, width, n_found)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame of `row`, `weight` and `stratum`, in the order of labelling."""
+        import pandas as pd
+
+        return pd.DataFrame({"row": self.rows, "weight": self.weight, "stratum": self.stratum})
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a file, with the scores; :meth:`load` reads it."""
+        names = np.array([] if self._names is None else self._names, dtype=str)
+        with Path(path).open("wb") as file:
+            np.savez_compressed(
+                file, rows=self.rows, strata=self._strata, rank=self._rank, score=self._score, names=names
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> LabelPlan:
+        """Return a plan that :meth:`save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as held:
+                names = tuple(map(str, held["names"])) or None
+                return cls._of(held["rows"], held["strata"], held["rank"], held["score"], names)
+        except (ValueError, KeyError, EOFError) as error:
+            raise ValueError(f"{path} is no plan that LabelPlan.save wrote") from error
+
+    @classmethod
+    def _of(cls, rows: Any, strata: Any, rank: Any, score: Any, names: Any) -> LabelPlan:
+        whole = np.bincount(strata)
+        size = np.bincount(strata[rows], minlength=len(whole))
+        plan = cls.__new__(cls)
+        weight = (whole / np.maximum(size, 1))[strata[rows]]
+        held = {"_score": score, "_names": names, "_rank": rank, "_strata": strata}
+        plan._set(rows=rows, weight=weight, stratum=strata[rows], _n_certain=int((whole == 1).sum()), **held)
+        return plan
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        n = len(np.unique(self._strata)) - self._n_certain
+        return f"LabelPlan({len(self):,} of {len(self._score):,} rows: {self._n_certain:,} for certain, {n:,} strata)"
+
+
+def label_plan(
+    y_score: ArrayLike | Mapping[str, ArrayLike], budget: int, *, alerts: int | None = None, random_state: Any = None
+) -> LabelPlan:
+    """Plan whom to label, so that rates, partial areas, precision and recall are known best.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_rows,) or (n_rows, n_models), or mapping
+        The scores of all rows, of one model or of several that will be compared; high scores are for positives.
+    budget : int
+        How many rows can be labelled.
+    alerts : int, default=None
+        Label so many of the highest scores of every model for certain, such as the alerts that are reviewed anyway.
+    random_state : int, Generator or None, default=None
+        Seed of the draws and of the order of tied scores.
+
+    Returns
+    -------
+    LabelPlan
+        Which rows to label, in which order.
+
+    Raises
+    ------
+    ValueError
+        If the budget exceeds the rows, or leaves fewer than ten labels below the alerts.
+
+    Notes
+    -----
+    After the alerts, rows are drawn in strata of consecutive ranks with equal numbers of labels, ten or more, and equal
+    sums of ``1 / sqrt(rank)``; the rank is that by the model that ranks a row highest. The design gains nothing for the
+    AUC, which all rows decide alike, and most where few rows at the top decide. O(n log n) time, O(n) memory.
+    """
+    columns, names = named_columns(y_score, "", "y_score")
+    score = scores(columns, "y_score")
+    require_finite(score, "y_score", columns=names)
+    n, rng = len(score), np.random.default_rng(seed_of(random_state))
+    budget, alerts = _count(budget, "budget", n), 0 if alerts is None else _count(alerts, "alerts", n)
+    rank = np.full(n, n)
+    for column in np.atleast_2d(score.T):
+        order = np.lexsort((rng.random(n), -column))
+        rank[order] = np.minimum(rank[order], np.arange(1, n + 1))
+    order = np.argsort(rank, kind="stable")
+    size, certain = 1.0 / np.sqrt(rank[order]), rank[order] <= alerts
+    while True:  # rows that would be drawn more than once are labelled for certain
+        left = budget - int(certain.sum())
+        if left < min(_STRATUM, n - int(certain.sum())):
+            raise ValueError(
+                f"budget={budget} must exceed the {int(certain.sum()):,} alerts by {_STRATUM} labels or more"
+            )
+        more = ~certain & (left * size >= size[~certain].sum())
+        if not more.any():
+            break
+        certain |= more
+    rest = order[~certain]
+    n_strata = max(left // _STRATUM, 1)
+    reached = np.cumsum(size[~certain])
+    own = (
+        np.minimum((reached - size[~certain] / 2) / reached[-1] * n_strata, n_strata - 1).astype(np.intp)
+        if len(rest)
+        else rest
+    )
+    strata = np.empty(n, dtype=np.intp)
+    strata[order[certain]] = np.arange(certain.sum())
+    strata[rest] = own + int(certain.sum())
+    drawn, turn = [], []
+    whole = np.bincount(own, minlength=n_strata)
+    share = np.minimum(whole, left // n_strata)
+    for k in range(n_strata - 1, -1, -1):  # what is left over goes to the largest strata
+        share[k] += min(left - int(share.sum()), whole[k] - share[k], 1 if share[:k].sum() else left)
+    for members, count in zip(np.split(rest, np.cumsum(whole)[:-1]), share.tolist(), strict=True):
+        drawn.append(rng.permutation(members)[:count])
+        turn.append(np.arange(count) + rng.random())
+    rows = np.concatenate([order[certain], *(np.concatenate(drawn)[np.argsort(np.concatenate(turn), kind="stable")],)])
+    return LabelPlan._of(rows, strata, rank.astype(np.float64), score, names)
+
+
+def _count(value: Any, name: str, most: int) -> int:
+    found = number(value, name, f"that is whole, from 1 to the {most:,} rows", lambda x: 1 <= x <= most and x % 1 == 0)
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be a number of rows, got {shown(value)}")
+    return int(found)

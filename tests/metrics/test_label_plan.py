@@ -1,0 +1,182 @@
+"""Plans for scarce labels: whom they choose, and the intervals of what they found."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rocmax.metrics import (
+    AUC,
+    AveragePrecision,
+    LabelPlan,
+    PartialAUC,
+    PrecisionAt,
+    RecallAt,
+    Samples,
+    compare,
+    infer,
+    label_plan,
+)
+
+N = 4_000
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    """Labels of all rows, and the scores of two models."""
+    rng = np.random.default_rng(1)
+    y = rng.random(N) < 0.1
+    return y, np.round(rng.normal(size=(N, 2)) + 1.5 * y[:, None], 2)
+
+
+def test_rows_stand_for_all(rows) -> None:
+    _, score = rows
+    plan = label_plan(score[:, 0], 500, alerts=100, random_state=0)
+    assert len(np.unique(plan.rows)) == len(plan) == 500
+    assert plan.weight.sum() == pytest.approx(N)
+    top = np.sort(score[:, 0])[-100]
+    assert (score[plan.rows[:100], 0] >= top).all() and (plan.weight[:100] == 1).all()
+    sizes = np.bincount(plan.stratum)[plan.stratum]
+    assert (sizes[plan.weight > 1] >= 10).all()
+    falling = [plan.weight[plan.stratum == k][0] for k in np.unique(plan.stratum)]
+    assert (np.diff(falling) >= -1.0).all() and falling[-1] > 5 * falling[100]
+    assert list(plan.to_frame().columns) == ["row", "weight", "stratum"]
+
+
+def test_two_models_share_a_plan(rows) -> None:
+    y, score = rows
+    plan = label_plan({"old": score[:, 0], "new": score[:, 1]}, 900, alerts=100, random_state=0)
+    for column in score.T:
+        above = np.flatnonzero(column > np.sort(column)[-100])
+        assert np.isin(above, plan.rows).all()
+    found = compare(Samples(y[plan.rows], {"old": score[:, 0], "new": score[:, 1]}, plan=plan), RecallAt(100))
+    assert found.method == "planned" and list(found.estimates) == ["old", "new"]
+    own = infer(Samples(y[plan.rows], {"old": score[:, 0], "new": score[:, 1]}, plan=plan), RecallAt(100))
+    assert 0 < found.standard_error < np.hypot(*own.standard_error)
+
+
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.2)), AveragePrecision()], ids=str)
+def test_if_all_are_labelled_the_interval_is_the_usual(rows, measure) -> None:
+    y, score = rows
+    plan = label_plan(score[:, 0], N, random_state=0)
+    found, usual = (
+        infer(Samples(y[plan.rows], score[:, 0], plan=plan), measure),
+        infer(y, score[:, 0], measure, method="delong"),
+    )
+    assert found.estimate == pytest.approx(usual.estimate, abs=1e-12)
+    assert found.variance == pytest.approx(usual.variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.2)), AveragePrecision()], ids=str)
+def test_gains_are_derivatives(rows, measure) -> None:
+    """By the mass of a positive that replaces negatives of its stratum."""
+    y, score = rows
+    plan = label_plan(score[:, 0], 300, alerts=50, random_state=0)
+    data = Samples(y[plan.rows], score[:, 0], plan=plan).two
+    gains, value = data.plan.gains(data, measure)[0], float(measure.estimates(data)[0])
+    for k in (60, 150, 299):
+        moved, e = data.weight.copy(), 1e-4
+        inside = np.flatnonzero(data.plan.stratum == data.plan.places[k])
+        moved[k] += e
+        moved[len(plan) + inside] -= e / len(inside)
+        other = data._replace(weight=moved, kept=None)
+        assert (float(measure.estimates(other)[0]) - value) / e == pytest.approx(gains[k], rel=2e-3, abs=1e-9)
+
+
+def test_variance_is_that_of_the_draws(rows) -> None:
+    """The sum over strata, in a loop, and the variance of many plans of the same rows."""
+    y, score = rows
+    plan = label_plan(score[:, 0], 400, alerts=50, random_state=0)
+    data = Samples(y[plan.rows], score[:, 0], plan=plan).two
+    design, gains = data.plan, data.plan.gains(data, AUC())
+    total = 0.0
+    for stratum in np.unique(design.places):
+        moved = (gains[0] * design.labels)[design.places == stratum]
+        n, whole = design.size[stratum], design.whole[stratum]
+        if n < whole:
+            total += whole**2 * (1 - n / whole) * moved.var(ddof=1) / n
+    share = design.size / design.whole
+    chance = design.expected() * (1 - share[design.places])
+    pseudo = (chance / chance.sum() * (gains[0] * design.weight) ** 2 * (1 - share[design.places])).sum()
+    assert design.covariance(gains)[0, 0] == pytest.approx(total + pseudo, rel=1e-9)
+    drawn, errors = [], []
+    for seed in range(150):
+        plan = label_plan(score[:, 0], 400, alerts=50, random_state=seed)
+        data = Samples(y[plan.rows], score[:, 0], plan=plan).two
+        drawn.append(float(AUC().estimates(data)[0]))
+        errors.append(data.plan.covariance(data.plan.gains(data, AUC()))[0, 0])
+    assert np.mean(drawn) == pytest.approx(AUC()(y, score[:, 0]), abs=3 * np.std(drawn) / 150**0.5)
+    assert np.mean(errors) == pytest.approx(np.var(drawn), rel=0.35)
+
+
+def test_labels_may_stop_early(rows) -> None:
+    y, score = rows
+    plan = label_plan(score[:, 0], 500, alerts=100, random_state=0)
+    whole = infer(Samples(y[plan.rows], score[:, 0], plan=plan), AUC())
+    part = infer(Samples(y[plan.rows[:250]], score[:, 0], plan=plan), AUC())
+    assert part.n_samples == 250 and part.standard_error > whole.standard_error
+    with pytest.raises(ValueError, match="at least the first 180 of them, got 120"):
+        Samples(y[plan.rows[:120]], score[:, 0], plan=plan)
+
+
+def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
+    y, score = rows
+    plan = label_plan(score[:, 0], 300, alerts=50, random_state=0)
+    samples = Samples(y[plan.rows], score[:, 0], plan=plan)
+    with pytest.warns(UserWarning, match="needs the labels of all samples above its cut"):
+        assert "plan with alerts" in infer(samples, PrecisionAt(200)).no_interval
+    assert infer(samples, PrecisionAt(50)).no_interval is None
+    rare = np.zeros(N, bool)
+    rare[plan.rows[[3, 200, 250]]] = True
+    with pytest.warns(UserWarning, match="fewer than five: some"):
+        assert infer(Samples(rare[plan.rows], score[:, 0], plan=plan), AUC()).no_interval
+    with pytest.raises(ValueError, match="labels by a plan take method='planned', got method='delong'"):
+        infer(samples, AUC(), method="delong")
+    labels = y[plan.rows].astype(float)
+    labels[7] = np.nan
+    with pytest.raises(ValueError, match="y_true"):
+        Samples(labels, score[:, 0], plan=plan)
+    with pytest.raises(ValueError, match="the scores that the plan was made of"):
+        Samples(y[plan.rows], score[:, 1], plan=plan)
+    with pytest.raises(ValueError, match="plan has weights and strata of its own"):
+        Samples(y[plan.rows], score[:, 0], plan=plan, sample_weight=np.ones(300))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"budget": 0}, "budget must be"),
+        ({"budget": N + 1}, "budget must be"),
+        ({"budget": True}, "budget must be a number of rows"),
+        ({"budget": 105, "alerts": 100}, "must exceed the 100 alerts by 10"),
+        ({"budget": 300, "alerts": 2.5}, "alerts must be"),
+        ({"budget": 300, "random_state": "a"}, "random_state"),
+    ],
+)
+def test_bad_plans_are_refused(rows, options, text) -> None:
+    with pytest.raises(ValueError, match=text):
+        label_plan(rows[1][:, 0], **options)
+
+
+def test_plans_say_ahead_what_they_buy(rows) -> None:
+    plan = label_plan(rows[1][:, 0], 500, alerts=100, random_state=0)
+    expected = plan.expect(RecallAt(100), prevalence=0.1)
+    assert 0 < expected.width < 1 and expected.n_found > 5
+    more = label_plan(rows[1][:, 0], 2_000, alerts=100, random_state=0).expect(RecallAt(100), prevalence=0.1)
+    assert more.width < expected.width and more.n_found > expected.n_found
+    with pytest.raises(ValueError, match=r"fewer than five: a budget of .* would find them"):
+        plan.expect(RecallAt(100), prevalence=0.001)
+
+
+def test_plans_are_saved(rows, tmp_path: Path) -> None:
+    plan = label_plan(rows[1], 500, random_state=0)
+    plan.save(tmp_path / "plan.npz")
+    for other in (LabelPlan.load(tmp_path / "plan.npz"), pickle.loads(pickle.dumps(plan))):
+        assert np.array_equal(other.rows, plan.rows) and np.array_equal(other.stratum, plan.stratum)
+        assert repr(other) == repr(plan)
+    (tmp_path / "other").write_bytes(b"none")
+    with pytest.raises(ValueError, match="is no plan"):
+        LabelPlan.load(tmp_path / "other")
+    with pytest.raises(AttributeError):
+        plan.rows = plan.rows[:3]
