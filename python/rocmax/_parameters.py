@@ -51,12 +51,12 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
 
 
 def as_float(value: Any) -> float:
-    """Return a number as float64: an infinity if it is too large, NaN if it is not a real number."""
+    """Return a number as float64: an infinity if it is too large, NaN if it is no number, as True and False are not."""
     if type(value) is float:  # asking an abstract class takes ten times as long
         return value
     try:
         # numpy takes a duration for a number.
-        return float(value) if isinstance(value, Real) and not isinstance(value, np.timedelta64) else math.nan
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool | np.timedelta64) else math.nan
     except OverflowError:  # from an int or a Fraction
         return math.inf if cast(Any, value) > 0 else -math.inf
 
@@ -84,7 +84,7 @@ def check_finite(name: str, value: Any) -> float:
 
 
 def _finite(name: str, value: Any, domain: str, holds: Callable[[float], bool]) -> float:
-    number = math.nan if isinstance(value, bool) else as_float(value)
+    number = as_float(value)
     if not (math.isfinite(number) and holds(number)):
         raise ValueError(f"{name} must be a finite number{domain}, got {shown(value)}")
     return number

@@ -271,7 +271,7 @@ def _add_scores(parser: _Parser) -> None:
     parser.add(
         "--weights-are",
         "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
-        "probability, whose scale does not matter",
+        "probability, whose scale matters only if a whole number of rows is selected, as in precision@10",
         choices=("frequency", "sampling"),
     )
     _add_form(parser)

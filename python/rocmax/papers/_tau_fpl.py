@@ -78,7 +78,7 @@ class TauFPL(PaperRanker):
 
     def _checked(self) -> tuple[Any, ...]:
         tau = as_float(self.tau)
-        if isinstance(self.tau, bool) or not 1e-100 < tau <= 1.0:
+        if not 1e-100 < tau <= 1.0:
             raise ValueError(f"tau must be a number above 0 and at most 1, got {shown(self.tau)}")
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         return tau, C, tol, check_count("max_iter", self.max_iter)

@@ -54,7 +54,7 @@ def blended_pair_loss(
 ) -> tuple[float, PairLoss]:
     """Check and return the share of a pair loss, and the loss on a range of rates widened downwards."""
     share = as_float(blend)
-    if isinstance(blend, bool) or not 0.0 <= share <= 1.0:
+    if not 0.0 <= share <= 1.0:
         raise ValueError(f"blend must be a number in [0, 1], got {shown(blend)}")
     loss = check_choice("loss", loss, PAIR_LOSSES)
     if widen is not None:

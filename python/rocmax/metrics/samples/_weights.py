@@ -63,6 +63,6 @@ def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
         warn(
             f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
             " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights"
-            " (inverse probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if"
-            " they are counts"
+            " (inverse probabilities, amounts, importance; their scale matters only to a whole number k of alerts), or"
+            " weight_kind='frequency' if they are counts"
         )
