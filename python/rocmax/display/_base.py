@@ -45,7 +45,7 @@ def log_axis(ax: Axes, name: str) -> None:
     """Make the axis "x" or "y" logarithmic, with labels such as 0.001: powers would need a formula."""
     getattr(ax, f"set_{name}scale")("log")
     axis = getattr(ax, f"{name}axis")
-    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(lambda value, _: np.format_float_positional(value, trim="-"))
     axis.set_minor_formatter("")
 
 

@@ -28,6 +28,11 @@ class DecisionCurve:
     net_benefit: F64
     band: tuple[F64, F64] | None = None
 
+    def up_to(self, n: int) -> DecisionCurve:
+        """Return the curve at the first n thresholds."""
+        band = None if self.band is None else (self.band[0][:n], self.band[1][:n])
+        return DecisionCurve(self.name, self.thresholds[:n], self.net_benefit[:n], band)
+
     def __repr__(self) -> str:
         return f"DecisionCurve({self.name!r}, {len(self.thresholds)} thresholds)"
 
@@ -67,8 +72,9 @@ class DecisionCurveDisplay(ProbabilityDisplay):
         samples : Samples
             Labels, and probabilities of the positive class of one model or of several.
         thresholds : array-like of shape (n_thresholds,), optional
-            Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
-            would act. Scores are compared with them as by :func:`rocmax.metrics.operating_point`.
+            Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ... up to a little above the last one
+            at which a model gains. Choose those at which people would act. Scores are compared with them as by
+            :func:`rocmax.metrics.operating_point`.
             ``np.arange(0.01, 1, 0.01)`` misses scores that equal its thresholds but for rounding;
             ``np.arange(1, 100) / 100`` does not.
         prevalence : float in (0, 1), optional
@@ -88,6 +94,10 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
             band = None if level is None else tuple(np.hstack([each[2].at(level) for each in found]))
             curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band))
+        if thresholds is None:
+            gains = np.flatnonzero(np.max([curve.net_benefit for curve in curves], axis=0) > 0)
+            n = int(1.2 * (gains[-1] if len(gains) else 0)) + 5
+            curves = [curve.up_to(n) for curve in curves]
         share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
 

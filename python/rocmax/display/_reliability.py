@@ -85,7 +85,9 @@ class ReliabilityDisplay(ProbabilityDisplay):
     def _surround(self, ax: Any) -> tuple[str, str]:
         diagonal = np.concatenate(([0.0], np.geomspace(1e-9, 1.0, 999)))  # straight only on a linear axis
         reference(ax, diagonal, diagonal, "_diagonal")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+        # Where positives are rare, all bins would lie in one corner.
+        most = min(1.0, 1.1 * max(float(np.max([curve.score.max(), curve.high.max()])) for curve in self.curves))
+        ax.set(xlim=(-0.01 * most, 1.01 * most), ylim=(-0.01 * most, 1.01 * most), aspect="equal")
         return "Mean predicted probability", "Share of positives"
 
 

@@ -95,7 +95,8 @@ class ScoreDisplay(Display):
         """Draw the histograms on axes, by default those of a new figure."""
         ax = axes_of(ax)
         other = bool(ax.patches)  # histograms of another display
-        positive = "positive" if self.pos_label is None else f"positive ({words.label_text(self.pos_label)})"
+        usual = self.pos_label is None or self.pos_label in (1, True)
+        positive = "positive" if usual else f"positive ({words.label_text(self.pos_label)})"
         for label, density, style in zip(("negative", positive), self.densities, looks(ax), strict=False):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             named = f"{self.name}, {label}" if other and self.name else label
