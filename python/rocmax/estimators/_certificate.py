@@ -19,9 +19,10 @@ from rocmax._parameters import check_choice, check_nonnegative, check_positive, 
 from rocmax._typing import F64, AnyArray
 from rocmax.designs import KERNELS, Design, Kernel, plain_coefficients
 from rocmax.estimators._base import Data
-from rocmax.estimators._cuts import PROVEN, Convex
+from rocmax.estimators._cuts import Convex
 from rocmax.estimators._digests import of_data, of_values
 from rocmax.estimators._kernel_base import kernel_design
+from rocmax.estimators._surrogates import PROVEN, SURROGATES
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers._result import relative_gap
@@ -39,7 +40,7 @@ _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, EOFE
 SQUARES = "pairs", "samples"
 _ARRAYS = "model", "tangent", "before", "share", "beyond", "inside", "columns", "digests"
 _DOMAINS: dict[str, Callable[[str, Any], object]] = {
-    "surrogate": partial(check_choice, choices=(*(name for name in PROVEN if name != "auc"), *SQUARES)),
+    "surrogate": partial(check_choice, choices=(*(name for name in PROVEN if SURROGATES[name].given), *SQUARES)),
     "kernel": partial(check_choice, choices=KERNELS),
     "kernel_dtype": partial(check_choice, choices=("float64", "float32")),
     **dict.fromkeys(("objective", "bound", "structure"), check_nonnegative),
@@ -151,7 +152,8 @@ class Certificate:
     @property
     def kind(self) -> str:
         """What the bound is about: "whole objective" or "last convex step"."""
-        return STEP if self.surrogate in ("hinge", "ramp") else "whole objective"
+        known = SURROGATES.get(self.surrogate)
+        return "whole objective" if known is None or known.convex else STEP
 
     @property
     def gap(self) -> float:

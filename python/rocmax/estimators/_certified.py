@@ -11,8 +11,8 @@ from rocmax.designs import Kernel, Landmarks, RowSpace, Space
 from rocmax.estimators._base import Data, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._certificate import CertificateMixin, Proof
-from rocmax.estimators._cuts import FULL, PROVEN
 from rocmax.estimators._kernel_base import KernelRanker, support_of
+from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
 from rocmax.estimators._training import Surrogate
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.solvers import Model, SolverResult
@@ -53,7 +53,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         if result.proof is None or surrogate not in PROVEN:
             return f"surrogate_ is {self.surrogate_!r}, and must be one of {(*PROVEN,)} over all pairs"
         fpr_range = FULL if surrogate == "auc" else rate_range(self.fpr_range, "fpr_range")
-        convex = surrogate == "auc" or (surrogate == "hinge" and fpr_range[0] == 0)
+        from_zero = SURROGATES[surrogate].from_zero if fpr_range[0] == 0 else None
         kernel = getattr(self, "_kernel", _LINEAR)
         if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
@@ -63,7 +63,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             kernel,
             objective=result.objective,
             bound=result.bound,
-            surrogate="tight" if convex else surrogate,
+            surrogate=from_zero or surrogate,
             fpr_range=fpr_range,
             C=self.C_,
             kernel_dtype=getattr(self, "kernel_dtype", "float64"),
@@ -135,7 +135,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
         low, high = self.fpr_range
         # These risks decrease along the difference of the class means: only a small C, which validation may prefer,
         # keeps the model near zero.
-        falls = (low, high) == FULL or self.surrogate_ in ("auc", "logistic")
+        falls = (low, high) == FULL or (self.surrogate_ in SURROGATES and SURROGATES[self.surrogate_].steady)
         if not zero or (validated and falls):
             few = self.dual_gap_ > self.tol and self.n_iter_ >= self.max_iter
             warn_if_constant(

@@ -1,6 +1,5 @@
 """Averages of the cuts of a fit, as arrangements of pairs: what its bound follows from."""
 
-from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -8,18 +7,9 @@ import numpy as np
 from rocmax import _core
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Rows
-from rocmax.risks import Hinge, Naive, Oracle, Ramp, Risk, Tight
+from rocmax.estimators._surrogates import FULL, PROVEN
+from rocmax.risks import Oracle
 from rocmax.solvers._proof import Arrangement, Pairs
-
-FULL = (0.0, 1.0)
-# The surrogates whose cuts count pairs; "auc" is full-range training on any range.
-PROVEN: dict[str, Callable[[tuple[float, float]], Risk]] = {
-    "tight": Tight,
-    "naive": Naive,
-    "hinge": Hinge,
-    "ramp": Ramp,
-    "auc": lambda _: Tight(FULL),
-}
 
 
 class Convex(NamedTuple):

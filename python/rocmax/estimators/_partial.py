@@ -4,8 +4,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from rocmax._checks.samples import rate_range
-from rocmax.estimators._cuts import FULL
 from rocmax.estimators._machine import Machine
+from rocmax.estimators._surrogates import FULL
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, check_surrogate
 

@@ -22,21 +22,16 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._cuts import FULL
 from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._scales import require_scale
+from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import Training, check_surrogate
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
-# The candidates of "auto" on a partial range, and the number of standard errors by which each must be better than the
-# one chosen before it. The first two learn from all samples and vary little between samples. Measured on test thirds
-# of 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
-_LEADS = {"logistic": 0.0, "auc": 0.5, "tight": 1.0, "ramp": 1.0}
-_STEADY = ("logistic", "auc")
 # Values of C within this number of standard errors of the best are compared by means smoothed over C; others are not
 # chosen for their neighbours (which cost 0.013 on the test part of dud). The errors are pooled over C: those of three
 # folds vary too much.
@@ -44,9 +39,6 @@ _OPEN = 0.25
 # With landmarks, whose features have length at most 1: values of C, and multiples of 1 / (n_features * variance of X).
 _LANDMARK_CS = (1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 _WIDTHS = (0.3, 1.0, 3.0)
-# The ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of letter, covtype, phoneme and
-# mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
-_LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
 # With fewer negatives in the range, "auto" skips the surrogates that learn from them.
 _FEWEST_NEGATIVES = 10
 
@@ -266,8 +258,12 @@ class PartialAUCSVCCV(CertifiedRanker):
         if self.surrogate != "auto" or fpr_range == FULL:
             return (surrogate,)
         in_range = np.count_nonzero(~data.positive & data.counted) * (fpr_range[1] - fpr_range[0])
-        candidates = tuple(_LEADS) if self.n_landmarks is None else _LANDMARK_CANDIDATES
-        return candidates if in_range >= _FEWEST_NEGATIVES else _STEADY
+        candidates = {name: known for name, known in SURROGATES.items() if known.lead is not None}
+        if in_range < _FEWEST_NEGATIVES:
+            return tuple(name for name, known in candidates.items() if known.steady)
+        # With landmarks the ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of
+        # letter, covtype, phoneme and mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
+        return tuple(name for name, known in candidates.items() if known.convex or self.n_landmarks is None)
 
     def _some_Cs(self) -> list[float]:
         """Return the values of C to choose from."""
@@ -362,7 +358,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     means = scores.mean(axis=0)
     columns = first_best(means)
     for k, name in enumerate(surrogates):
-        if name not in _STEADY:
+        if not SURROGATES[name].steady:
             continue
         behind = scores[:, k, columns[k], None] - scores[:, k]
         error = np.sqrt(np.mean(error_over_folds(behind, correction) ** 2))
@@ -370,7 +366,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         means[k] = smoothed(means[k])
         columns[k] = first_best(np.where(settled, -np.inf, means[k]))
     best = np.take_along_axis(means, columns[:, None], axis=1)[:, 0]
-    least = [_LEADS.get(name, 0.0) for name in surrogates]
+    least = [SURROGATES[name].lead or 0.0 for name in surrogates]
     order = sorted(range(len(surrogates)), key=lambda k: (least[k], -best[k].round(12)))
     chosen = order[0]
     for place, rival in enumerate(order[1:], start=1):

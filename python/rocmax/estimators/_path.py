@@ -12,8 +12,8 @@ from rocmax._parameters import check_count, check_positive, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import as_design, compact
-from rocmax.estimators._cuts import FULL
 from rocmax.estimators._partial import PartialAUCSVC
+from rocmax.estimators._surrogates import FULL
 from rocmax.estimators._training import Training, check_surrogate
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import Result

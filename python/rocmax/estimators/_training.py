@@ -1,6 +1,6 @@
 """Fits on one data set and range: any surrogate and C, with shared cuts and starts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +13,9 @@ from rocmax._parameters import check_choice
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
-from rocmax.estimators._cuts import FULL, PROVEN, Convex
-from rocmax.risks import Listed, Logistic, Oracle, Own, Risk, RiskFunction, Trimmed
+from rocmax.estimators._cuts import Convex
+from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
+from rocmax.risks import Listed, Oracle, Own, Risk, RiskFunction, Trimmed
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -33,7 +34,6 @@ from rocmax.solvers import (
     suits_newton,
 )
 
-_RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {**PROVEN, "logistic": Logistic}
 # The tolerance of a full-range model that only starts the descent on a risk that is not convex.
 _START_TOL = 1e-2
 _MULTIPLES = tuple(2.0**k for k in range(-3, 5))
@@ -60,13 +60,13 @@ _SINGLE_REACH = 2.0 / float(np.finfo(np.float32).eps)
 # less than half of the time. Not with a kernel: 15 to 50 % more steps ("tight" on 2,000 samples, C = 300 to 10,000).
 _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
-# A name of _RISKS, listed pairs, or a user's own function.
+# A name of SURROGATES, listed pairs, or a user's own function.
 Surrogate = str | Listed | RiskFunction
 
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
     """Return the name of the surrogate, "auto" resolved."""
-    name = check_choice("surrogate", surrogate, ("auto", "tight", "naive", "hinge", "ramp"))
+    name = check_choice("surrogate", surrogate, ("auto", *(name for name, known in SURROGATES.items() if known.given)))
     if name != "auto":
         return name
     return "tight" if fpr_range == FULL else "ramp"
@@ -392,7 +392,7 @@ class Training:
         if surrogate not in self._known:
             risk: Risk
             if isinstance(surrogate, str):
-                risk = _RISKS[surrogate](self._fpr_range)
+                risk = SURROGATES[surrogate].risk(self._fpr_range)
             else:
                 risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
             oracle = risk.bind(self.problem, self._n_threads)
