@@ -39,7 +39,7 @@ _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 
 
-class Samples(NamedTuple):
+class LabelledRows(NamedTuple):
     """The training samples, those `kept` for their positive weight; all of them if X is stored. And all as given."""
 
     X: Any
@@ -69,7 +69,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
             return self._kernel.scores(X, self._samples, self.dual_coef_[:, self._support].T)
         return linear_scores(X, self.coef_)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> LabelledRows:
         """Check the data; set classes_ and the kernel. With `stored`, a memmap or dask array stays where it is."""
         if is_dask(X) and not (stored and self.kernel == "linear"):
             what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
@@ -94,7 +94,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
                     f"{n_samples - n_pos} negative); both classes are needed"
                 )
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
-        return Samples(X, labels, weight, np.ones_like(kept) if stored else kept, given)
+        return LabelledRows(X, labels, weight, np.ones_like(kept) if stored else kept, given)
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         return check_training_data(self, X, y, multi_output=True)
@@ -135,7 +135,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
 
     def _solve(
         self,
-        data: Samples,
+        data: LabelledRows,
         alphas: F64,
         solver: str = "auto",
         tol: float = 1e-8,
@@ -196,7 +196,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
     def _set(self, name: str, values: Sequence[Any]) -> None:
         setattr(self, name, np.array(values) if self._multilabel else values[0])
 
-    def _proved(self, data: Samples, scores: F64, alphas: F64, features: Features | None) -> Proof | str:
+    def _proved(self, data: LabelledRows, scores: F64, alphas: F64, features: Features | None) -> Proof | str:
         """Return the proof: the tangent of the loss at the scores of the model."""
         if len(alphas) > 1 or alphas[0] == 0 or self._kernel.function is not None:
             return "least squares need one label, alpha above 0 and a kernel by name or kernel='precomputed'"
@@ -235,7 +235,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
             return "its numbers overflow; scale the features, alpha or the weights"
         return proof
 
-    def _conjugate_gradients(self, data: Samples, alphas: F64, tol: float, max_iter: int) -> F64:
+    def _conjugate_gradients(self, data: LabelledRows, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, *_ = data
         if alphas.min() <= 0:
             raise ValueError("solver='cg' needs alpha > 0: it cannot tell whether alpha=0 is well posed")

@@ -18,7 +18,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._folds import check_folds, groups_of
-from rocmax.estimators._least_squares import LeastSquares, Samples
+from rocmax.estimators._least_squares import LabelledRows, LeastSquares
 from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
@@ -197,7 +197,7 @@ class AUCRLSCV(LeastSquares):
         best = _best(alphas, auc)
         return alphas, auc, best, np.nan, scores[best]
 
-    def _together(self, data: Samples, groups: AnyArray | None) -> AnyArray | None:
+    def _together(self, data: LabelledRows, groups: AnyArray | None) -> AnyArray | None:
         """Return the number of the cluster of each sample kept, or None: groups, or equal rows, of which it warns."""
         pairs = is_one_of(self.cv, (_LEAVE_PAIR_OUT,))
         if groups is not None:
