@@ -148,7 +148,7 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
     [
         ({"budget": 0}, "budget must be"),
         ({"budget": N + 1}, "budget must be"),
-        ({"budget": True}, "budget must be a number of rows"),
+        ({"budget": True}, "budget must be a number that is whole"),
         ({"budget": 105, "alerts": 100}, "must exceed the 100 alerts by 10"),
         ({"budget": 300, "alerts": 2.5}, "alerts must be"),
         ({"budget": 300, "random_state": "a"}, "random_state"),

@@ -34,7 +34,7 @@ _LABELS = 1000  # distinct values of labels, at most
 
 def suits(arguments: Namespace) -> bool:
     """Whether the file is that large, and counts of the scores are all that is needed."""
-    others = ("groups", "per", "at", "report", "plot", "by")  # need every row
+    others = ("groups", "per", "at", "report", "plot", "by", "plan")  # need every row
     if any(getattr(arguments, name, None) for name in others) or arguments.weights_are == "sampling":
         return False
     if getattr(arguments, "method", None) not in (None, "delong"):

@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   rocmax score model.skops test.csv --out scores.csv --keep patient --predicted
   rocmax evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05 --plot roc.png
   rocmax compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05
+  rocmax plan scores.csv --score new old --budget 2000 --alerts 500 --out to_label.csv
 """
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
 
@@ -78,6 +79,7 @@ def make_parser() -> argparse.ArgumentParser:
         (_explain, "Show the weights or feature importances of a trained model."),
         (_evaluate, "Measure the AUC, the partial AUC and rates of columns of scores."),
         (_compare, "Test whether two or more columns of scores differ."),
+        (_plan, "Choose the rows to label, if labels are scarce and scores are not."),
     ):
         name = add_arguments.__name__[1:]
         example = next(line for line in _EXAMPLES.splitlines() if line.startswith(f"  rocmax {name}"))
@@ -230,6 +232,19 @@ def _compare(parser: _Parser) -> None:
     parser.add("--seed", "random seed of the resamples (default 0)", type=values.seed, default=0)
 
 
+def _plan(parser: _Parser) -> None:
+    parser.add("data", f"scores of all rows, {_TABLE}; - for csv on stdin", metavar="DATA")
+    parser.add_list("--score", "columns of scores; high scores mean the positive class", required=True)
+    parser.add("--budget", "how many rows can be labelled", type=values.count, required=True, metavar="N")
+    parser.add("--alerts", "label the N highest scores of each column for certain", type=values.count, metavar="N")
+    parser.add(
+        "--out", "csv of the rows to label; the plan is written beside it, as .plan", required=True, metavar="FILE"
+    )
+    parser.add_list("--keep", "columns to copy to the output", default=[])
+    parser.add("--seed", "random seed of the draws (default 0)", type=values.seed, default=0)
+    _add_form(parser)
+
+
 def _add_range(parser: _Parser, default: tuple[float, float] | None) -> None:
     text = "range of false positive rates of the partial AUC"
     text += f" (default {default[0]:g} {default[1]:g})" if default else ""
@@ -267,6 +282,8 @@ def _add_scores(parser: _Parser) -> None:
         "column of clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them. "
         "Two columns name both subjects of a pair, as in face verification",
     )
+    planned = "the file of rocmax plan by which the rows were labelled; intervals use the scores of all rows"
+    parser.add("--plan", planned, metavar="FILE")
     _add_missing(parser)
     parser.add(
         "--weights-are",

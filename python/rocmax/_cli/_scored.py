@@ -18,12 +18,13 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
+from rocmax._cli import plan
 from rocmax._cli._output import Failure, Misuse, log
 from rocmax._cli._trained import suspects
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
-from rocmax.metrics import Bootstrap, Measure, Samples, Venkatraman, compare, infer
+from rocmax.metrics import Bootstrap, LabelPlan, Measure, Samples, Venkatraman, compare, infer
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._weights import not_counts
@@ -118,6 +119,8 @@ class Whole(Scored):
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     per: pl.Series | None  # the column that alerts are counted per
+    planned: LabelPlan | None = None
+    places: Any = None  # where the rows of the plan stand
     _each: dict[str, Samples] = field(default_factory=dict)
 
     def _clusters(self) -> str:
@@ -151,6 +154,9 @@ class Whole(Scored):
                 self.notes.add(Note("labels", text, name))
 
     def _read(self, scores: Any, higher: Any) -> Samples:
+        if self.planned is not None:
+            held = next((name for name, column in self.columns.items() if column is scores), [*self.columns])
+            return self.planned.of(held).measured(self.positive[self.places])
         kind = self.weight_kind
         held = self.positive, scores, self.weight, self.groups
         given = Arguments(*held, higher_is_better=higher, weight_kind=kind, titled=True)
@@ -175,7 +181,7 @@ class Whole(Scored):
     def draw(self) -> None:
         """Write the ROC plot."""
         path, level = self.arguments.plot, self.arguments.confidence
-        known = {"groups": self.groups, "weights": self.weight}
+        known = {"groups": self.groups, "weights": self.weight, "plans": self.planned}
         if named := [name for name, values in known.items() if values is not None]:
             log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
             level = None
@@ -200,6 +206,9 @@ def check(arguments: Namespace) -> None:
             raise Misuse(f"--{option} and two columns of --groups cannot be combined: give one column of clusters")
     if arguments.weight is not None and groups:
         raise Misuse("--weight and --groups cannot be combined")
+    others = ("weight", "groups", "by", "per", "at", "report", "plot", "lower")
+    if arguments.plan is not None and (beside := [name for name in others if getattr(arguments, name, None)]):
+        raise Misuse(f"--plan and --{beside[0]} cannot be combined")
     if unknown := sorted(lower(arguments) - set(arguments.score)):
         raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
     if arguments.weights_are is not None and arguments.weight is None:
@@ -211,10 +220,11 @@ def read(arguments: Namespace) -> Whole:
     label, weight, groups = arguments.label, arguments.weight, arguments.groups or []
     per = arguments.per
     by = dict.fromkeys(arguments.by or ())
-    given = [name for name in (weight, per) if name is not None]
+    planned = None if arguments.plan is None else plan.read(arguments.plan)
+    given = [name for name in (weight, per, None if planned is None else plan.ROW) if name is not None]
     needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
     named = [*groups, *by, *([] if per is None else [per])]
-    numeric = [] if weight is None else [weight]
+    numeric = [*([] if weight is None else [weight]), *([] if planned is None else [plan.ROW])]
     wanted = source.wanted(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
     frame = classes.clean(source.read(arguments.data, wanted).frame, label, arguments, form)
@@ -235,6 +245,8 @@ def read(arguments: Namespace) -> Whole:
         weight=None if weight is None else table.weights(frame, weight),
         groups=table.cluster_numbers(frame, groups) if groups else None,
         per=None if per is None else table.names(frame, per, "value").alias(per),
+        planned=planned,
+        places=None if planned is None else plan.in_order(planned, table.weights(frame, plan.ROW)),
     )
     if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
         raise Failure(f"column {weight!r} {ONE_CLASS}")

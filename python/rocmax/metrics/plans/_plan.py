@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from rocmax._checks.samples import F64, named_columns, number, require_finite, s
 from rocmax._parameters import shown
 from rocmax.metrics.plans._design import Design
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import Value
 from rocmax.metrics.variances._resample import seed_of
 
@@ -85,6 +86,22 @@ class LabelPlan(Value):
             wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {least:,} of them"
             raise ValueError(f"y_true must have {wanted}, got {len(y_true):,}")
         return design._replace(labels=np.asarray(y_true == y_true.max(), dtype=np.float64)).sample(score, like)
+
+    def of(self, names: str | Sequence[str]) -> LabelPlan:
+        """Return the plan for one of its models, or for some of them in this order."""
+        wanted = [names] if isinstance(names, str) else [*names]
+        if self._names is None or not set(wanted) <= set(self._names):
+            raise ValueError(f"the plan was made for {shown(self._names)}, not for {shown(wanted)}")
+        score = self._score[:, [self._names.index(name) for name in wanted]]
+        one = isinstance(names, str)
+        return LabelPlan._of(
+            self.rows, self._strata, self._rank, score[:, 0] if one else score, None if one else tuple(wanted)
+        )
+
+    def measured(self, y_true: Any) -> Any:
+        """Return the samples of these labels and of the scores that the plan was made of."""
+        score = self._score if self._names is None else dict(zip(self._names, self._score.T, strict=True))
+        return Samples(y_true, score, plan=self)
 
     def expect(self, measure: Any = "auc", *, prevalence: float, slope: float = 1.0) -> Expectation:
         """Return what the labels will buy, before they are paid.
@@ -261,7 +278,6 @@ def label_plan(
 
 
 def _count(value: Any, name: str, most: int) -> int:
-    found = number(value, name, f"that is whole, from 1 to the {most:,} rows", lambda x: 1 <= x <= most and x % 1 == 0)
-    if isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be a number of rows, got {shown(value)}")
-    return int(found)
+    return int(
+        number(value, name, f"that is whole, from 1 to the {most:,} rows", lambda x: 1 <= x <= most and x % 1 == 0)
+    )

@@ -23,6 +23,8 @@ benjamini: Benjamini and Hochberg 1995
 campbell: Campbell 1994
     G. Campbell, Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,
     Statistics in Medicine 13, 1994. doi:10.1002/sim.4780130513
+cochran: Cochran 1977
+    W. G. Cochran, Sampling Techniques, Wiley, 1977
 delong: DeLong et al. 1988
     E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, Comparing the areas under two or more correlated receiver
     operating characteristic curves, Biometrics 44, 1988. doi:10.2307/2531595
@@ -156,6 +158,7 @@ METHODS = {
     "influence-curve": Source("influence curve of {}", ("ledell",)),
     "venkatraman": Source("{}", ("venkatraman-begg",)),
     "venkatraman-unpaired": Source("{}", ("venkatraman",)),
+    "planned": Source("labels in strata, {}", ("cochran",)),
     "jackknife": Source("jackknife"),
     "unbiased": Source("{}", ("gallas",)),
     "fixed-width": Source("fixed-width band, {}", ("campbell",)),

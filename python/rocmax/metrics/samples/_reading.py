@@ -12,6 +12,7 @@ from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import given_before, require_known, require_none
 
+_OF_PLANS = "infer", "compare", "__call__"  # functions that know the design of a plan
 _PAIRED = "groups take paired models: one y_true for all of them"
 
 
@@ -64,6 +65,8 @@ def read(
         require_known(function, reading, takes.__annotations__)
     given = {**reading, **{name: value for name, value in more.items() if value is not None}}
     if given_before(Samples, function, y_true, y_score, given):
+        if cast(Samples, y_true).planned and function.__name__ not in _OF_PLANS:
+            raise ValueError(f"{function.__qualname__}() takes no labels of a plan: measures, infer and compare do")
         return cast(Samples, y_true)
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
 

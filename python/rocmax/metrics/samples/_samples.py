@@ -280,6 +280,11 @@ class Samples(Value):
         return self._given.y_score is not None
 
     @property
+    def planned(self) -> bool:
+        """Whether a plan chose the labels."""
+        return self._two is not None and self._two.plan is not None
+
+    @property
     def n_pos(self) -> float:
         """Number of positives, with weights their total weight."""
         return self._sizes[0]
@@ -327,6 +332,8 @@ class Samples(Value):
         Samples
             What reading these rows alone gives, in O(n). Rows that are not positions raise an IndexError.
         """
+        if self.planned:
+            raise ValueError("samples of a plan are taken as a whole: plan the labels of a part of the rows")
         try:
             index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
         except IndexError:
