@@ -274,3 +274,11 @@ def test_heights_by_secants_are_those_of_a_search(sizes, span):
 
     wanted = few.last_held(edges[::-1], edges, gap)
     np.testing.assert_allclose(value(few._heights(less, b, share, edges, z), b), value(wanted, b), atol=1e-10)
+
+
+@pytest.mark.parametrize("share", [0.98, 0.999, 1 - 1e-6, 1 - 1e-9, 1.0])
+def test_probabilities_fall_with_the_height_up_to_an_estimate_of_1(share):
+    """Variances of rates near 1 were differences that cancel, and rose and fell by 3 % from a height to the next."""
+    a = np.linspace(2, 12, 1001)
+    for sizes, span in (((50, 50), (0.0, 0.09)), ((5, 20), (0.3, 0.5))):
+        assert np.diff(few.at_most(sizes, span)(a, np.ones_like(a), np.full_like(a, share))).max() < 1e-12

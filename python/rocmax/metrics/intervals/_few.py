@@ -93,18 +93,20 @@ def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[
     """Return the mid-p probability of an estimate below a share, on curves of heights a and slopes b."""
     u, weight, shares = order_statistics(sizes[1], *span)
     probits = special.ndtri(np.clip(u, _LEAST, _LAST))
-    pairs = shares * (2 * np.cumsum(shares[::-1])[::-1] - shares)
 
     def probability(a: F64, b: F64, share: F64) -> F64:
-        rates = special.ndtr(a[..., None, None] + b[..., None, None] * probits)
-        mean = np.clip(rates @ shares, _LEAST, _LAST)
+        x = a[..., None, None] + b[..., None, None] * probits
+        rates, rest = special.ndtr(x), special.ndtr(-x) * shares  # 1 - rates cancels near 1
+        mean, left = np.clip(rates @ shares, _LEAST, _LAST), np.maximum(rest.sum(axis=-1), _LEAST)
         trials = np.full_like(mean, sizes[0])
         if len(shares) > 1:
-            trials *= np.clip(mean * (1 - mean) / np.maximum(rates @ pairs - mean**2, _LEAST), 1.0, _MOST)
+            later = np.cumsum(rest[..., ::-1], axis=-1)[..., ::-1]
+            variance = (rates * (2 * later - rest)) @ shares  # of R(min(U, V)) - R(U) R(V), which is R(U) (1 - R(V))
+            trials *= np.clip(mean * left / np.maximum(variance, _LEAST), 1.0, _MOST)
         hits = trials * share[..., None]
         some, missed = share[..., None] > _ROUNDING, share[..., None] < 1 - _ROUNDING
-        up_to = np.where(missed, special.betainc(np.where(missed, trials - hits, 1.0), hits + 1, 1 - mean), 1.0)
-        below = np.where(some, special.betainc(trials - hits + 1, np.where(some, hits, 1.0), 1 - mean), 0.0)
+        up_to = np.where(missed, special.betainc(np.where(missed, trials - hits, 1.0), hits + 1, left), 1.0)
+        below = np.where(some, special.betainc(trials - hits + 1, np.where(some, hits, 1.0), left), 0.0)
         return np.asarray((up_to + below) @ weight / 2)
 
     return probability
