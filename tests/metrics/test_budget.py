@@ -280,3 +280,18 @@ def test_counts_folds_and_reader_studies(measure):
         part = slice(240 * k, 240 * (k + 1))
         assert np.ravel(study.estimates)[k] == pytest.approx(measure(y, readings[part]))
     assert 0.0 < study.pvalue < 1.0
+
+
+@pytest.mark.parametrize("measure", [PrecisionAt(10), RecallAt(10), EnrichmentFactor(0.05)], ids=repr)
+def test_the_interval_of_a_cut_inside_a_large_tie_is_that_of_its_mean(measure):
+    """It was that of a count of a few of the tied samples, up to seven times as wide as the estimate varies."""
+    rng = np.random.default_rng(0)
+    y = np.arange(500) < 25
+    s = rng.normal(size=500) + y
+    levels = np.searchsorted(np.quantile(s, [1 / 3, 2 / 3]), s).astype(float)
+    found, wald = (infer(y, levels, measure, method=method) for method in (None, "logit-delong"))
+    (low, high), (lower, upper) = found.confidence_interval, wald.confidence_interval
+    assert 0.8 < (high - low) / (upper - lower) < 1.2 and low < found.estimate < high
+    untied, broken = infer(y, s, measure), infer(y, levels + s / 100, measure)
+    assert untied.confidence_interval == pytest.approx(broken.confidence_interval)
+    assert np.subtract(*untied.confidence_interval[::-1]) > 1.5 * (high - low)

@@ -20,9 +20,9 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._words import label_text
-from rocmax.metrics.intervals._interval import Law, Limits, of_share
+from rocmax.metrics.intervals._interval import Law, Limits, of_share, stacked
 from rocmax.metrics.intervals._units import Units, greatest
-from rocmax.metrics.measures._ranking import Ranking, influence_of, quotient
+from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample, has_variance
@@ -137,8 +137,28 @@ class CutMeasure(RankedMeasure):
 
         if self.pooled and sample.weight is not None and sample.weight_kind == "sampling":
             return self._of_totals(sample)
-        found = [self.inverse(one, slope_of(one, min(sizes)), sizes) for one in sample.models()]
-        return of_inverses(found, self.bounds)
+        found = [
+            self._of_tie(one, sizes) or of_inverses([self.inverse(one, slope_of(one, min(sizes)), sizes)], self.bounds)
+            for one in sample.models()
+        ]
+        estimate, variance, limits = zip(*found, strict=True)
+        return np.concatenate(estimate), np.concatenate(variance), stacked(limits)
+
+    def _of_tie(self, one: Sample, sizes: Counts) -> tuple[F64, F64, Limits] | None:
+        """Return Wilson's interval with Student's t if a tie at the cut halves the variance of the sum above it.
+
+        The measure then depends on the mean of the tied samples, which varies less than a count of a few of them.
+        """
+        cut = self.cut(self.weights(one))
+        above, tie = (part / cut.reached[-1] for part in (cut.at, np.diff(cut.reached, prepend=0.0)[cut.place]))
+        if min(sizes) < 2 or cut.share * (1.0 - cut.share) * tie <= 0.5 * above * (1.0 - above):
+            return None
+        (value, squares), (least, most) = self.squares(one), self.bounds
+        variance, spread = sum(parts_of(squares, one.totals, sizes)), (value - least) * (most - value)
+        if spread <= 0 or variance <= 0:
+            return None
+        limits = of_share(np.array([value]), spread / variance, self.bounds, Law(min(sizes) - 1.0))
+        return np.array([value]), np.array([variance]), limits
 
     def _of_totals(self, one: Sample) -> tuple[F64, F64, Limits]:
         """Return Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals."""

@@ -57,7 +57,8 @@ class Score(Method):
     Sampling weights estimate the class sizes, on which :class:`PrecisionAt`, :class:`RecallAt` and
     :class:`EnrichmentFactor` depend: their interval is Wilson's with Student's t for p, the measure over its greatest
     value, of ``n = p (1 - p) / V`` samples, V the linearised variance of the ratio of estimated totals (Hajek). As
-    below, n is moved towards the number of rows of the greatest weight, for the precision among the alerts.
+    below, n is moved towards the number of rows of the greatest weight, for the precision among the alerts. With V of
+    the components the same holds at a cut inside a tie so large that the sum above varies half as much as without ties.
 
     With clusters or sampling weights, m and n are effective sizes (Korn and Graubard, 1998): the numbers of independent
     samples whose components would vary as much, moved towards the number of clusters, or of samples of the greatest
