@@ -68,7 +68,6 @@ def test_a_cost_has_one_meaning():
         ({"threshold": np.nan}, "threshold must be a number or one of 'midpoint', .* got nan"),
         ({"threshold": ("cost", 0)}, "threshold must be a number or one of .* got .'cost', 0."),
         ({"prevalence": 1}, r"prevalence must be a number in \(0, 1\), got 1"),
-        ({"y_score": [[1.0, 3.0], [2.0, 4.0]]}, "y_score must be one-dimensional"),
         ({"y_score": [1.0, np.nan]}, "y_score must be finite, got nan at index 1"),
         ({"y_true": [1, 1]}, "y_true has one class only"),
     ],

@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_039, "limits from the data"),
     "python/rocmax/ensemble": (1_435, "small trees; families that do not fit in memory"),
     "python/rocmax/estimators": (4_510, "held-out thresholds; domains of a certificate's fields; a record a surrogate"),
-    "python/rocmax/metrics": (18_178, "estimated class sizes; folds and pools of few positives; alerts of each day"),
+    "python/rocmax/metrics": (18_377, "estimated class sizes; folds and pools of few positives; alerts of each day"),
     "python/rocmax/papers": (909, ""),
     "python/rocmax/risks": (637, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_713, ""),

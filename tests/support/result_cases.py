@@ -222,6 +222,22 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         one_subgroup,
         (f"Not estimable: {ATTACK} (0 positive, 13 negative samples)", "Equality of subgroups: no test"),
     ),
+    "Results": (
+        lambda: infer(Y, NAMED, ["auc", PartialAUC((0, 0.2))]),
+        ("AUC (95 % CI; score interval): old = 0.612 (0.496-0.715)", "In all: 41 positive, 72 negative samples."),
+    ),
+    "Results, tests": (
+        lambda: compare(Y, FRAME, ["auc", TPRAtFPR(0.1)]),
+        ("AUC of 3 models (profile", "TPR at FPR 0.1 of 3 models (profile"),
+    ),
+    "Results, subgroups": (
+        lambda: infer(Y, FRAME, by=pd.Series(CLASS, name="site")),
+        (f"{ATTACK}: AUC within subgroups of site, pooled by pairs 0.9", "In all: 41 positive, 72 negative samples; 3"),
+    ),
+    "Results, thresholds": (
+        lambda: metrics.operating_point(Y, FRAME, threshold=("sensitivity", 0.9)),
+        (f"{ATTACK}: At the threshold ", "old: At the threshold -0.8"),
+    ),
     "SubgroupComparison": (
         lambda: compare(Y, FRAME[["old", ATTACK]], by=pd.Series(np.array(["a", ATTACK, "c"])[CLASS], name="site")),
         ("AUC within subgroups of site, pooled by pairs: old = 0.6", "Differences by site: ", "all subgroups: F "),

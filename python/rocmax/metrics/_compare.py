@@ -14,7 +14,6 @@ from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
-from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import (
     as_method,
@@ -34,9 +33,11 @@ from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._pair_tests import pair_tests, unknown_width
 from rocmax.metrics.results._result import higher_of, of_samples
+from rocmax.metrics.results._several import measures_of, put_together
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
+from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
@@ -53,7 +54,7 @@ _WHOLE_CURVES = (
 def compare(  # with samples first, the measure is second
     y_true: Any,
     y_score: Any = None,
-    measure: Measure | str = "auc",
+    measure: Measure | str | Sequence[Measure | str] = "auc",
     *,
     method: Method | str | None = None,
     null_difference: float = 0.0,
@@ -83,8 +84,8 @@ def compare(  # with samples first, the measure is second
         Scores of two models or more; see :class:`Samples`. With several classes, a mapping from names of models to
         scores of shape (n_samples, n_classes). In place of labels and scores, :class:`Samples`, or a mapping from names
         of models to :class:`Samples` or :class:`ROCAccumulator`, which are independent: ``compare(samples, measure)``.
-    measure : Measure or str, default="auc"
-        What is measured, as in :func:`infer`.
+    measure : Measure or str, or list of these, default="auc"
+        What is measured, as in :func:`infer`; a list of measures gives :class:`Results`.
     method : Method or str, default=None
         "profile", "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation test that two ROC
         curves are equal everywhere, not only their areas), or a value with options, such as ``Bootstrap(500)``. None
@@ -119,7 +120,8 @@ def compare(  # with samples first, the measure is second
     Returns
     -------
     Comparison
-        Estimates, covariance, every pair and the joint test; with `by` a :class:`SubgroupComparison`.
+        Estimates, covariance, every pair and the joint test; with `by` a :class:`SubgroupComparison`; for a list of
+        measures :class:`Results`.
         O(n (K log n + K^2)) for K models.
 
     Raises
@@ -145,17 +147,27 @@ def compare(  # with samples first, the measure is second
     difference +0.240 [+0.017, +0.488] (95 % CI), p = 0.038 (paired two-sided test)
     profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
     """
-    if y_score is None or callable(y_score) or isinstance(y_score, str):
-        y_score, measure = in_order(y_score, measure)
-    measure, chosen = as_measure(measure), as_method(method)
+    y_score, measure = in_order(y_score, measure)
+    measures, chosen = measures_of(measure), as_method(method)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     question = Question(check_level(confidence_level), hypothesis)
     check_choice("adjust", adjust, ADJUSTED)
     check_seed(random_state)
-    several, apart = measure.multi_class != "raise", isinstance(y_true, Mapping)
+    apart = isinstance(y_true, Mapping)
     every = (
         independent(compare, y_true, y_score, reading) if apart else [read(compare, y_true, y_score, reading, Reading)]
     )
+    queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one in measures]
+    found: Comparison = put_together(
+        [_of_measure(every, query, [*y_true] if apart else None) for query in queries], measure
+    )  # Results of a list
+    return found
+
+
+def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None) -> Comparison:
+    """Compare by one measure; models of independent samples have names."""
+    measure, chosen, apart = query.measure, query.method, names is not None
+    several = measure.multi_class != "raise"
     by = next((one.by for one in every if one.by is not None), None)
     if by is not None and (several or apart or isinstance(chosen, Venkatraman)):
         raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
@@ -163,17 +175,17 @@ def compare(  # with samples first, the measure is second
     if apart:
         _require_models(len(every))
         models = [
-            one_model(one.two)._replace(model_names=(str(name),)) for name, one in zip(y_true, every, strict=True)
+            one_model(one.two)._replace(model_names=(str(name),)) for name, one in zip(names or (), every, strict=True)
         ]
     elif several:
-        names = every[0].models_of_classes
-        _require_models(len(names))
-        models = [every[0].classes(measure.labels, name) for name in names]
+        columns = every[0].models_of_classes
+        _require_models(len(columns))
+        models = [every[0].classes(measure.labels, name) for name in columns]
     else:
         data = every[0].two
         _require_models(data.n_models)
         models = [data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))]
-    query = Query(measure, chosen, question, Data.of(*models), random_state, adjust)
+    query = query._replace(known=Data.of(*models))
     _check(query)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:

@@ -16,7 +16,6 @@ from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import no_width, widened
-from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods import (
@@ -32,6 +31,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_l
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.results._several import measures_of, of_models, put_together
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, read
 from rocmax.metrics.samples._sample import Sample, check_variance
@@ -47,7 +47,7 @@ _ROUNDING = 1e-9
 def infer(  # with samples first, the measure is second
     y_true: ArrayLike | Samples,
     y_score: Any = None,
-    measure: Measure | str = "auc",
+    measure: Measure | str | Sequence[Measure | str] = "auc",
     *,
     method: Method | str | None = None,
     null_value: float | None = None,
@@ -76,10 +76,11 @@ def infer(  # with samples first, the measure is second
     y_true, y_score : array-like, or mapping
         Labels and scores, of one model or of several; see :class:`Samples`. Or :class:`Samples` in place of both:
         ``infer(samples, measure)``.
-    measure : Measure or str, default="auc"
+    measure : Measure or str, or list of these, default="auc"
         A value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a function of your own,
         or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of several classes, such as
-        ``AUC(multi_class="ovr")``, takes scores of shape (n_samples, n_classes).
+        ``AUC(multi_class="ovr")``, takes scores of shape (n_samples, n_classes). A list of measures gives
+        :class:`Results`, one for each: the samples are read, and the scores sorted, once.
     method : Method or str, default=None
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
         as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
@@ -113,15 +114,17 @@ def infer(  # with samples first, the measure is second
         Seed of the bootstrap; replicates do not depend on the number of threads.
     **reading
         With arrays, the options of :class:`Samples`: `sample_weight`, `weight_kind`, `groups`, `by`, `pos_label`,
-        `higher_is_better`, `missing` and `n_jobs`. With `by`, for two classes and one model, the result is a
-        :class:`SubgroupInference`: the measure in every subgroup, their mean weighted by the pairs within subgroups,
-        and Welch's (1951) test that all subgroups are equal, on the log-odds scale. With `groups`, variances are those
-        of clusters (Obuchowski, 1997), or of pairs that share a subject (Aronow et al., 2015).
+        `higher_is_better`, `missing` and `n_jobs`. With `by`, for two classes, the result is a
+        :class:`SubgroupInference`, for several models :class:`Results` with one for each: the measure in every
+        subgroup, their mean weighted by the pairs within subgroups, and Welch's (1951) test that all subgroups are
+        equal, on the log-odds scale. With `groups`, variances are those of clusters (Obuchowski, 1997), or of pairs
+        that share a subject (Aronow et al., 2015).
 
     Returns
     -------
     Inference
-        Estimate, variance, standard error, confidence interval and test; with `by` a :class:`SubgroupInference`.
+        Estimate, variance, standard error, confidence interval and test; with `by` a :class:`SubgroupInference`; for a
+        list of measures :class:`Results`.
         O(n log n), for the bootstrap also O(n) per replicate.
 
     Raises
@@ -145,26 +148,44 @@ def infer(  # with samples first, the measure is second
     (0.8888888888888888, 0.157135)
     >>> found.summary()
     'AUC 0.889 (95 % CI 0.394-0.987; score interval; 3 positive, 3 negative samples).'
+    >>> both = infer([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6], ["auc", PartialAUC((0, 0.5))])
+    >>> both["auc"] == found, round(both[1].estimate, 3)
+    (True, 0.778)
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
-    measure, chosen = as_measure(measure), as_method(method)
+    measures, chosen = measures_of(measure), as_method(method)
     check_seed(random_state)
-    question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
+    asked = confidence_level, null_value, alternative, equivalence_margin
+    queries = [Query(one, chosen, parse_question(one.bounds, *asked), seed=random_state) for one in measures]
     samples = read(infer, y_true, y_score, reading, Reading)
-    several = measure.multi_class != "raise"
+    found: Inference = put_together([_of_measure(samples, query) for query in queries], measure)  # Results of a list
+    return found
+
+
+def _of_measure(samples: Samples, query: Query) -> Any:
+    """Return the result of one measure."""
+    measure, several = query.measure, query.measure.multi_class != "raise"
     if samples.by is not None and several:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
     known = Data.of(data)
-    checked(chosen or default_method(measure, known), measure, known)
-    query = Query(measure, chosen, question, known, random_state)
-    if samples.by is None or isinstance(data, Classes):
+    checked(query.method or default_method(measure, known), measure, known)
+    query = query._replace(known=known)
+
+    def of_subgroups(one: Sample) -> Inference:
+        found = in_subgroups(one, samples.by, query, inferred, result)
+        warn_below_chance(measure, [one], found.confidence_interval)
+        return found
+
+    if isinstance(data, Classes):
+        found: Any = inferred(data, query)
+    elif samples.by is None:
         found = inferred(data, query)
-    else:
-        found = in_subgroups(data, samples.by, query, inferred, result)
-    if isinstance(data, Sample):
         warn_below_chance(measure, [data], found.confidence_interval)
+    else:
+        found = of_models(data, of_subgroups)
+    if isinstance(data, Sample):
         warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)
     return found

@@ -51,6 +51,7 @@ from rocmax.metrics.results._comparison import Comparison as Comparison
 from rocmax.metrics.results._comparison import PairComparison as PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval as ConfidenceInterval
 from rocmax.metrics.results._inference import Inference as Inference
+from rocmax.metrics.results._several import Results as Results
 from rocmax.metrics.samples._samples import Samples as Samples
 from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve
 from rocmax.metrics.scores._curve import roc_curve as roc_curve

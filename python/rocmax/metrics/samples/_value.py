@@ -42,7 +42,9 @@ def value_of(kind: type[V], function: Callable[..., Any], y_true: Any, y_score: 
 
 def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
     """Return scores and measure of a call with a value first, where the measure may be the second argument."""
-    is_measure = (callable(second) or isinstance(second, str)) and isinstance(measure, str) and measure == "auc"
+    listed = second if isinstance(second, (list, tuple)) and len(second) else [second]
+    is_measure = all(callable(one) or isinstance(one, str) for one in listed)
+    is_measure = is_measure and isinstance(measure, str) and measure == "auc"
     return (None, second) if is_measure else (second, measure)
 
 

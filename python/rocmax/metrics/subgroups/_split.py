@@ -142,11 +142,7 @@ def in_subgroups(
     result: Callable[[Interval, Query, Sample], Inference],
 ) -> SubgroupInference:
     """Measure every subgroup by `inferred` and pool them; `result` makes an :class:`Inference` of an interval."""
-    if data.n_models > 1:
-        raise ValueError(
-            f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
-        )
-    data, measure, seed = next(data.models()), query.measure, seed_of(query.seed)
+    measure, seed = query.measure, seed_of(query.seed)
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)

@@ -17,6 +17,7 @@ from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.results._several import of_models
 from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
@@ -62,7 +63,7 @@ def operating_point(
     Parameters
     ----------
     y_true, y_score : array-like
-        Labels, and the scores of one model; see :class:`Samples`. Or :class:`Samples` in place of both:
+        Labels, and the scores of one model or of several; see :class:`Samples`. Or :class:`Samples` in place of both:
         ``operating_point(samples, threshold=...)``.
     threshold : str, tuple or float, or list of these, default="youden"
         The threshold, or the rule that chooses it:
@@ -122,7 +123,8 @@ def operating_point(
     Returns
     -------
     OperatingPoint
-        Thresholds, rates and intervals. O(n log n), the bootstrap also O(n) for each resample and threshold.
+        Thresholds, rates and intervals; of several models :class:`Results`, one for each. O(n log n), the bootstrap
+        also O(n) for each resample and threshold.
 
     Raises
     ------
@@ -168,6 +170,12 @@ def operating_point(
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     samples = read(operating_point, y_true, y_score, reading, Weighted)
+    if samples.two.n_models > 1:
+        how = {"threshold": threshold, "prevalence": prevalence, "guarantee": guarantee, "method": method}
+        how |= {"confidence_level": confidence_level, "random_state": random_state}
+        warn_unless_counts(samples.weight_kind, samples.two.weight)
+        of_each: OperatingPoint = of_models(samples.two, lambda one: operating_point(samples.holding(one), **how))
+        return of_each  # Results
     data = one_model(samples.two)
     require_clusters(data.group, "operating_point")
     bootstrap = _bootstrap(method, rules if data.group is None else None)
