@@ -51,6 +51,12 @@ def test_evaluate(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -
     assert model["by"][1]["not_estimable"]["east"][0] == 0
 
 
+def test_the_forest_is_of_the_measure_that_was_requested(data: Path, tmp_path: Path, run: Run) -> None:
+    asked = ["evaluate", data, "--label", "y", "--score", "a", "--by", "site", "--measure", "precision_at:20"]
+    code, _, err = run(*asked, "--plot", tmp_path / "forest.svg")
+    assert code == 0 and "precision among the 20 highest scores" in (tmp_path / "forest.svg").read_text(), err
+
+
 def test_compare(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -> None:
     asked = ["compare", data, "--label", "y", "--score", "b", "a", "--by", "site"]
     code, out, _ = run(*asked, "--plot", tmp_path / "forest.svg")

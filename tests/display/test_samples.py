@@ -175,7 +175,9 @@ def test_bands_of_the_net_benefit_are_intervals_with_clusters_and_sampling_weigh
     np.testing.assert_array_equal(curve.net_benefit, found.estimate)
 
 
-@pytest.mark.parametrize("kind", ["ROC", "DET", "PrecisionRecall", "SROC", "Score", "Reliability", "DecisionCurve"])
+@pytest.mark.parametrize(
+    "kind", ["ROC", "DET", "PrecisionRecall", "SROC", "Score", "Reliability", "DecisionCurve", "Budget"]
+)
 def test_a_display_refuses_by(kind: str) -> None:
     made: Any = getattr(display, f"{kind}Display")
     with pytest.raises(

@@ -16,7 +16,7 @@ MOST = {
     "python/rocmax/boosting": (1_384, "small trees; parameters of the libraries that have no effect"),
     "python/rocmax/datasets": (81, ""),
     "python/rocmax/designs": (1_503, ""),
-    "python/rocmax/display": (3_039, "limits from the data"),
+    "python/rocmax/display": (3_181, "positives caught against alerts of a day"),
     "python/rocmax/ensemble": (1_435, "small trees; families that do not fit in memory"),
     "python/rocmax/estimators": (4_510, "held-out thresholds; domains of a certificate's fields; a record a surrogate"),
     "python/rocmax/metrics": (18_377, "estimated class sizes; folds and pools of few positives; alerts of each day"),

@@ -58,20 +58,6 @@ frame = frame[["criterion", "alerts a day", "ppv", "ppv_low", "ppv_high", "tpr",
 print(frame.round(3).to_string(index=False))
 
 # %%
-# A larger budget finds more of the fraud, with less precision. Bands are 95 % intervals, the line is 500 alerts a day.
-import matplotlib.pyplot as plt
-
-daily = np.unique(np.geomspace(20, 4_000, 40).astype(int))
-curve = operating_point(y, scores, threshold=[("alerts", k * days) for k in daily]).to_frame()
-_, ax = plt.subplots(layout="constrained")
-for rate, name in ("ppv", "precision"), ("tpr", "recall"):
-    ax.plot(daily, curve[rate], label=name)
-    ax.fill_between(daily, curve[f"{rate}_low"], curve[f"{rate}_high"], alpha=0.2)
-ax.axvline(500, color="gray", linestyle="--")
-ax.set(xscale="log", xlabel="alerts a day", ylabel="share", ylim=(0, 1))
-ax.legend()
-
-# %%
 # Tomorrow
 # --------
 # A threshold that is set on one day exceeds the budget on about every second next day. ``guarantee=0.95`` sets it a
@@ -93,11 +79,18 @@ for guarantee in (None, 0.95):
 # ``rocmax compare payments.csv --label fraud --score all half --alerts 500 --per day``.
 import pandas as pd
 
-from rocmax.metrics import PrecisionAt, compare
+from rocmax.metrics import PrecisionAt, Samples, compare
 
 other = LogisticRegression(max_iter=1000).fit(X[past, :6], labels[past])
-both = {"all": scores, "half": other.decision_function(X[week, :6])}
-print(compare(y, both, PrecisionAt(500, per=pd.Series(day, name="day"))))
+both = Samples(y, {"all": scores, "half": other.decision_function(X[week, :6])})
+date = pd.Series(day, name="day")
+print(compare(both, PrecisionAt(500, per=date)))
+
+# %%
+# The picture: fraud caught with every number of alerts a day, the budget and its 95 % intervals.
+from rocmax.display import BudgetDisplay
+
+display = BudgetDisplay.from_samples(both, budget=500, per=date, confidence_level=0.95)
 
 # %%
 # In the model

@@ -41,8 +41,7 @@ def run(arguments: Namespace) -> None:
     wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]
     sliced = subgroups.measured(scored, wanted) if scored.by else {}
     if arguments.plot and scored.by:
-        drawn = wanted[1 if arguments.fpr else 0]
-        held = [(name, one) for name, every in sliced.items() for one in every if one.measure == drawn]
+        held = [(name, one) for name, every in sliced.items() for one in every if one.measure == wanted[-1]]
         subgroups.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
     elif arguments.plot:
         scored.draw()

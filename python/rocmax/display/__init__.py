@@ -1,5 +1,6 @@
 """Plots and reports; matplotlib and Bokeh are imported only when they draw."""
 
+from rocmax.display._budget import BudgetDisplay
 from rocmax.display._decision import DecisionCurveDisplay
 from rocmax.display._det import DETDisplay
 from rocmax.display._forest import ForestDisplay
@@ -12,6 +13,7 @@ from rocmax.display._sroc import SROCDisplay
 from rocmax.display._weights import WeightsDisplay
 
 __all__ = [
+    "BudgetDisplay",
     "DETDisplay",
     "DecisionCurveDisplay",
     "ForestDisplay",

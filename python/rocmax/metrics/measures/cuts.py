@@ -272,7 +272,7 @@ class _AtK(CutMeasure):
         if self.per is None:
             return super().value(sample)
         own, caught = replace(self, per=None), 0.0
-        for _, _, ranking in self._strata(sample):
+        for _, _, ranking in self.strata(sample):
             m, n = ranking.sizes
             caught += (own.cut(ranking).tpr * m if n else own.alerts((m, n))) if m else 0.0
         return min(caught / self.whole(sample.totals), 1.0)
@@ -281,7 +281,7 @@ class _AtK(CutMeasure):
         if self.per is None:
             return super().components(sample)
         own, found = replace(self, per=None), np.zeros(len(sample.y))
-        for rows, part, ranking in self._strata(sample):
+        for rows, part, ranking in self.strata(sample):
             if min(ranking.sizes) > 0:
                 share = own.whole(ranking.sizes) / self.whole(sample.totals)
                 found[rows] = share * ranking.place(part, *own.parts(ranking, ranking.sizes))
@@ -294,7 +294,7 @@ class _AtK(CutMeasure):
         """Return what the positives above the cut are a share of."""
         raise NotImplementedError
 
-    def _strata(self, sample: Sample) -> list[tuple[Any, Sample, Ranking]]:
+    def strata(self, sample: Sample) -> list[tuple[Any, Sample, Ranking]]:
         """Return the rows of each value of `per`, their samples and ranking."""
         per, fits = self.per, sample.kept is not None and sample.kept.fits(sample)
         if not fits or len(per) != len(sample.y) or sample.steps is not None:
