@@ -18,6 +18,7 @@ from rocmax._selection import paired_difference
 from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.boosting._classifier import BoostingRound
+from rocmax.boosting._libraries import BY_NAME, raw_scores
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
@@ -70,6 +71,17 @@ def test_fitted_attributes_are_true(library: str, data: Any) -> None:
     assert fitted.score(X[600:], y[600:]) == partial_auc_score(y[600:], raw, (0.0, 0.2)) > 0.5
     assert fitted.feature_importances_.shape == (5,) and fitted.feature_importances_.sum() == pytest.approx(1.0)
     assert set(np.argsort(fitted.feature_importances_)[2:]) == {0, 1, 2}
+    if library == "lightgbm":
+        np.testing.assert_array_equal(fitted.booster_.predict(fitted.features(X[600:]), raw_score=True), raw)
+    used = []
+    kind = BY_NAME[library]
+    plain = kind.block_scores
+    with pytest.MonkeyPatch.context() as patched:
+        counted = lambda booster, rows, threads: used.append(threads) or plain(booster, rows, threads)  # noqa: E731
+        patched.setattr(kind, "block_scores", staticmethod(counted))
+        for k in (1, 200):
+            raw_scores(fitted.booster_, X[:k].repeat(k, axis=0), 7)
+    assert used[0] == 1 and set(used[1:]) == {7}  # threads of busy cores wait for each other
     order = np.argsort(raw, kind="stable")
     assert np.all(np.diff(fitted.predict_proba(X[600:])[order, 1]) >= 0)
     copy = pickle.loads(pickle.dumps(fitted))

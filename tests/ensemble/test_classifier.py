@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from scipy import sparse
@@ -314,3 +315,25 @@ def test_time_limit_of_the_models_of_all_rows(data: Any, monkeypatch: pytest.Mon
     ours, theirs = (raw_scores(one, X) for one in (fitted.estimators_[0], whole.estimators_[alone]))
     np.testing.assert_array_equal(ours, theirs)
     assert np.isfinite(fitted.out_of_fold_).all()
+
+
+def test_importances_and_the_features_of_trees(data: tuple[np.ndarray, np.ndarray]) -> None:
+    """The shares of the columns of X, and what the boosted trees and SHAP take."""
+    X, y = data
+    table = pd.DataFrame({"city": np.array([*"abc"])[(X[:, 3] > 0).astype(int)], "amount": X[:, 0], "hour": X[:, 1]})
+    families = [*NAMES[:2], "extra_trees", ("own", DecisionTreeClassifier(max_depth=2)), ("near", GaussianNB())]
+    for given, names in ((table, [*table]), (X, [*range(5)])):
+        kept = families[: 3 if given is table else 5]
+        fitted = model(kept, lead=50.0).fit(given, y)
+        shares = fitted.feature_importances_
+        assert (
+            shares.shape == (len(names),) and shares.sum() == pytest.approx(1.0) and shares.argmax() == (given is table)
+        )
+        boosted = fitted.estimators_[fitted.families_.index("lightgbm")]
+        coded = fitted.features(given)
+        np.testing.assert_array_equal(coded, boosted[0].transform(given))
+        assert list(getattr(coded, "columns", names)) == (["amount", "hour", "city"] if given is table else names)
+        parts = boosted[-1].booster_.predict(coded, pred_contrib=True)
+        np.testing.assert_allclose(parts.sum(axis=1), boosted[-1]._scores(np.asarray(coded)), atol=1e-9)
+    with pytest.raises(ValueError, match="no family of trees was kept: logistic_regression"):
+        model(["logistic_regression"]).fit(X, y).features(X)

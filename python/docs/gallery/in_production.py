@@ -127,11 +127,11 @@ print(f"recall {alerts[fraud[later]].mean():.2f}")
 # ---------------
 # The SHAP values of LightGBM are the contributions of each column to the log odds of a row. In a linear model, the
 # contribution is weight times value. For a whole ensemble, ``rocmax explain`` reports permutation importances.
-trees = model.estimators_[model.families_.index("lightgbm")]
+trees = model.estimators_[model.families_.index("lightgbm")][-1]
 first = payments.loc[later, columns].iloc[[int(np.argmax(scores))]]
-shap = trees[-1].booster_.predict(trees[0].transform(first), pred_contrib=True)[0, :-1]
-order = ["amount", "hour", "merchant"]  # numbers first, then categories
-for name, value in sorted(zip(order, shap, strict=True), key=lambda pair: -abs(pair[1])):
+features = model.features(first)  # as the trees take them
+shap = trees.booster_.predict(features, pred_contrib=True)[0, :-1]
+for name, value in sorted(zip(features.columns, shap, strict=True), key=lambda pair: -abs(pair[1])):
     print(f"{name:9} {first[name].iloc[0]!s:>6.6}  {value:+.1f}")
 
 # %%

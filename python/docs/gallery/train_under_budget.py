@@ -92,7 +92,8 @@ from sklearn.inspection import permutation_importance
 
 some, labels = X_test[:800], y_test[:800]
 importance = permutation_importance(ensemble, some, labels, n_repeats=1, random_state=0).importances_mean
-shap = abs(trees.fit(X_train, y_train).booster_.predict(some, pred_contrib=True)[:, :-1]).mean(axis=0)
+trees.fit(X_train, y_train)
+shap = abs(trees.booster_.predict(trees.features(some), pred_contrib=True)[:, :-1]).mean(axis=0)
 for k in importance.argsort()[::-1][:5]:
     print(f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}   mean SHAP value {shap[k]:.2f}")
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -13,6 +12,7 @@ from rocmax._cli import _trees as trees
 from rocmax._cli._archive import require
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
+from rocmax.ensemble._models import importances
 
 # Its parts beside trees, for the model file.
 PARTS = (LogisticRegression,)
@@ -28,7 +28,7 @@ def stored(model: PartialAUCEnsembleClassifier) -> dict[str, Any]:
         coder, machine = estimator[0], estimator[-1]
         place = next((k for k, one in enumerate(coders) if one is coder), len(coders))
         coders += [coder] if place == len(coders) else []
-        shares = _shares(coder, machine)
+        shares = importances(estimator, [*coder.schema_.used])
         if isinstance(machine, PartialAUCBoostingClassifier):
             machine = {"boosting": trees.stored(machine)}
         elif isinstance(machine, ExtraTreesClassifier):
@@ -65,6 +65,8 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
         model.families_.append(name)
         model.shares_[name] = shares
     require(model.families_, "an ensemble without members")
+    shares = [share for share in model.shares_.values() if share is not None]
+    model.feature_importances_ = np.mean(shares, axis=0) if shares else np.full(n, np.nan)
     model.classes_ = np.array([False, True])
     model.n_features_in_ = n
     model.feature_names_in_ = np.array(schema.used, dtype=object)
@@ -74,15 +76,3 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
         whole = row.keys() == _ROW.keys() and all(type(row[name]) is kind for name, kind in _ROW.items())
         require(whole, "invalid leaderboard")
     return model
-
-
-def _shares(coder: TableCoder, machine: Any) -> NDArray[np.float64] | None:
-    """Return the share of each column in the gain of splits, or in absolute weights; None if the model has neither."""
-    if isinstance(machine, PartialAUCSVC):
-        return None
-    linear = isinstance(machine, LogisticRegression)
-    of_feature = np.abs(machine.coef_[0]) if linear else np.asarray(machine.feature_importances_, dtype=np.float64)
-    places = {name: k for k, name in enumerate(coder.schema_.used)}
-    found = np.zeros(len(places))
-    np.add.at(found, [places[feature.column] for feature in coder.features()], of_feature)
-    return np.asarray(found / max(found.sum(), np.finfo(float).tiny))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import rate_range
@@ -34,7 +35,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting._categories import as_features, names_of_texts
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given
-from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores
+from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.boosting._params import checked_params, forgets_rounds, sets_size
 from rocmax.estimators._atomic import atomic
@@ -339,6 +340,23 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         X, _ = as_features(super()._checked_features(X), later, getattr(self, "_texts", ()))
         later.warn()
         return X
+
+    def features(self, X: Any) -> Any:
+        """Return samples as ``booster_`` takes them, such as for SHAP values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array, sparse matrix or DataFrame
+            ``booster_.predict(model.features(X), pred_contrib=True)`` for LightGBM; for XGBoost, what
+            ``xgboost.DMatrix(..., enable_categorical=True)`` takes.
+        """
+        check_is_fitted(self)
+        return taken(self.booster_, self._checked_features(X))
 
     def _scores(self, X: Any) -> F64:
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))

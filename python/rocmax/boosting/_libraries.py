@@ -21,6 +21,8 @@ from rocmax.boosting._objective import PartialAUCObjective
 Watch = Callable[[F64], bool]
 # Rows times trees (or features) that are scored at once: about 0.2 seconds of one thread.
 _AT_ONCE = 1 << 20
+# So few take milliseconds, less than threads of busy cores wait for each other.
+_FEW = 1 << 15
 # Both count rounds in 32 bits.
 MOST_ROUNDS = 2**31 - 1
 # Characters that one of the libraries refuses in names of columns.
@@ -194,11 +196,17 @@ def in_one_line(name: str) -> Iterator[None]:
         raise ValueError(f"{name} refused X, sample_weight or library_params: {text}") from failure
 
 
+def taken(booster: Any, X: Any) -> Any:
+    """Return checked features as a booster takes them."""
+    return (_matrix if type(booster).__module__.startswith("lightgbm") else _numbered)(X)
+
+
 def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
     """Return raw scores, computed in blocks of rows so that Ctrl-C stops between them."""
     name, n = type(booster).__module__.partition(".")[0], n_rows(X)
     n_trees = booster.num_trees() if name == "lightgbm" else booster.num_boosted_rounds()
     step = max(1, _AT_ONCE // max(n_trees, X.shape[1], 1))
+    n_threads = 1 if n * n_trees <= _FEW else n_threads
     scores = np.empty(n)
     with in_one_line(name):
         for first in range(0, n, step):

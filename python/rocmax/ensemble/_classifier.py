@@ -31,7 +31,7 @@ from rocmax.ensemble._combination import (
 )
 from rocmax.ensemble._data import Data, Found, HopelessError, composed, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
-from rocmax.ensemble._models import raw_scores
+from rocmax.ensemble._models import importances, raw_scores
 from rocmax.ensemble._run import LIMITS, EnsembleStep, Run, quietly
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
@@ -115,6 +115,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     intercept_ : ndarray of shape (1,)
         Added to the mean of the logits: the offset that makes those out of fold calibrated log-odds.
     calibration_ : tuple of float
+    feature_importances_ : ndarray of shape (n_features,)
+        The mean over families of the share of each column of X in the gain of splits, or in absolute weights; NaN if
+        no family has one.
 
     Notes
     -----
@@ -132,7 +135,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     *Explanations*: :func:`sklearn.inspection.permutation_importance` of the fitted ensemble uses ``score``, the partial
     AUC. The boosted trees in ``estimators_`` have SHAP values:
-    ``model[-1].booster_.predict(model[0].transform(X), pred_contrib=True)``.
+    ``model.estimators_[0][-1].booster_.predict(model.features(X), pred_contrib=True)``.
 
     *Memory* beside X: 8 bytes per value for each of two encodings of the table (one for trees; one for linear models,
     with a column per category); with k folds, k + 1 bytes per value for the bins of boosted trees; 2,000 bytes per row
@@ -274,6 +277,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         samples = data.samples(None, here)
         _, positive, weight = samples
         self.families_, self.estimators_ = chosen.kept, estimators
+        names = [*getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        shares = [share for share in (importances(one, names) for one in estimators) if share is not None]
+        self.feature_importances_ = np.mean(shares, axis=0) if shares else np.full(len(names), np.nan)
         self.curves_ = [
             composed(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
         ]
@@ -311,6 +317,33 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
                 part = coded[id(coder)]
             total = total + (slope * raw_scores(of_part, part) + offset)
         return np.asarray(total / len(self.estimators_))
+
+    def features(self, X: Any) -> Any:
+        """Return samples as the trees in ``estimators_`` take them, such as for SHAP values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array or DataFrame of shape (n_samples, n_columns)
+            Numbers, then the codes of categories; a pandas frame with the names of columns if X is one.
+
+        Raises
+        ------
+        ValueError
+            If no family of trees was kept.
+        """
+        check_is_fitted(self)
+        X = self._checked_features(X)
+        for model in self.estimators_:
+            coder = model[0] if isinstance(model, Pipeline) else None
+            if isinstance(coder, TableCoder) and coder.kind == "trees":
+                found, names = coder.coded(X), [one.name for one in coder.features()] or getattr(X, "columns", None)
+                return type(X)(found, columns=names, index=X.index) if hasattr(X, "iloc") else found
+        raise ValueError(f"features are those of trees, and no family of trees was kept: {', '.join(self.families_)}")
 
     def summary(self) -> str:
         """Return the leaderboard and the estimate as text."""

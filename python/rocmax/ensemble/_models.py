@@ -19,6 +19,7 @@ from rocmax._parameters import shown
 from rocmax._runtime.memory import available_memory
 from rocmax._runtime.settings import settings
 from rocmax._runtime.warn import warn
+from rocmax._tables._coder import TableCoder
 from rocmax._typing import F64, AnyArray
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._data import Data, Found
@@ -30,6 +31,22 @@ from rocmax.estimators._training import Training
 
 # The resolution of probabilities of classifiers other than forests.
 _FINEST = 1e4
+
+
+def importances(model: Any, names: list[Any]) -> F64 | None:
+    """Return the share of each column in the gain of splits, or in absolute weights; None if a model has neither."""
+    coder, machine = (model[0], model[-1]) if isinstance(model, Pipeline) else (None, model)
+    found = getattr(machine, "feature_importances_", None)
+    if found is None and isinstance(machine, PartialAUCSVC):  # of landmarks
+        return None
+    found = np.ravel(np.abs(getattr(machine, "coef_", ()) if found is None else found)).astype(np.float64)
+    columns = [*range(len(names))]
+    if isinstance(coder, TableCoder):
+        place = {name: k for k, name in enumerate(names)}
+        columns = [place[one.column] for one in coder.features()] or [*columns, *coder.holes_.tolist()]
+    if len(found) != len(columns):
+        return None
+    return np.bincount(columns, found, len(names)) / max(float(found.sum()), float(np.finfo(float).tiny))
 
 
 def raw_scores(model: Any, X: Any) -> F64:
