@@ -101,7 +101,7 @@ def steps():
         ("github-workflows", ".github/workflows/*.yml"),
         ("github-issue-forms", ".github/ISSUE_TEMPLATE/[!c]*.yml"),
         ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
-        ("citation-file-format", ".github/CITATION.cff"),
+        ("citation-file-format", "CITATION.cff"),
     ],
 )
 def test_files_keep_to_their_schemas(schema, files):
@@ -166,9 +166,14 @@ def test_a_release_is_refused_unless_all_is_there():
 
 
 def test_the_citation_is_of_this_version():
-    citation = yaml.safe_load((ROOT / ".github/CITATION.cff").read_text())
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert (citation["version"], citation["license"]) == (CARGO["version"], CARGO["license"])
     assert citation["abstract"].rstrip(".") == PROJECT["description"]
+    title = f"{citation['title']}: {citation['abstract'][0].lower()}{citation['abstract'][1:].rstrip('.')}"
+    for page in ("README.md", "python/docs/index.md"):
+        entry = (ROOT / page).read_text().split("```bibtex")[1].split("```")[0]
+        fields = dict(re.findall(r"(\w+) = \{(.*)\}", entry))
+        assert fields == {"author": "{The rocmax developers}", "title": title, "version": citation["version"]}, page
 
 
 def test_the_recipe_is_that_of_the_package():
