@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
-use rocmax_core::count::Limits;
 use rocmax_core::curve::{self, Measure, Normalize, Points, Scratch};
+use rocmax_core::internals::Limits;
 use rocmax_core::resample::{self, Resampling, Scheme};
 use rocmax_core::risk::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::solve::{Curved, Features, Number, newton_step};
@@ -137,7 +137,7 @@ fn paired(labels: &[bool], scores: Column<'_>, repeats: usize) -> (f64, Duration
     let classes = Labels::new(labels).expect("both classes");
     let (mut kept, columns) = (Placements::default(), [scores.clone(), scores]);
     run(repeats, &mut || {
-        let (_, found) = kept.covariance(&classes, &columns, &Ctx::serial()).expect("a covariance");
+        let found = kept.covariance(&classes, &columns, &Ctx::serial()).expect("a covariance");
         found.pos.iter().chain(&found.neg).sum()
     })
 }

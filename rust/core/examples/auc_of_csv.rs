@@ -1,13 +1,12 @@
-//! The AUC of two columns of a csv file, and of the part of the curve up to a false positive rate of 0.1.
+//! The AUC of two columns of a csv file and the area up to a false positive rate of 0.5, with 95 % intervals.
 //!
 //! `cargo run --example auc_of_csv -- rust/core/examples/scores.csv label score`
 #![allow(clippy::print_stdout, reason = "that is what it is for")]
 
 use std::error::Error;
 
-use rocmax_core::curve::{Measure, Normalize, Scratch, measure};
-use rocmax_core::variance::Placements;
-use rocmax_core::{Ctx, Labels, RateRange};
+use rocmax_core::Roc;
+use rocmax_core::curve::Measure;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,17 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (labels, scores) = columns(path, label, score)?;
 
-    let ctx = Ctx::serial();
-    let labels = Labels::new(&labels)?;
-    let scores = scores.as_slice();
-    let (aucs, covariance) = Placements::default().covariance(&labels, &[scores.into()], &ctx)?;
-    let standard_error = (covariance.pos[0] + covariance.neg[0]).sqrt();
-    println!("{} positive, {} negative samples", labels.n_pos(), labels.n_neg());
-    println!("AUC {:.3}, standard error {standard_error:.2}", aucs[0]);
-
-    let top = Measure::Partial(RateRange::new(0.0, 0.1)?, Normalize::Width);
-    let partial = measure(&labels, scores.into(), None, top, &mut Scratch::default(), &ctx)?;
-    println!("partial AUC, FPR 0-0.1: {partial:.3}");
+    let roc = Roc::new(&labels, &scores)?;
+    println!("{} positive, {} negative samples", roc.curve().pos(), roc.curve().neg());
+    for (name, measure) in [("AUC", Measure::Auc), ("partial AUC, FPR 0-0.5", Measure::partial_auc(0.0..=0.5)?)] {
+        let found = roc.interval(measure, 0.95)?;
+        println!("{name} {:.3} [{:.3}, {:.3}]", found.estimate, found.low, found.high);
+    }
     Ok(())
 }
 

@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
+use crate::threads::{self, Pool};
 use crate::{Error, Result};
 
 /// Elements a worker handles between two looks at the stop flag; also the fixed grain of every ordered reduction,
 /// so that floating-point results do not depend on the number of threads.
-pub const CHUNK: usize = 1 << 16;
+pub(crate) const CHUNK: usize = 1 << 16;
 
 /// Results per thread that [`Ctx::fold`] holds at a time: enough that no thread waits long for the others.
 const HELD: usize = 4;
@@ -20,7 +19,7 @@ const HELD: usize = 4;
 /// the last bit for every choice of threads.
 #[derive(Clone, Copy, Default)]
 pub struct Ctx<'a> {
-    pool: Option<&'a rayon::ThreadPool>,
+    pool: Option<&'a Pool>,
     stop: Option<&'a AtomicBool>,
 }
 
@@ -36,8 +35,8 @@ impl<'a> Ctx<'a> {
         Self::default()
     }
 
-    /// On `pool` (the calling thread alone if `None`); calls end with [`Error::Interrupted`] soon after `stop` is set.
-    pub fn new(pool: Option<&'a rayon::ThreadPool>, stop: Option<&'a AtomicBool>) -> Self {
+    /// On the threads of `pool` (without the feature "rayon" there is no pool, and it is `None`), else on the calling one; calls end with [`Error::Interrupted`] soon after `stop` is set.
+    pub fn new(pool: Option<&'a Pool>, stop: Option<&'a AtomicBool>) -> Self {
         Self { pool, stop }
     }
 
@@ -47,13 +46,13 @@ impl<'a> Ctx<'a> {
     }
 
     /// The threads that share the work; `None` for the calling thread alone.
-    pub(crate) fn pool(&self) -> Option<&'a rayon::ThreadPool> {
+    pub(crate) fn pool(&self) -> Option<&'a Pool> {
         self.pool
     }
 
     /// Number of threads that share the work.
     pub fn n_threads(&self) -> usize {
-        self.pool.map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.map_or(1, threads::number)
     }
 
     /// Fails with [`Error::Interrupted`] once the stop flag is set. Cheap: one relaxed load.
@@ -81,8 +80,6 @@ impl<'a> Ctx<'a> {
     }
 
     /// Calls `one` with every number below `n`, on all threads, until the stop flag is set.
-    ///
-    /// Not generic: rayon's part would be compiled anew for every function.
     fn for_each(&self, n: usize, one: &(dyn Fn(usize) + Sync)) {
         let unless_stopped = |k| {
             if self.check().is_ok() {
@@ -90,7 +87,7 @@ impl<'a> Ctx<'a> {
             }
         };
         match self.pool {
-            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().for_each(unless_stopped)),
+            Some(pool) if n > 1 => threads::for_each(pool, n, &unless_stopped),
             _ => (0..n).for_each(unless_stopped),
         }
     }

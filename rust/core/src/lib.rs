@@ -11,21 +11,20 @@
 //! | `R(s)`, `coef` | a risk of the scores, and its derivative for each score |
 //!
 //! # Map
+//! - [`Roc`]: one model, its measures, intervals and paired tests. All else is the long form.
 //! - [`Problem`], [`Labels`], [`Scores`], [`RateRange`]: data, checked once. [`Ctx`]: threads and cancellation.
 //! - [`curve`]: the ROC curve, its measures, and thresholds.
-//! - [`count`]: the AUC without a sort.
 //! - [`variance`]: components, variances and covariances.
 //! - [`resample`]: the bootstrap and a permutation test.
 //! - [`risk`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`solve`]: the quadratic program over the cuts of a risk; leave-pair-out cross-validation of least squares.
-//! - [`papers`]: methods of the papers, to compare with.
 
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
 extern crate self as rocmax_core;
 
-pub mod count;
+mod count;
 mod ctx;
 pub mod curve;
 mod data;
@@ -34,16 +33,34 @@ mod error;
 #[path = "../tests/properties/naive.rs"]
 pub mod naive;
 mod order;
-pub mod papers;
+mod papers;
 pub mod resample;
 pub mod risk;
+mod roc;
 mod simd;
 pub mod solve;
+mod special;
 #[cfg(test)]
 #[path = "../tests/properties/testing.rs"]
 pub mod testing;
+mod threads;
 pub mod variance;
 
-pub use ctx::{CHUNK, Ctx};
+pub(crate) use ctx::CHUNK;
+pub use ctx::Ctx;
 pub use data::{Column, Label, Labels, Negatives, Problem, RateRange, Scores};
 pub use error::{Error, Result};
+pub use roc::{Difference, Interval, Roc};
+
+/// What only the Python package, its tests and its benchmarks use. It may change in any version.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::count::Limits;
+    pub use crate::curve::bins::{Bin, pool};
+    pub use crate::variance::merged::merged;
+
+    /// Methods of the papers, to compare with.
+    pub mod papers {
+        pub use crate::papers::*;
+    }
+}

@@ -1,8 +1,8 @@
-//! Bindings of `rocmax_core::papers`.
+//! Bindings of `rocmax_core::internals::papers`.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::papers::{self, CELLS, Codes, Features, Limits};
+use rocmax_core::internals::papers::{self, CELLS, Codes, Features, Limits};
 
 use crate::data::problem::Problem;
 use crate::data::range;
@@ -22,7 +22,7 @@ type Tree<'py> = (Array<'py, f64>, Array<'py, f64>, Array<'py, i64>, Array<'py, 
 type Rounds<'py> = (Array<'py, i64>, Array<'py, i64>, Array<'py, f64>, Array<'py, f64>, Array<'py, f64>);
 
 /// RankBoost, with `values` by columns, all or those that `lists` (starts, rows) name; see
-/// `rocmax_core::papers::rank_boost`.
+/// `rocmax_core::internals::papers::rank_boost`.
 #[pyfunction]
 #[pyo3(signature = (problem, values, lists, n_rounds, n_threads))]
 pub(crate) fn rank_boost<'py>(
@@ -50,7 +50,7 @@ pub(crate) fn rank_boost<'py>(
     ))
 }
 
-/// A tree of splits by the area under the curve; see `rocmax_core::papers::split_tree`.
+/// A tree of splits by the area under the curve; see `rocmax_core::internals::papers::split_tree`.
 #[pyfunction]
 pub(crate) fn split_tree<'py>(
     py: Python<'py>,
@@ -74,7 +74,7 @@ pub(crate) fn split_tree<'py>(
     ))
 }
 
-/// Boosting of the smoothed partial AUC, with one row of `codes` per feature; see `rocmax_core::papers::partial_boost`.
+/// Boosting of the smoothed partial AUC, with one row of `codes` per feature; see `rocmax_core::internals::papers::partial_boost`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn partial_boost<'py>(

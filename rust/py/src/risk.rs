@@ -113,7 +113,7 @@ impl Oracle {
             self.with_workspace(|workspace| self.inner.smooth(scores, width, coef, workspace, ctx))
         })?;
         Ok(found.map(|found| {
-            let hinges = found.hinges.iter().map(|SmoothedHinge { hinge, selection }| {
+            let hinges = found.hinges.iter().map(|SmoothedHinge { hinge, selection, .. }| {
                 let Selection { threshold, width, tied, .. } = *selection;
                 (hinge.scale, hinge.margin, (threshold, width, tied))
             });

@@ -61,11 +61,11 @@ pub(crate) fn covariance<'py>(
     let work = usize::max(n * n_models / share, n * n_models * n_models / 8);
     let (at_work, kept) = if placed { (COUNT, 4) } else { (CURVE, 16) };
     let bytes = n * (at_work * usize::min(n_models, n_threads) + kept * n_models);
-    let (estimates, found) = curve::enter(py, n_threads, Need { work, bytes }, |ctx| {
+    let found = curve::enter(py, n_threads, Need { work, bytes }, |ctx| {
         PLACEMENTS.lend(n * n_models, |kept| {
-            variance::covariance_of_models(&labels, &columns, (weights, kind_of(sampling)), measure, kept, ctx)
+            variance::covariance_of_models(&labels, &columns, weights, kind_of(sampling), measure, kept, ctx)
         })
     })?;
     let array = |values| PyArray1::from_vec(py, values);
-    Ok((array(estimates), array(found.pos), array(found.neg)))
+    Ok((array(found.estimates), array(found.pos), array(found.neg)))
 }

@@ -218,14 +218,14 @@ mod tests {
 
     /// Checks counts in double and single precision, with all limits, on one thread and on three.
     fn check(labels: &[bool], scores: &[f64], limits: &[Limits], what: &str) {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = crate::testing::pool(3);
         let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
         let rounded: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
         let (expected, of_narrow) = (plain(labels, scores), plain(labels, &rounded));
         let classes = Labels::new(labels).unwrap();
         for &limits in limits {
             let (mut wide, mut single) = (Counting::with_limits(limits), Counting::with_limits(limits));
-            for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+            for ctx in [Ctx::serial(), Ctx::new(pool.as_ref(), None)] {
                 let told = format!("{what}, {limits:?}, {ctx:?}");
                 for wanted in [Wanted::Squares, Wanted::Pairs] {
                     let squares = |counts: PairCounts| if wanted == Wanted::Squares { counts.squares } else { [0; 2] };
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn few_values_are_counted_without_a_table_of_scores() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = crate::testing::pool(3);
         let mut buffers = vec![];
         for (n, shape, few) in [(5_000, 2, true), (5_000, 5, true), (50_000, 11, true), (50_000, 0, false)]
             .into_iter()
@@ -267,7 +267,7 @@ mod tests {
             for (k, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score == 0.0) {
                 *score = 0.0f64.copysign(if k % 2 == 0 { 1.0 } else { -1.0 });
             }
-            for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+            for ctx in [Ctx::serial(), Ctx::new(pool.as_ref(), None)] {
                 let found = match few_values::count(&classes, &scores, &mut buffers, 1 << 10, &ctx).unwrap() {
                     few_values::Found::Few(counts) => Some(counts),
                     few_values::Found::Tied | few_values::Found::Untied => None,

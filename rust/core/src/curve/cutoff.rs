@@ -12,6 +12,8 @@ const ROUNDING: f64 = 1e-12;
 /// How a threshold is chosen; scores of at least the threshold are called positive. Among points that are equal by a
 /// rule, the one with the highest threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Rule {
     /// The given threshold, not NaN.
     At(f64),
@@ -38,6 +40,8 @@ pub enum Rule {
 
 /// A threshold, and the samples it calls positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Cut {
     /// The threshold; infinite if no sample is called positive.
     pub threshold: f64,

@@ -23,6 +23,8 @@ fn placed(samples: Samples<'_>, mut place: impl FnMut(usize, usize), ctx: &Ctx<'
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Normalize {
     /// Nothing: the raw area.
     None,

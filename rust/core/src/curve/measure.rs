@@ -1,5 +1,7 @@
 //! The measures by name, and the shortest exact way to each.
 
+use std::ops::RangeInclusive;
+
 use crate::count::{Counting, Limits, PairCounts, Wanted, pair_counts};
 use crate::curve::empirical::{Curve, Normalize};
 use crate::curve::mean::{Area, Mean, Precision};
@@ -26,6 +28,7 @@ struct Buffers<S: Score> {
 
 impl Scratch {
     /// Buffers of calls that count with other limits, for tests and benchmarks.
+    #[doc(hidden)]
     pub fn with_limits(limits: Limits) -> Self {
         let wide = Buffers { counting: Counting::with_limits(limits), ..Buffers::default() };
         let narrow = Buffers { counting: Counting::with_limits(limits), ..Buffers::default() };
@@ -35,6 +38,8 @@ impl Scratch {
 
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Measure {
     /// The area under the curve, ties 1/2.
     Auc,
@@ -60,6 +65,14 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The area over a range of false positive rates, divided by its width, as `0.0..=0.1`.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless `0 <= low < high <= 1`.
+    pub fn partial_auc(range: RangeInclusive<f64>) -> Result<Self> {
+        Ok(Measure::Partial(range.try_into()?, Normalize::Width))
+    }
+
     /// Checks the number of a measure: every function that takes one does so before it computes anything.
     pub(crate) fn check(self) -> Result<()> {
         match self {

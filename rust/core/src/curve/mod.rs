@@ -2,7 +2,7 @@
 //!
 //! Every measure of one score vector is a sum over its [`Curve`]; [`measure`] takes the shorter ways that some have.
 
-mod bins;
+pub(crate) mod bins;
 pub(crate) mod cutoff;
 pub(crate) mod empirical;
 pub(crate) mod mean;
@@ -16,7 +16,6 @@ mod screening;
 pub(crate) mod sum;
 pub(crate) mod walk;
 
-pub use bins::{Bin, pool};
 pub use cutoff::{Cut, Rule};
 pub use empirical::{Curve, Normalize};
 pub use measure::{Measure, Scratch, auc, auc_moments, measure};

@@ -254,7 +254,7 @@ mod tests {
     fn values_are_those_of_the_sorted_curve() {
         let mut next = uniform(5);
         let mut scratch = Scratch::default();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = crate::testing::pool(2);
         let shapes = [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)].map(|of| (of, 0.0));
         // And of which a sample shows the highest scores, or the lowest, alone.
         let misled = [-1.0, 1.0].map(|shift| ((40_000, 0.3, 1e9), shift));
@@ -288,7 +288,7 @@ mod tests {
                         None,
                         what,
                         &mut scratch,
-                        &Ctx::new(Some(&pool), None),
+                        &Ctx::new(pool.as_ref(), None),
                     )
                     .unwrap();
                     assert_eq!(found.to_bits(), again.to_bits());

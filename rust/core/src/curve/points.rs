@@ -9,6 +9,7 @@ use crate::{Ctx, Error, Result};
 /// Points to write to the first places of three slices, which have one more than there are samples, or steps of a
 /// curve. The number of points is returned. O(N) for N steps, beside a sort of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Points {
     /// The false positive rates, the true positive rates and the thresholds of the vertices of the ROC curve: from
     /// (0, 0) to (1, 1), by descending threshold, the first of which is infinite. Those between two equal steps can be

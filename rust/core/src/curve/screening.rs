@@ -18,6 +18,8 @@ struct Block {
 
 /// A measure of early recognition.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Screening {
     /// The share of the positives found in the first samples, divided by the share of samples, which is given: above 0
     /// and at most 1.

@@ -4,6 +4,7 @@ use crate::curve::sum::Sum;
 
 /// One distinct score and the weight of the samples that have it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Step {
     /// The score.
     pub score: f64,

@@ -121,6 +121,12 @@ impl<'a> Labels<'a> {
         }
     }
 
+    /// Whether the same samples are positive.
+    pub(crate) fn same(&self, other: &Labels<'_>) -> bool {
+        let n = self.n_samples();
+        n == other.n_samples() && self.positives(0, n) == other.positives(0, n)
+    }
+
     /// Whether a sample is positive.
     pub(crate) fn is_positive(&self, sample: usize) -> bool {
         let mut positive = [false];

@@ -1,12 +1,30 @@
 //! False positive ranges and the ranks of negatives they select.
 
+use std::ops::RangeInclusive;
+
 use crate::{Error, Result};
 
 /// A range `[low, high]` of false positive rates, `0 <= low < high <= 1`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "RangeInclusive<f64>", into = "RangeInclusive<f64>"))]
 pub struct RateRange {
     low: f64,
     high: f64,
+}
+
+impl TryFrom<RangeInclusive<f64>> for RateRange {
+    type Error = Error;
+
+    fn try_from(range: RangeInclusive<f64>) -> Result<Self> {
+        Self::new(*range.start(), *range.end())
+    }
+}
+
+impl From<RateRange> for RangeInclusive<f64> {
+    fn from(range: RateRange) -> Self {
+        range.low..=range.high
+    }
 }
 
 /// Total weight of the negatives, with its kind.

@@ -1,8 +1,6 @@
 //! Sorting on all threads, with checks of the stop flag.
 
-use rayon::slice::ParallelSliceMut;
-
-use crate::{Ctx, Result};
+use crate::{Ctx, Result, threads};
 
 /// Items sorted between two checks of the stop flag, in well under a second.
 const STEP: usize = 1 << 24;
@@ -29,7 +27,7 @@ fn in_steps<T: Item>(items: &mut [T], step: usize, ctx: &Ctx<'_>) -> Result<()> 
         return in_steps(high, step, ctx);
     }
     match ctx.pool() {
-        Some(pool) if items.len() > SMALL => pool.install(|| items.par_sort_unstable()),
+        Some(pool) if items.len() > SMALL => threads::sort(pool, items),
         _ => items.sort_unstable(),
     }
     Ok(())

@@ -20,6 +20,7 @@ use crate::{Ctx, Error, Result};
 
 /// What stays fixed from replicate to replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scheme {
     /// The size of each class.
     Stratified,

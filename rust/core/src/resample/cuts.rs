@@ -14,6 +14,7 @@ use crate::{Ctx, Error, Result};
 
 /// The threshold of a rule on a replicate, and the rates there.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Rates {
     /// The threshold; infinite if no sample is called positive.
     pub threshold: f64,

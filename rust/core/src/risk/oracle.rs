@@ -11,6 +11,7 @@ use crate::{Ctx, Error, Problem, RateRange, Result, Scores};
 
 /// What one oracle call finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// R(s).
     pub value: f64,

@@ -6,6 +6,7 @@ use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result};
 
 /// The loss of a pair with score difference `u = s_i - t_j`; 0 from `u = 1` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PairLoss {
     /// `(1 - u)_+^2`.
     SquaredHinge,
@@ -15,6 +16,7 @@ pub enum PairLoss {
 
 /// Which pairs count.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum PairRange {
     /// All positives with the negatives in a range of false positive rates.
     Fpr(RateRange),

@@ -18,6 +18,7 @@ use crate::{Ctx, Error, Problem, Result};
 
 /// What [`super::Oracle::proximal`] returns beside the subgradient.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Proximal {
     /// The value at scores zero of the cut that the subgradient makes.
     pub offset: f64,

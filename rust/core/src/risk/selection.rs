@@ -8,6 +8,7 @@ const STEPS: usize = 60;
 /// The share of each negative that counts among the highest: 0 below `threshold - width / 2`, 1 above
 /// `threshold + width / 2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Selection {
     /// The score with a share of one half.
     pub threshold: f64,

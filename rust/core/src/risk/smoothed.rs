@@ -15,6 +15,7 @@ use crate::{Ctx, Result};
 
 /// A cut `R(s') >= offset + coef . s'`, and how it was smoothed.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Smoothed {
     /// The value of the cut at scores zero.
     pub offset: f64,
@@ -24,6 +25,7 @@ pub struct Smoothed {
 
 /// One hinge, `scale * sum_ij p_j q_ij (margin - s_i + t_j)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SmoothedHinge {
     /// The hinge.
     pub hinge: Hinge,

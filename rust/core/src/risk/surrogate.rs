@@ -7,6 +7,7 @@ use crate::{Ctx, Result};
 
 /// A place in the order of the negatives, highest first, where a sum over pairs begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Rank {
     /// 0.
     Top,

@@ -18,6 +18,7 @@ use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Components {
     /// The value of the measure.
     pub estimate: f64,

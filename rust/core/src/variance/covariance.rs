@@ -11,6 +11,7 @@ use crate::{Ctx, Error, Result};
 
 /// What a weight means for variances; estimates do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WeightKind {
     /// A number of equal samples: the variance is that of the repeated data.
     Frequency,
@@ -20,6 +21,7 @@ pub enum WeightKind {
 
 /// Second and third central moments of the components of one measure, by class.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Moments {
     /// The value of the measure.
     pub estimate: f64,
@@ -61,11 +63,22 @@ impl Curve {
 
 /// Covariances of several measures of the same samples.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Covariance {
+    /// The measure of every model.
+    pub estimates: Vec<f64>,
     /// `n_models` by `n_models`, row by row: the part of the positives, the covariance of the means of V10.
     pub pos: Vec<f64>,
     /// The part of the negatives; the covariance is the sum of both.
     pub neg: Vec<f64>,
+}
+
+impl Covariance {
+    /// The variance of the estimate of model `k`.
+    pub fn variance(&self, k: usize) -> f64 {
+        let at = k * (self.estimates.len() + 1);
+        self.pos[at] + self.neg[at]
+    }
 }
 
 /// The DeLong covariance of measures with the given components. O(N K^2) for K models.
@@ -117,7 +130,7 @@ pub fn covariance(
     };
     let sums = products(&positive, &values, &means, &share, ctx)?;
     let part = |class: usize| sums.iter().map(|sums| sums[class] / divisors[class]).collect();
-    Ok(Covariance { pos: part(0), neg: part(1) })
+    Ok(Covariance { estimates: components.iter().map(|of| of.estimate).collect(), pos: part(0), neg: part(1) })
 }
 
 /// For every two models, the weighted sums over positives and over negatives of the products of their centred values.

@@ -2,11 +2,10 @@
 
 mod components;
 mod covariance;
-mod merged;
+pub(crate) mod merged;
 mod placements;
 mod placing;
 
 pub use components::Components;
 pub use covariance::{Covariance, Moments, WeightKind, covariance};
-pub use merged::merged;
 pub use placements::{Placements, covariance_of_models};

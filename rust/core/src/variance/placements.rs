@@ -20,18 +20,18 @@ use crate::{Ctx, Error, Result};
 pub fn covariance_of_models(
     labels: &Labels<'_>,
     models: &[Column<'_>],
-    (weights, kind): (Option<&[f64]>, WeightKind),
+    weights: Option<&[f64]>,
+    kind: WeightKind,
     measure: Measure,
     kept: &mut Placements,
     ctx: &Ctx<'_>,
-) -> Result<(Vec<f64>, Covariance)> {
+) -> Result<Covariance> {
     if Placements::suit(measure, weights) {
         return kept.covariance(labels, models, ctx);
     }
     let of_model = |model: &Column<'_>| Components::new(labels, &model.wide(), weights, measure, ctx);
     let components = ctx.try_map(models.iter().collect(), of_model)?;
-    let found = covariance(labels, &components, weights, kind, ctx)?;
-    Ok((components.iter().map(|of| of.estimate).collect(), found))
+    covariance(labels, &components, weights, kind, ctx)
 }
 
 /// Memory kept from call to call.
@@ -54,12 +54,7 @@ impl Placements {
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] naming `scores`, [`Error::Domain`] for a class of one sample and for
     /// 2^31 samples or more, [`Error::Interrupted`].
-    pub fn covariance(
-        &mut self,
-        labels: &Labels<'_>,
-        models: &[Column<'_>],
-        ctx: &Ctx<'_>,
-    ) -> Result<(Vec<f64>, Covariance)> {
+    pub fn covariance(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Covariance> {
         let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
         for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
             if size < 2 {
@@ -81,7 +76,7 @@ impl Placements {
             };
             sums.iter().enumerate().map(|pair| of_pair(pair) as f64 / scale).collect()
         };
-        Ok((estimates, Covariance { pos: part(0), neg: part(1) }))
+        Ok(Covariance { estimates, pos: part(0), neg: part(1) })
     }
 
     /// Sets the values of every model and returns twice the pairs that each wins. Threads share the models and the work

@@ -153,7 +153,7 @@ fn shapes(next: &mut impl FnMut() -> f64) -> Vec<Box<dyn Fn(f64) -> f64>> {
 
 #[test]
 fn steps_are_those_of_a_plain_sort_on_any_number_of_threads_in_any_order() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = crate::testing::pool(3);
     let mut state = 7u64;
     let mut next = move || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -179,7 +179,11 @@ fn steps_are_those_of_a_plain_sort_on_any_number_of_threads_in_any_order() {
                     [step.score, sums[0], sums[1]]
                 });
                 assert!(mine.eq(expected) && zero_signs == 0, "{told}");
-                assert_eq!(of(&labels, &scores, given.map(|w| &w[..]), &Ctx::new(Some(&pool), None)), found, "{told}");
+                assert_eq!(
+                    of(&labels, &scores, given.map(|w| &w[..]), &Ctx::new(pool.as_ref(), None)),
+                    found,
+                    "{told}"
+                );
                 let turned: Vec<f64> = given.into_iter().flatten().rev().copied().collect();
                 let (labels, scores): (Vec<_>, Vec<_>) =
                     labels.iter().zip(&scores).rev().map(|(&l, &s)| (l, s)).unzip();

@@ -63,3 +63,22 @@ fn refuses_a_single_class() {
     assert_eq!(Problem::new(vec![true]), Err(Error::OneClass { n_pos: 1, n_neg: 0 }));
     assert_eq!(Problem::new(vec![]), Err(Error::OneClass { n_pos: 0, n_neg: 0 }));
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn serialised_measures_and_ranges_are_checked_when_they_are_read() {
+    use rocmax_core::Roc;
+    use rocmax_core::curve::{Measure, Rule};
+
+    let of = |measure: &Measure| serde_json::to_string(measure).unwrap();
+    for measure in [Measure::Auc, Measure::partial_auc(0.0..=0.1).unwrap(), Measure::TprAtFpr(0.5)] {
+        assert_eq!(serde_json::from_str::<Measure>(&of(&measure)).unwrap(), measure);
+    }
+    let text = of(&Measure::partial_auc(0.0..=0.5).unwrap());
+    assert_eq!(text, r#"{"Partial":[{"start":0.0,"end":0.5},"Width"]}"#);
+    assert!(serde_json::from_str::<Measure>(&text.replace("0.5", "-0.5")).is_err());
+    assert_eq!(serde_json::from_str::<Rule>("\"Eer\"").unwrap(), Rule::Eer);
+    let roc = Roc::new(&[true, true, false, false], &[3.0, 2.0, 2.5, 1.0]).unwrap();
+    let found = roc.interval(Measure::Auc, 0.95).unwrap();
+    assert_eq!(serde_json::from_str::<rocmax_core::Interval>(&serde_json::to_string(&found).unwrap()).unwrap(), found);
+}

@@ -1,6 +1,7 @@
 //! Numbers outside of the domain of a measure or a rule are errors of every function that takes one.
 
-use rocmax_core::curve::{Bin, Curve, Measure, Rule, Scratch, Screening, measure, pool};
+use rocmax_core::curve::{Curve, Measure, Rule, Scratch, Screening, measure};
+use rocmax_core::internals::{Bin, pool};
 use rocmax_core::resample::{Resampling, Scheme, bootstrap, bootstrap_cuts};
 use rocmax_core::solve::minimise_on_simplex;
 use rocmax_core::variance::{Components, Placements, WeightKind, covariance_of_models};
@@ -16,13 +17,13 @@ fn all(of: Measure, weights: Option<&[f64]>) -> Vec<Result<()>> {
     let (labels, ctx) = (Labels::new(&LABELS).unwrap(), Ctx::serial());
     let curve = Curve::new(&labels, &SCORES, weights, &ctx).unwrap();
     let models = [SCORES[..].into()];
-    let how = (weights, WeightKind::Frequency);
+    let (kind, kept) = (WeightKind::Frequency, &mut Placements::default());
     vec![
         measure(&labels, SCORES[..].into(), weights, of, &mut Scratch::default(), &ctx).map(drop),
         curve.measure(of).map(drop),
         curve.moments(of).map(drop),
         Components::new(&labels, &SCORES, weights, of, &ctx).map(drop),
-        covariance_of_models(&labels, &models, how, of, &mut Placements::default(), &ctx).map(drop),
+        covariance_of_models(&labels, &models, weights, kind, of, kept, &ctx).map(drop),
         bootstrap(&labels, &models, weights, of, RESAMPLING, &ctx).map(drop),
     ]
 }

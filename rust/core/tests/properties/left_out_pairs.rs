@@ -183,8 +183,8 @@ fn same_bits_for_any_number_of_threads() {
     let neg = Class::new(rank, wave(n, 0.73, 2.0), wave(n, 1.3, -0.5), wave(n, 3.1, 1.3), wave(n * rank, 0.17, 0.0));
     let serial = run(&pos, &neg, rank, 0.01, 1.0, &Ctx::serial()).unwrap();
     for threads in [2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert_eq!(run(&pos, &neg, rank, 0.01, 1.0, &Ctx::new(Some(&pool), None)).unwrap(), serial);
+        let pool = crate::testing::pool(threads);
+        assert_eq!(run(&pos, &neg, rank, 0.01, 1.0, &Ctx::new(pool.as_ref(), None)).unwrap(), serial);
     }
 }
 

@@ -17,6 +17,7 @@ pub mod naive;
 mod newton;
 mod pair_losses;
 mod papers;
+mod roc;
 mod samples;
 mod screening;
 mod simplex;
@@ -278,7 +279,7 @@ proptest! {
 
 #[test]
 fn two_threads_give_the_same_bits() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = crate::testing::pool(2);
     let n = 140_000u64;
     let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
     let labels: Vec<bool> = (0..n).map(|i| hash(i) % 7 == 0).collect();
@@ -299,11 +300,11 @@ fn two_threads_give_the_same_bits() {
                         oracle.evaluate(scores.as_slice().into(), &mut coef, &mut Workspace::default(), &ctx).unwrap();
                     (found.value.to_bits(), found.partial_auc.to_bits(), coef)
                 };
-                assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
+                assert_eq!(run(Ctx::serial()), run(Ctx::new(pool.as_ref(), None)));
             }
             let run =
                 |ctx: Ctx<'_>| pair_losses(&problem, &scores, PairLoss::SquaredHinge, PairRange::Fpr(range), &ctx);
-            assert!(run(Ctx::serial()) == run(Ctx::new(Some(&pool), None)));
+            assert!(run(Ctx::serial()) == run(Ctx::new(pool.as_ref(), None)));
         }
     }
     let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
@@ -320,7 +321,7 @@ fn two_threads_give_the_same_bits() {
             .unwrap()
             .to_bits()
         };
-        assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
+        assert_eq!(run(Ctx::serial()), run(Ctx::new(pool.as_ref(), None)));
     }
 }
 

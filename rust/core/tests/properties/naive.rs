@@ -144,7 +144,7 @@ pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f6
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
 
-/// Twin of [`rocmax_core::papers::nearest`]: every distance, sorted.
+/// Twin of [`rocmax_core::internals::papers::nearest`]: every distance, sorted.
 pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
     let mut found = Vec::new();
     for query in queries.chunks_exact(dim) {

@@ -16,6 +16,7 @@ fn of_pair(loss: PairLoss, u: f64) -> [f64; 3] {
         PairLoss::SquaredHinge => [short * short, -2.0 * short, 2.0 * counts],
         PairLoss::SmoothedHinge if u < 0.0 => [0.5 - u, -1.0, 1.0],
         PairLoss::SmoothedHinge => [short * short / 2.0, -short, counts],
+        other => panic!("no twin of {other:?}"),
     }
 }
 

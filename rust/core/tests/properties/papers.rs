@@ -1,8 +1,7 @@
 //! Methods of the papers against searches over all stumps, splits and pairs.
 
 use proptest::prelude::*;
-use rayon::ThreadPoolBuilder;
-use rocmax_core::papers::{Features, Limits, Stump, nearest, rank_boost, split_tree};
+use rocmax_core::internals::papers::{Features, Limits, Stump, nearest, rank_boost, split_tree};
 use rocmax_core::{Ctx, Error, Problem};
 
 use crate::naive;
@@ -205,8 +204,8 @@ proptest! {
 
 #[test]
 fn threads_change_nothing() {
-    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let contexts = [Ctx::serial(), Ctx::new(Some(&pool), None)];
+    let pool = crate::testing::pool(3);
+    let contexts = [Ctx::serial(), Ctx::new(pool.as_ref(), None)];
     let (problem, values) = made(500, 7, 0.3, 1e9);
     let features = Features::Dense { values: &values, n_rows: 500 };
     let [alone, together] = contexts.map(|ctx| rank_boost(&features, &problem, 40, &ctx).unwrap());

@@ -1,5 +1,17 @@
 //! Helpers of the unit tests, which include this file, and of the property tests.
 
+/// So many threads, if calls can run on several.
+#[cfg(feature = "rayon")]
+pub fn pool(n: usize) -> Option<rayon::ThreadPool> {
+    Some(rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap())
+}
+
+/// No threads: calls run on their own.
+#[cfg(not(feature = "rayon"))]
+pub fn pool(_: usize) -> Option<std::convert::Infallible> {
+    None
+}
+
 /// Numbers in [0, 1) from a seed: the upper bits of Knuth's linear congruential generator.
 pub fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;

@@ -30,8 +30,8 @@ fn keys_are_compared_where_they_tell_scores_apart_and_few_ties_are_settled() -> 
     close[8] = close[7] + 1e-10;
     let mut tied = close.clone();
     tied[8] = tied[7];
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+    let pool = crate::testing::pool(3);
+    for ctx in [Ctx::serial(), Ctx::new(pool.as_ref(), None)] {
         for (scores, sample, wanted, [by_key, by_score]) in [
             (&few, &apart, Wanted::Pairs, [true, false]),
             (&few, &apart, Wanted::Squares, [true, true]),

@@ -8,13 +8,13 @@ use crate::testing::uniform;
 
 #[test]
 fn sorts_like_the_plain_sort_on_any_number_of_threads() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = crate::testing::pool(2);
     let mut next = uniform(1);
     for (n, distinct) in [300, 20_000, 100_000].into_iter().flat_map(|n| [2.0, 50.0, 1e9].map(|d| (n, d))) {
         let entries: Vec<Entry> = (0..n).map(|i| Entry::new((next() * distinct).floor().powi(3), i)).collect();
         let mut expected = entries.clone();
         expected.sort();
-        for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+        for ctx in [Ctx::serial(), Ctx::new(pool.as_ref(), None)] {
             let mut sorted = entries.clone();
             sort(&mut sorted, &ctx).unwrap();
             assert!(sorted == expected, "{n} items, {distinct} distinct, {ctx:?}");
@@ -49,10 +49,10 @@ fn told(n: usize) -> Vec<Told> {
 
 #[test]
 fn few_items_stay_on_the_thread_that_asks_and_many_are_sorted_in_steps() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = crate::testing::pool(2);
     for (n, alone) in [(300, true), (SMALL, true), (SMALL + 1, false), (4 * SMALL, false)] {
         COMPARED.set(0);
-        sort(&mut told(n), &Ctx::new(Some(&pool), None)).unwrap();
+        sort(&mut told(n), &Ctx::new(pool.as_ref(), None)).unwrap();
         assert_eq!(COMPARED.get() > 0, alone, "{n}");
     }
     // Half of the rest at a time, and each looks for the stop flag.

@@ -8,7 +8,7 @@ use crate::variance::{Components, WeightKind, covariance};
 #[test]
 fn as_by_the_curve_on_any_number_of_threads() {
     let mut next = uniform(5);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = crate::testing::pool(2);
     let mut kept = Placements::default();
     for (n, levels, k, share) in [
         (4, 3.0, 2, 0.3),
@@ -36,8 +36,8 @@ fn as_by_the_curve_on_any_number_of_threads() {
             models.iter().map(|s| Components::new(&classes, s, None, Measure::Auc, &serial).unwrap()).collect();
         let expected = covariance(&classes, &components, None, WeightKind::Frequency, &serial).unwrap();
         let columns: Vec<Column<'_>> = models.iter().map(|s| s.as_slice().into()).collect();
-        let (estimates, found) = kept.covariance(&classes, &columns, &serial).unwrap();
-        for (estimate, components) in estimates.iter().zip(&components) {
+        let found = kept.covariance(&classes, &columns, &serial).unwrap();
+        for (estimate, components) in found.estimates.iter().zip(&components) {
             assert!((estimate - components.estimate).abs() < 1e-15);
         }
         for (found, expected) in [(&found.pos, &expected.pos), (&found.neg, &expected.neg)] {
@@ -45,14 +45,14 @@ fn as_by_the_curve_on_any_number_of_threads() {
                 assert!((x - y).abs() <= 1e-11 * expected[0].abs() + 1e-16, "{n} of {levels}: {x} {y}");
             }
         }
-        let again = kept.covariance(&classes, &columns, &Ctx::new(Some(&pool), None)).unwrap();
-        assert_eq!(again, (estimates, found));
+        let again = kept.covariance(&classes, &columns, &Ctx::new(pool.as_ref(), None)).unwrap();
+        assert_eq!(again, found);
         let narrow: Vec<f32> = models[0].iter().map(|&x| x as f32).collect();
         let wide: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
         let components = [Components::new(&classes, &wide, None, Measure::Auc, &serial).unwrap()];
         let expected = covariance(&classes, &components, None, WeightKind::Frequency, &serial).unwrap();
         for column in [Column::from(&narrow[..]), Column::from(&wide[..])] {
-            let (_, found) = kept.covariance(&classes, &[column], &serial).unwrap();
+            let found = kept.covariance(&classes, &[column], &serial).unwrap();
             assert!((found.pos[0] - expected.pos[0]).abs() <= 1e-11 * expected.pos[0] + 1e-16);
             assert!((found.neg[0] - expected.neg[0]).abs() <= 1e-11 * expected.neg[0] + 1e-16);
         }

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use rocmax_core::curve::{self, Bin};
+use rocmax_core::internals::{Bin, pool};
 
 use crate::gate::Need;
 
@@ -10,7 +10,7 @@ use crate::gate::Need;
 const BIN: usize = 160;
 
 /// Pools bins (lowest and highest score, weights of the positives and of the negatives) as far as `max_error` allows;
-/// rows of the same four, by ascending lowest score. See `rocmax_core::curve::pool`.
+/// rows of the same four, by ascending lowest score. See `rocmax_core::internals::pool`.
 #[pyfunction]
 pub(crate) fn pool_bins<'py>(
     py: Python<'py>,
@@ -25,7 +25,7 @@ pub(crate) fn pool_bins<'py>(
     let kept = super::enter(py, 1, Need { work: n, bytes: BIN * n }, |ctx| {
         let bins: Vec<Bin> =
             (0..n).map(|i| Bin { low: rows[0][i], high: rows[1][i], pos: rows[2][i], neg: rows[3][i] }).collect();
-        curve::pool(&bins, max_error, ctx)
+        pool(&bins, max_error, ctx)
     })?;
     let of = |f: fn(&Bin) -> f64| kept.iter().map(f);
     let flat = of(|b| b.low).chain(of(|b| b.high)).chain(of(|b| b.pos)).chain(of(|b| b.neg));

@@ -3,7 +3,8 @@
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
-use rocmax_core::{curve, variance};
+use rocmax_core::curve;
+use rocmax_core::internals::merged;
 
 use super::measure::Measure;
 use super::rule::Rule;
@@ -113,13 +114,13 @@ impl Curve {
         Ok(Self { inner: curve::Curve::of_steps(steps.map(step).collect()).map_err(to_python)? })
     }
 
-    /// The curve of samples with one step for all negatives between two positives; see `rocmax_core::variance::merged`.
+    /// The curve of samples with one step for all negatives between two positives; see `rocmax_core::internals::merged`.
     #[staticmethod]
     fn merged(py: Python<'_>, y_true: LabelArray<'_>, y_score: ScoreArray<'_>, n_threads: usize) -> PyResult<Self> {
         let (labels, scores) = (y_true.labels()?, y_score.column()?);
         let n = labels.n_samples();
         let inner = enter(py, n_threads, Need { work: n / 2, bytes: COUNT * n }, |ctx| {
-            Ok(variance::merged(&labels, &scores.wide(), ctx)?.0)
+            Ok(merged(&labels, &scores.wide(), ctx)?.0)
         })?;
         Ok(Self { inner })
     }

@@ -127,9 +127,9 @@ fn threads_change_nothing_and_bad_codes_are_refused() {
     let problem = Problem::new(labels).unwrap();
     let codes = Codes { bins: &bins, n_bins: &[70; 5], n_rows: n };
     let range = RateRange::new(0.02, 0.1).unwrap();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = crate::testing::pool(3);
     let alone = partial_boost(&codes, &problem, range, 12, &Ctx::serial()).unwrap();
-    assert_eq!(alone, partial_boost(&codes, &problem, range, 12, &Ctx::new(Some(&pool), None)).unwrap());
+    assert_eq!(alone, partial_boost(&codes, &problem, range, 12, &Ctx::new(pool.as_ref(), None)).unwrap());
     assert_eq!(alone.len(), 12);
     let few = Codes { n_bins: &[10; 5], ..codes };
     assert!(matches!(partial_boost(&few, &problem, range, 1, &Ctx::serial()), Err(Error::Domain { .. })));
