@@ -135,7 +135,7 @@ def rust_graph(root: Path) -> dict[str, set[str]]:
         named = set()
         own_text = re.sub(r"\bmod \w+;", "", re.sub(USE, "", text))
         for public, path in used(text):
-            if inside(own, path) and not (public and not re.search(rf"\b{path[-1]}\b", own_text)):
+            if inside(own, path) and not (public and not re.search(rf"\b{re.escape(path[-1])}\b", own_text)):
                 named.add(home(absolute(own, path)))
         named |= {(*own, name) for name in re.findall(r"\b(\w+)::", own_text) if (*own, name) in files}
         graph["::".join(("crate", *own))] = {"::".join(("crate", *target)) for target in named - {own}}
