@@ -13,7 +13,7 @@ from rocmax.metrics.methods.defaults import MANY, SOME, default_method, is_norma
 from rocmax.metrics.methods.delong import LogitDeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
+from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of, range_part
 from rocmax.metrics.variances._effective import is_design
 from rocmax.metrics.variances._multiclass import covariance_of_classes
 
@@ -72,6 +72,9 @@ class Profile(Method):
             estimate, _, parts = covariance_of_classes(sample, measure)
             return of_parts(estimate, parts, own_intervals(sample, measure))
         estimate, matrix, parts = covariance_of(sample, measure)
+        if (few := range_part(sample, measure)) is not None:
+            parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
+            matrix = parts[0].matrix + parts[1].matrix
         method = default_method(measure, Data.of(sample), sample.effective)
         least = SOME if Trait.AREA in measure.traits else MANY
         many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sample.effective))[0] >= least

@@ -19,8 +19,8 @@ from rocmax.metrics.subgroups._estimates import (
     Estimates,
     Shares,
     SubgroupTest,
-    needs_scores,
     of_scores,
+    of_unseen_range,
     pooled,
     shares_of,
 )
@@ -157,15 +157,15 @@ def compare_subgroups(
     whole = whole._replace(refused=pooled_refusal(parts, comparisons, query))
     freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
     if len(freedoms) == len(found):
-        sizes = np.array([parts.samples[name].effective for name in found], dtype=np.float64)
-        own = []
+        samples = [parts.samples[name] for name in found]
+        sizes, own = np.array([one.effective for one in samples], dtype=np.float64), []
         for k, value in enumerate(values.T):
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
             own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
         pooled_own = joined(own)
-        if len(scores) == len(found) and sums is None and needs_scores(pooled_own, sizes, share, measure):
+        if len(scores) == len(found) and sums is None and of_unseen_range(samples, share, measure):
             pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)

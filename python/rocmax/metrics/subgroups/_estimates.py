@@ -27,7 +27,8 @@ from rocmax.metrics.methods.defaults import is_normal
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_limits, newcombe_variance, per_pair
 from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.samples._sample import has_variance
+from rocmax.metrics.samples._sample import Sample, has_variance
+from rocmax.metrics.variances._effective import is_design
 
 #: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
@@ -230,14 +231,19 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
     return Interval(estimate, variance, limits, "logit-delong", source=source)
 
 
-def needs_scores(mean: Interval, sizes: F64, shares: F64, measure: Measure) -> bool:
+def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
     """Whether means need the sum of score intervals, because those by components would undercover.
 
-    Errors of the components' variances average out over subgroups, but they are not skewed, and do not see how far few
-    negatives set the range of an area.
+    Errors of the components' variances average out over subgroups, but they are not skewed.
     """
-    held = [measure.limiting_sizes((n_pos, n_neg))[1][0] for n_pos, n_neg in sizes.tolist()]
-    return bool(Trait.AREA in measure.traits and shares @ held < FEW) or not is_normal(mean, measure, _ERROR).all()
+    return of_unseen_range(samples, shares, measure) or not is_normal(mean, measure, _ERROR).all()
+
+
+def of_unseen_range(samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
+    """Whether few clusters or weighted samples set the range of areas: how far, their components do not see."""
+    if Trait.AREA not in measure.traits or not any(is_design(one) for one in samples):
+        return False
+    return bool(shares @ [measure.limiting_sizes(one.effective)[1][0] for one in samples] < FEW)
 
 
 def summed(ends: F64, shares: F64) -> F64:

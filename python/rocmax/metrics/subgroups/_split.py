@@ -30,7 +30,7 @@ from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, Shares, needs_scores, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.subgroups._tests import equality
-from rocmax.metrics.variances._components import most_freedom, variance_parts
+from rocmax.metrics.variances._components import most_freedom, range_part, variance_parts
 from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
@@ -156,7 +156,7 @@ def in_subgroups(
     if summed and not (query.method or isinstance(measure, MeanMeasure) or moments.parts is None):
         calm = moments._replace(of_means=moments.parts.sum(axis=1))
         mean = pooled(calm, Shares(share[None]), measure)
-        if moments.known.all() and not needs_scores(mean, moments.sizes, share, measure):
+        if moments.known.all() and not needs_scores(mean, kept, share, measure):
             moments, interval, summed = calm, mean, False
     if moments.sums is None and summed:
         limits = [method.estimate(one, measure).limits for method, one in zip(methods, kept, strict=True)]
@@ -276,6 +276,8 @@ def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         of_class = [float(part[0]) for part in parts]
+        if (few := range_part(sample, measure)) is not None:
+            of_class[few[0]] = float(few[1][0, 0])
         found = freedom_of_parts(of_class, [float(np.ravel(size)[0]) for size in sizes])
         return min(found, most_freedom(sample)), of_class
     return max(fewest - 1, 1.0), [0.0, 0.0]

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import satterthwaite
+from rocmax.metrics.intervals._interval import FEW, satterthwaite
 from rocmax.metrics.intervals._units import freedom_of_squares
 from rocmax.metrics.measures._ranking import parts_of
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
-from rocmax.metrics.variances._effective import sizes_of_models
+from rocmax.metrics.variances._effective import is_design, sizes_of_models
 
 _LEAST_FREEDOM = 1e-3  # of one sample
 _ALIKE = 0.9  # correlation of models that may differ in few samples
@@ -86,6 +86,35 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
             yield values[:, rows], sample.weights[rows]
 
     return estimate, pos + neg, _of_alike(pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)], components)
+
+
+def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
+    """Return the place of the class that sets the range of a partial area, and its covariance, if few of it are there.
+
+    Components see how far the samples in the range are from its end: of a single one, nothing. The jackknife also sees
+    the next one. Of the mean of the first k order statistics on a line it is ``1 + 3 / (2 k + 1)`` times the variance,
+    and divided by this, k the number of samples that are expected up to the end of the range.
+    """
+    if Trait.AREA not in measure.traits or is_design(sample) or measure.limiting_sizes(sample.totals)[1][0] >= FEW:
+        return None
+    area: Any = measure  # with a range
+    rows = np.flatnonzero((sample.positive == area.mirrored) & (sample.weights > 0))
+    score, weight = np.atleast_2d(sample.score[rows].T * (-1 if area.mirrored else 1)), sample.weights[rows]
+    total, near = weight.sum(), []
+    for one in score:
+        order = np.argsort(-one)
+        start, end = np.searchsorted(np.cumsum(weight[order]), np.array([area.low, area.high]) * total)
+        most, least = one[order[[max(start - 1, 0), min(end + 1, len(order) - 1)]]]
+        near.append(np.where(one > most, np.inf, np.where(one < least, -np.inf, one)))  # one kind on either side
+    _, first, kind = np.unique(near, axis=1, return_index=True, return_inverse=True)
+    found = []
+    for row in rows[first]:
+        left = sample.weights.copy()
+        left[row] = max(left[row] - 1.0, 0.0)
+        found.append(measure.estimates(sample._replace(weight=left, steps=None)))
+    mass, k = np.bincount(kind.ravel(), weight), max(total * area.high, 1.0)
+    values = centre(np.array(found).T, mass)
+    return int(not area.mirrored), (values * mass) @ values.T * (total - 1.0) / total / (1.0 + 3.0 / (2.0 * k + 1.0))
 
 
 def _of_alike(total: F64, parts: list[Shared], rows: Callable[[], Iterable[tuple[F64, F64]]]) -> list[Shared]:
