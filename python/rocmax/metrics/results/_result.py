@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._parameters import check_choice, shown
+from rocmax._parameters import check_choice
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
@@ -21,9 +21,8 @@ from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 
 _AUC = AUC()
-_SHORT = 6  # elements that a repr lists
+_SHORT = 6  # classes whose sizes are listed
 _OTHERS = {"ovr": "the rest", "ovo": "one"}
-_SCALARS = (str, int, float, type(None))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,13 +119,7 @@ class Result:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
 
     def __repr__(self) -> str:
-        usual = {field.name: field.default for field in fields(self)}
-        held = (
-            f"{name}={_short(value)}"
-            for name, value in self._held().items()
-            if not (isinstance(value, _SCALARS) and value == usual[name])
-        )
-        return f"{type(self).__name__}({', '.join(held)})"
+        return str(self)
 
     def _repr_html_(self) -> str:
         rows = self.rows()
@@ -358,24 +351,6 @@ def _key(value: Any) -> Any:
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return "nan"
     return value
-
-
-def _short(value: Any) -> str:
-    """Return a value for a repr, on one line; large arrays by their shape."""
-    if isinstance(value, np.ndarray):
-        if value.size > _SHORT or value.ndim > 1:
-            return f"<array of shape {value.shape}>"
-        return f"[{', '.join(_short(part) for part in value.tolist())}]"
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}"
-    if isinstance(value, (tuple, list)):
-        if len(value) > _SHORT:
-            return f"<{type(value).__name__} of {len(value)}>"
-        listed = ", ".join(_short(part) for part in value) + ("," if len(value) == 1 else "")
-        return f"({listed})"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{name}: {_short(part)}' for name, part in value.items())}}}"
-    return shown(value)
 
 
 class Planning(Result):
