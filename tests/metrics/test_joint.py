@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, stats
 
-from rocmax.metrics import Bootstrap, compare
+from rocmax.metrics import Bootstrap, PartialAUC, TPRAtFPR, compare
 from rocmax.metrics.intervals._joint import joint_test
 
 Y = np.repeat([0, 1], 10)
@@ -144,3 +144,16 @@ def test_noise_is_rejected_at_its_level(sizes, models, groups):
         scores = np.random.default_rng(k).normal(size=(len(y), models))
         rejected += compare(y, scores, method="delong", adjust=None, **how).joint.pvalue < 0.05
     assert rejected <= 14
+
+
+@pytest.mark.filterwarnings("ignore:.*too optimistic here")
+@pytest.mark.parametrize("measure", [PartialAUC((0.0, 0.2)), TPRAtFPR(0.2)])
+def test_the_degrees_of_freedom_count_the_negatives_that_decide(measure):
+    """With those of all ten negatives, of which two decide, equal models were rejected in 8 to 20 %."""
+    y, rejected = np.repeat([1, 0], 10), 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(20, 3)) + rng.normal(size=20)[:, None] + 1.4 * y[:, None]
+        rejected += compare(y, scores, measure, method="delong").joint.pvalue < 0.05
+    assert rejected <= 6
+    assert "need at least 4 degrees" in compare(y, rng.normal(size=(20, 5)), measure, method="delong").joint.no_test
