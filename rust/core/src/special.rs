@@ -1,4 +1,4 @@
-//! The normal distribution and Student's t, to some units in the last place.
+//! The normal distribution and Student's t, to some units in the last place, and the interval of a share.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -112,6 +112,13 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
         }
     }
     1.0 / value
+}
+
+/// The ends of all rates p with `(k/n - p)^2 <= z^2 p (1 - p) / n` (Wilson, 1927).
+pub(crate) fn wilson(k: f64, n: f64, z: f64) -> [f64; 2] {
+    let (middle, reach) = (k + z * z / 2.0, z * (k * (n - k) / n + z * z / 4.0).sqrt());
+    let end = |side: f64| (middle + side * reach) / (n + z * z);
+    [if k == 0.0 { 0.0 } else { end(-1.0) }, if k == n { 1.0 } else { end(1.0) }]
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::slope;
 use crate::curve::{Curve, Measure, Normalize};
-use crate::special::{normal_quantile, student_reach};
+use crate::special::{normal_quantile, student_reach, wilson};
 use crate::{Error, RateRange, Result};
 
 /// Shares that differ from 0 or 1 by less are 0 or 1.
@@ -152,11 +152,4 @@ fn of_share(estimate: f64, size: f64, [least, most]: [f64; 2], z: f64) -> [f64; 
     let share = ((estimate - least) / (most - least)).clamp(0.0, 1.0);
     let [low, high] = wilson(share * size, size, z).map(|end| least + (most - least) * end);
     [f64::min(low, estimate), f64::max(high, estimate)]
-}
-
-/// The ends of all rates p with `(k/n - p)^2 <= z^2 p (1 - p) / n` (Wilson, 1927).
-pub(super) fn wilson(k: f64, n: f64, z: f64) -> [f64; 2] {
-    let (middle, reach) = (k + z * z / 2.0, z * (k * (n - k) / n + z * z / 4.0).sqrt());
-    let end = |side: f64| (middle + side * reach) / (n + z * z);
-    [if k == 0.0 { 0.0 } else { end(-1.0) }, if k == n { 1.0 } else { end(1.0) }]
 }

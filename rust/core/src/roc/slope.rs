@@ -6,9 +6,8 @@
 //! Wilson's interval of f (z = 2) moved towards 1, `(1 + c B) / (1 + c)`, c the number of positives or of negatives
 //! between the ends, the smaller. The false positive rate at a true positive rate is 1 - R with the classes exchanged.
 
-use super::interval::wilson;
 use crate::curve::{Curve, Measure};
-use crate::special::{normal_density, normal_quantile};
+use crate::special::{normal_density, normal_quantile, wilson};
 use crate::{Error, Result};
 
 /// Half the width of the window for the slope, in standard errors.
