@@ -249,8 +249,18 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     X = StandardScaler().fit_transform(X)
     expected = PartialAUCSVCCV((0.0, 0.2), cv=TimeSeriesSplit(5)).fit(X, y)
     assert (line["surrogate"], line["C"]) == (expected.surrogate_, expected.C_)
-    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--groups", "m0")
-    assert code == 2 and one_line(err) and "--time and --groups" in err
+    clusters = np.arange(600) // 30  # of which some begin before a fold ends
+    frame.with_columns(g=pl.Series(clusters), all=pl.Series(np.arange(600) % 40)).write_csv(tmp_path / "d.csv")
+    both = ["--time", "day", "--model", "linear", "--drop"]
+    line = json.loads(run("fit", tmp_path / "d.csv", *fit, *both, "all", "--groups", "g")[1])
+    folds = [(train[~np.isin(clusters[train], clusters[test])], test) for train, test in TimeSeriesSplit(5).split(X)]
+    assert sum(len(train) for train, _ in folds) < 1500
+    expected = PartialAUCSVCCV((0.0, 0.2), cv=folds).fit(X, y)
+    assert (line["surrogate"], line["C"]) == (expected.surrogate_, expected.C_)
+    code, _, err = run("fit", tmp_path / "d.csv", *fit, *both, "g", "--groups", "all")
+    assert code == 1 and one_line(err) and "without the rows of clusters (--groups) that are held out, leave a" in err
+    shuffled = ["fit", tmp_path / "shuffled.csv", *fit]
+    assert "paste --drop day; --categorical COLUMN reads texts as categories; --time day orders" in run(*shuffled)[2]
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
     assert code == 2 and one_line(err) and "--time y: that column is already given as --label" in err
     for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "not dates")):

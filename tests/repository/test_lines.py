@@ -12,7 +12,7 @@ MOST = {
     "python/rocmax/_checks": (1_160, "features of frames without rows; codes beside 0 and 1"),
     "python/rocmax/_cli": (4_671, "what so many alerts of each day catch"),
     "python/rocmax/_runtime": (359, ""),
-    "python/rocmax/_tables": (1_448, ""),
+    "python/rocmax/_tables": (1_454, "the option that a column of dates is for"),
     "python/rocmax/boosting": (1_410, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (81, ""),
     "python/rocmax/designs": (1_503, ""),

@@ -139,7 +139,8 @@ def _fit(parser: _Parser) -> None:
     _add_weight(parser)
     parser.add(
         "--groups",
-        "column of clusters of dependent rows, such as the patient; folds keep clusters whole",
+        "column of clusters of dependent rows, such as the patient; folds keep clusters whole: with --time, rows of "
+        "held-out clusters are left out of training",
         metavar="COLUMN",
     )
     _add_missing(parser)

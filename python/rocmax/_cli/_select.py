@@ -90,13 +90,22 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
         )
     if data.groups is not None and (n_groups := len(np.unique(data.groups))) < k:
         raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
-    cv = TimeSeriesSplit(k) if data.in_time else k
+    y, groups = data.positive.astype(int), data.groups
     try:
         with report.warned(notes=data.notes):
-            return folds_of(cv, data.X, data.positive.astype(int), groups=data.groups, seed=0)[0]
+            if not data.in_time:
+                return folds_of(k, data.X, y, groups=groups, seed=0)[0]
+            folds = folds_of(TimeSeriesSplit(k), data.X, y, seed=0)[0]
     except ValueError as error:
         how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
         raise Failure(f"{k} folds {how} leave a fold without one class: give a smaller --folds") from error
+    if groups is None:
+        return folds
+    apart = [(train[~np.isin(groups[train], groups[test])], test) for train, test in folds]
+    if any(len(np.unique(y[train])) < 2 for train, _ in apart):
+        what = f"{k} folds ordered in time (--time), without the rows of clusters (--groups) that are held out,"
+        raise Failure(f"{what} leave a fold without one class: give a smaller --folds")
+    return apart
 
 
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:

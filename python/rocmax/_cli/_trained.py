@@ -73,7 +73,7 @@ class LaterRows(Later):
 def suspects(X: pl.DataFrame, positive: NDArray[np.bool_], groups: Any = None, *, in_time: bool = False) -> list[Note]:
     """Return the news of columns that leak the label, or name what rows are about."""
     found = found_in(X, positive, groups)
-    group = "--drop it, or give --groups {} in place of --time" if in_time else "give --groups {}"
+    group = "--drop it, or give --groups {}" if in_time else "give --groups {}"
     notes = []
     for one in found:
         text = f"warning: {one.message('--drop it', group.replace('{}', quote(str(one.column))))}"

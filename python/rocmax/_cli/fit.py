@@ -93,8 +93,6 @@ def _check(arguments: Namespace) -> None:
     if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
         raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
     table.check_roles(arguments)
-    if arguments.time is not None and arguments.groups is not None:
-        raise Misuse("--time and --groups cannot be combined: folds are ordered in time, or keep groups whole")
     check_output(arguments.out, arguments.data)
 
 
