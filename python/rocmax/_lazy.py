@@ -36,7 +36,9 @@ def public_names(package: str) -> tuple[list[str], Callable[[str], Any], Callabl
         try:
             if places[name] == package:
                 return import_module(f"{package}.{name}")
-            value = getattr(import_module(places[name]), name)
+            from rocmax._parameters import helpful  # NumPy takes a while to import
+
+            value = helpful(getattr(import_module(places[name]), name))
             setattr(sys.modules[package], name, value)
             return value
         finally:

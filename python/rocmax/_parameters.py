@@ -1,10 +1,13 @@
 """Checks of single parameters of estimators, before any work."""
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
@@ -14,19 +17,36 @@ T = TypeVar("T")
 _ALIKE = [
     group.split()
     for line in (
-        "auc roc_auc auroc aucroc auc_roc roc roc_auc_score gini c_index c_statistic concordance mann_whitney",
+        "auc roc_auc auroc aucroc auc_roc roc roc_auc_score c_index c_statistic concordance mann_whitney",
         "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
         "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
-        "sensitivity recall tpr hit_rate true_positive_rate tar/recall_at recall sensitivity recall_at_k hits_at",
-        "tpr_at_fpr tpr true_positive_rate tar_at_far recall_at_fpr/fpr_at_tpr fpr false_positive_rate fpr95",
+        "recall_at recall recall_at_k hits_at/tpr_at_fpr tpr true_positive_rate tar_at_far recall_at_fpr",
+        "sensitivity recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",
+        "ppv positive_predictive_value/npv negative_predictive_value/mcc matthews_corrcoef/kappa cohen_kappa_score",
         "specificity tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
         "precision ppv positive_predictive_value/precision_at precision ppv precision_at_k p_at_k",
         "alerts k top top_k budget n_alerts/closest topleft top_left closest_topleft/f1 f_score f1_score fscore",
-        "youden ks j youden_j informedness best/net_benefit dca decision_curve/enrichment_factor ef enrichment lift",
+        "youden j youden_j informedness best ks/ks kolmogorov_smirnov/gini gini_coefficient accuracy_ratio",
+        "net_benefit dca decision_curve/enrichment_factor ef enrichment lift/fpr_range fpr partial_auc/tpr_range tpr",
         "bootstrap boot bootstrapping percentile bca/delong asymptotic wald/hinge svm pairwise_hinge/rbf gaussian",
+        "y_true y labels response truth/y_score scores y_pred y_prob predictions predictor/random_state seed",
+        "confidence_level conf_level level ci conf alpha/sample_weight weights weight/groups clusters cluster id",
+        "by strata/higher_is_better direction greater_is_better/missing na_rm nan_policy/n_jobs n_threads threads",
+        "margin equivalence_margin non_inferiority_margin null_difference delta/auc_b auc2/measure metric scoring",
+        "significance_level alpha sig_level/n_resamples n n_boot boot_n n_bootstraps/n_landmarks n_components",
     )
     for group in line.split("/")
 ]
+
+#: What takes the place of a keyword that a function with this parameter has not.
+_INSTEAD = {
+    "cost": ("threshold", "threshold=('cost', ratio): a false positive costs as much as `ratio` false negatives"),
+    "max_fpr": ("fpr_range", "fpr_range=(0, max_fpr)"),
+    "specificity": ("fpr_range", "fpr_range=(1 - high, 1 - low)"),
+    "multi_class": ("measure", "measure=AUC(multi_class=...)"),
+    "alerts": ("threshold", "threshold=('alerts', k)"),
+} | dict.fromkeys(("n_boot", "boot_n", "n_bootstraps", "n_resamples"), ("method", "method=Bootstrap(n)"))
+_OF_PART = "measure", "measure=PartialAUC((0, b)), or PartialAUC(specificity=(b, 1))"
 
 
 def shown(value: Any) -> str:
@@ -48,6 +68,49 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
     same = [names[group[0]] for group in _ALIKE if asked in group and group[0] in names]
     near = same or [names[one] for one in get_close_matches(asked, names, n=1)]
     return f"; did you mean {written(near[0])}?" if near else ""
+
+
+def in_place_of(name: str, known: Iterable[str]) -> str:
+    """Return the advice about a keyword that a function does not have: what takes its place among those it has."""
+    known = [*known]
+    part = name in ("max_fpr", "fpr_range", "partial_auc", "specificity", "sensitivity") and "fpr_range" not in known
+    of, instead = _OF_PART if part else _INSTEAD.get(name, ("", ""))
+    return f"; pass {instead}" if of in known else meant(name, known)
+
+
+def refuse_unknown(name: str, function: Callable[..., Any], known: Iterable[str]) -> NoReturn:
+    """Raise the error about a keyword that a function does not have."""
+    called, advice = function.__qualname__.removesuffix(".__init__"), in_place_of(name, known)
+    raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{advice}")
+
+
+def helpful(function: Any) -> Any:
+    """Return a public function, or a class, that says of an unknown keyword what takes its place."""
+    if isinstance(function, type):
+        own = vars(function).get("__init__")
+        if own is not None and hasattr(own, "__code__"):
+            function.__init__ = helpful(own)  # type: ignore[misc]
+        return function
+    if not hasattr(function, "__code__") or hasattr(function, "__wrapped__"):
+        return function
+    parameters = signature(function).parameters
+    if any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values()):
+        return function  # which checks them itself
+
+    @wraps(function)
+    def checked(*args: Any, **named: Any) -> Any:
+        for name in named:
+            if name not in parameters:
+                refuse_unknown(name, function, parameters)
+        return function(*args, **named)
+
+    setattr(sys.modules[function.__module__], function.__name__, checked)  # so that it can be pickled
+    return checked
+
+
+def make_helpful(package: dict[str, Any]) -> None:
+    """Replace the public names of a package, given its globals, by helpful ones."""
+    package.update({name: helpful(package[name]) for name in package["__all__"]})
 
 
 def as_float(value: Any) -> float:

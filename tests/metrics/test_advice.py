@@ -34,7 +34,6 @@ S = np.random.default_rng(0).normal(size=40) + Y
     [
         ("roc_auc", "'auc'"),
         ("AUROC", "'auc'"),
-        ("gini", "'auc'"),
         ("ap", "'average_precision'"),
         ("PR-AUC", "'average_precision'"),
         ("eer", "'equal_error_rate'"),

@@ -285,7 +285,7 @@ BAD = [
     ([0, 1], [0.1, 0.2], {"pos_label": 7}, "pos_label=7 does not occur"),
     ([0, 1], [0.1, 0.2], {"fpr_range": (0.3, 0.2)}, r"fpr_range must satisfy .* got \(0.3, 0.2\)"),
     ([0, 1], [0.1, 0.2], {"fpr_range": (0, 1.5)}, r"fpr_range must satisfy .* got \(0, 1.5\)"),
-    ([0, 1], [0.1, 0.2], {"fpr_range": 0.5}, "fpr_range must be a pair of numbers"),
+    ([0, 1], [0.1, 0.2], {"fpr_range": [0.5]}, "fpr_range must be a pair of numbers"),
     ([0, 1], [0.1, 0.2], {"fpr_range": (0, np.nan)}, "fpr_range must satisfy"),
     ([0, 1], [0.1, 0.2], {"tpr_range": (0.9, 0.8)}, "tpr_range must satisfy"),
     ([0, 1], [0.1, 0.2], {"method": "exact"}, "method must be one of .* got 'exact'"),

@@ -247,7 +247,7 @@ def test_the_nearest_right_name():
         (lambda: infer(Y, S, group=GROUPS), "group", "groups"),
         (lambda: infer(Y, S, zoom=0.9), "zoom", None),
         (lambda: infer(Y, S, confidence=0.9), "confidence", "confidence_level"),
-        (lambda: compare(Y, MODELS, weight=WEIGHT), "weight", "weight_kind"),
+        (lambda: compare(Y, MODELS, weight=WEIGHT), "weight", "sample_weight"),
         (lambda: operating_point(Y, S, by=BY), "by", None),
         (lambda: metrics.partial_auc_score(Y, S, higher_better=True), "higher_better", "higher_is_better"),
         (lambda: auc_power(0.8, n_pos=9, n_neg=9, postive_label=1), "postive_label", "pos_label"),

@@ -218,7 +218,7 @@ def test_a_measure_is_a_value():
     assert infer(y, s, AUC()) == infer(y, s, "auc")
     measure = PartialAUC([0, 0.3], normalize="mcclish")
     assert measure(y, s) == metrics.partial_auc_score(y, s, (0.0, 0.3), normalize="mcclish")
-    assert repr(measure) == "PartialAUC((0.0, 0.3), normalize='mcclish')"
+    assert repr(measure) == "PartialAUC(fpr_range=(0.0, 0.3), specificity=(0.7, 1.0), normalize='mcclish')"
     for one in (PartialAUC(tpr_range=(0.5, 1.0)), PartialAUC((0.0, 0.4), tpr_range=(0.5, 1.0)), AUC(multi_class="ovo")):
         assert eval(repr(one)) == one
     assert (measure.fpr_range, str(measure)) == ((0.0, 0.3), "partial AUC (FPR 0-0.3, McClish's scale)")

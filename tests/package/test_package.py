@@ -60,4 +60,4 @@ def test_what_is_used_first_imports_nothing_slow(first: str) -> None:
 def test_without_torch_the_extra_is_named():
     code = "import sys; sys.modules['torch'] = None\ntry:\n import rocmax.torch\nexcept ImportError as e:\n print(e)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "rocmax.torch needs PyTorch: pip install 'rocmax[torch]'\n"
+    assert found.stdout == "rocmax.torch needs PyTorch: pip install torch\n"

@@ -1,4 +1,4 @@
-"""The loss for networks; run where PyTorch is: pip install 'rocmax[torch]' && pytest tests/torch."""
+"""The loss for networks; run where PyTorch is: pip install torch && pytest tests/torch."""
 
 from copy import deepcopy
 

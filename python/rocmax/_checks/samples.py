@@ -248,19 +248,33 @@ def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight
 
 
 def rate_range(bounds: Any, name: str) -> tuple[float, float]:
-    """Check that `bounds` are two rates, 0 <= low < high <= 1."""
-    pair: Any = (None, None) if isinstance(bounds, (Set, Mapping, Iterator)) else bounds
+    """Return two rates, 0 <= low < high <= 1; one number b stands for (0, b)."""
+    alone = isinstance(bounds, Real) and not isinstance(bounds, bool)
+    pair: Any = (None, None) if isinstance(bounds, (Set, Mapping, Iterator)) else (0.0, bounds) if alone else bounds
     try:
         low, high = pair
     except (TypeError, ValueError):
         low = high = None
     if not isinstance(low, Real) or not isinstance(high, Real):
-        raise ValueError(f"{name} must be a pair of numbers (low, high), got {shown(bounds)}")
+        raise ValueError(f"{name} must be a pair of numbers (low, high), or one for (0, high), got {shown(bounds)}")
     low, high = as_float(low), as_float(high)
     # Measures are divided by the width.
     if not 0.0 <= low < high <= 1.0 or high - low < np.finfo(float).tiny:
-        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {shown(bounds)}")
+        turned = name == "fpr_range" and 0.0 <= high < low <= 1.0
+        hint = f"; as specificities they are fpr_range={complement((high, low))}" if turned else ""
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {shown(bounds)}{hint}")
     return low, high
+
+
+def range_above(bounds: Any, name: str) -> tuple[float, float]:
+    """Return a range of sensitivities or specificities, of which one number b stands for (b, 1)."""
+    return rate_range((bounds, 1.0) if isinstance(bounds, Real) else bounds, name)
+
+
+def complement(rates: tuple[float, float]) -> tuple[float, float]:
+    """Return the range of 1 - x, without the rounding that would leave a sample out: that of 0.9 to 1 is 0 to 0.1."""
+    low, high = rates
+    return round(1.0 - high, 15), round(1.0 - low, 15)
 
 
 def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:

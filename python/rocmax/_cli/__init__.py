@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from rocmax._checks.samples import complement
 from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser
-from rocmax._cli._values import fpr_range
+from rocmax._cli._values import range_of
 
-_EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot", "bokeh": "report"}
+_OPTIONAL = "polars", "rich", "skops", "matplotlib", "bokeh"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,8 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
-        if getattr(arguments, "fpr", None) is not None:
-            arguments.fpr = fpr_range(*arguments.fpr)
+        if getattr(arguments, "specificity", None) is not None:
+            arguments.fpr = complement(range_of("--specificity", *arguments.specificity))
+        elif getattr(arguments, "fpr", None) is not None:
+            arguments.fpr = range_of("--fpr", *arguments.fpr)
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             import_module(f"rocmax._cli.{arguments.command}").run(arguments)
@@ -38,9 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _give_up_stdout()  # the reader (head, less) has gone: nothing is left to say
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRAS:
+        if package not in _OPTIONAL:
             raise
-        _say(f"this needs {package}: pip install 'rocmax[{_EXTRAS[package]}]'")
+        _say(f"this needs {package}: pip install {package}")
         return 1
     except MemoryError as error:
         _say(f"not enough memory: {error}" if str(error) else "not enough memory")

@@ -1,6 +1,7 @@
 """Arguments of every subcommand; it imports little, so that ``--help`` and usage errors print at once."""
 
 import argparse
+import itertools
 from functools import cache
 from typing import Any, NoReturn
 
@@ -8,6 +9,7 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _values as values
 from rocmax._cli._output import printable
 from rocmax._core import __version__
+from rocmax._parameters import meant
 
 _EXAMPLES = """examples:
   rocmax demo --fpr 0 0.1 --plot roc.svg
@@ -27,6 +29,22 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse an unknown option of a command before what is missing, with the option that may be meant."""
+        known = {name.lstrip("-"): name for name in self._option_string_actions}
+        for text in itertools.takewhile(lambda text: text != "--", () if self._subparsers else args or ()):
+            name, _, _ = text.partition("=")
+            if name.startswith("--") and not any(option.startswith(name) for option in known.values()):
+                self.error(f"unrecognized arguments: {text}{meant(name.lstrip('-'), known, known.__getitem__)}")
+        return super().parse_known_args(args, namespace)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += meant(value, action.choices or ())
+            raise
+
     def add(self, name: str, text: str, **options: Any) -> None:
         """Add an argument with its help."""
         self.add_argument(name, help=text, **options)
@@ -43,7 +61,7 @@ class _Completion(argparse.Action):
         try:
             import shtab
         except ImportError:
-            parser.exit(1, "rocmax: this needs shtab: pip install 'rocmax[cli]'\n")
+            parser.exit(1, "rocmax: this needs shtab: pip install shtab\n")
         left = [parser]
         while left:
             for action in left.pop()._actions:
@@ -249,7 +267,10 @@ def _plan(parser: _Parser) -> None:
 def _add_range(parser: _Parser, default: tuple[float, float] | None) -> None:
     text = "range of false positive rates of the partial AUC"
     text += f" (default {default[0]:g} {default[1]:g})" if default else ""
-    parser.add("--fpr", text, nargs=2, type=values.rate, default=default, metavar=("LOW", "HIGH"))
+    either = parser.add_mutually_exclusive_group()
+    ends: dict[str, Any] = {"nargs": 2, "type": values.rate, "metavar": ("LOW", "HIGH")}
+    either.add_argument("--fpr", help=text, default=default, **ends)
+    either.add_argument("--specificity", help="the same range in specificities: 0.9 1 is --fpr 0 0.1", **ends)
 
 
 def _add_scores(parser: _Parser) -> None:

@@ -111,7 +111,7 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
     """Return the ensemble of the families that rank best."""
     if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
-        log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
+        log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
     model._schema = data.schema  # type: ignore[misc]
     with report.warned(notes=data.notes), report.progress("families") as show:

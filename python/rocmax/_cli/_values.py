@@ -42,9 +42,9 @@ two_at_least = whole("of at least 2", 2)
 count = whole("of at least 0", 0)
 
 
-def fpr_range(low: float, high: float) -> tuple[float, float]:
+def range_of(option: str, low: float, high: float) -> tuple[float, float]:
     if not 0 <= low < high <= 1:
-        raise Misuse(f"--fpr {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
+        raise Misuse(f"{option} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
     return low, high
 
 

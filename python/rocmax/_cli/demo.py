@@ -163,5 +163,5 @@ def _show(result: dict[str, Any]) -> None:
         f"The ensemble kept {', '.join(result['families'])}.\n"
     )
     if all(row["model"] != TREES for row in rows):
-        say(f"Left out: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
+        say(f"Left out: {TREES}, which needs lightgbm: pip install lightgbm\n")
     say(f"ROC plot: {report.where(result['plot'])}\nThe data: {result['data']}")

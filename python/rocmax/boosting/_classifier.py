@@ -164,7 +164,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     [True, True]
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     objective: str | PartialAUCObjective = "auto"
     library: str = "lightgbm"

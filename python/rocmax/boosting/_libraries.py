@@ -220,7 +220,7 @@ def imported(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"library={name!r} needs {name}: pip install 'rocmax[boosting]'") from error
+        raise ImportError(f"library={name!r} needs {name}: pip install {name}") from error
     except Exception as error:  # a damaged installation raises anything
         what = f"{type(error).__name__}: {error}"
         raise ImportError(f"{name} is installed and cannot be imported ({what}): install it again") from error

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice
 from rocmax.boosting._distributed import collective, gathered
 from rocmax.metrics.measures.partial_auc import curve_area
@@ -45,7 +46,7 @@ class _Metric:
 
 
 def partial_auc_metric(
-    fpr_range: tuple[float, float] = (0.0, 1.0),
+    fpr_range: float | tuple[float, float] = (0.0, 1.0),
     *,
     tpr_range: tuple[float, float] | None = None,
     library: str = "lightgbm",
@@ -60,7 +61,7 @@ def partial_auc_metric(
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
+    fpr_range : float or (float, float), default=(0.0, 1.0)
         The range of false positive rates.
     tpr_range : (float, float), default=None
         The range of true positive rates instead.
@@ -86,4 +87,4 @@ def partial_auc_metric(
     """
     curve_area(fpr_range, tpr_range, None)
     check_choice("library", library, LIBRARIES)
-    return _Metric(fpr_range, tpr_range, library)
+    return _Metric(rate_range(fpr_range, "fpr_range"), tpr_range, library)

@@ -38,7 +38,7 @@ class PartialAUCObjective:
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
+    fpr_range : float or (float, float), default=(0.0, 1.0)
         The range [a, b] of false positive rates.
     tpr_range : (float, float), default=None
         A range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`. Its positives are paired
@@ -85,7 +85,7 @@ class PartialAUCObjective:
     0.78125
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     tpr_range: tuple[float, float] | None = None
     blend: float = 0.8

@@ -1,5 +1,6 @@
 """Plots and reports; matplotlib and Bokeh are imported only when they draw."""
 
+from rocmax._parameters import make_helpful
 from rocmax.display._budget import BudgetDisplay
 from rocmax.display._decision import DecisionCurveDisplay
 from rocmax.display._det import DETDisplay
@@ -25,3 +26,4 @@ __all__ = [
     "WeightsDisplay",
     "write_report",
 ]
+make_helpful(globals())

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._parameters import check_choice, check_flag, shown
+from rocmax._parameters import check_choice, check_flag, in_place_of, shown
 from rocmax._typing import Axes
 from rocmax.display._docs import describe
 from rocmax.display._legend import add_legend
@@ -37,7 +37,7 @@ def axes_of(ax: Any, size: tuple[float, float] = (5.2, 5.0)) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'rocmax[plot]'") from error
+        raise ImportError("plots need matplotlib: pip install matplotlib") from error
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
@@ -229,7 +229,8 @@ class Display(Picture):
                 one = f"{cls.__name__}.from_predictions(y_true[by == one], y_score[by == one])"
                 raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
             if name not in known:
-                raise TypeError(f"{cls.__name__} has no option {name!r}; {maker} takes {', '.join(known)}")
+                advice = in_place_of(name, known) or f"; {maker} takes {', '.join(known)}"
+                raise TypeError(f"{cls.__name__} has no option {name!r}{advice}")
 
 
 class CurveDisplay(Display):

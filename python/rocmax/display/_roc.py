@@ -46,22 +46,22 @@ class ROCDisplay(CurveDisplay):
 
     Parameters
     ----------
-    fpr_range : tuple of float, optional
+    fpr_range : float or tuple of float, optional
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     """
 
     def __init__(
-        self, curves: Sequence[Curve], *, fpr_range: tuple[float, float] | None = None, pos_label: Any = None
+        self, curves: Sequence[Curve], *, fpr_range: float | tuple[float, float] | None = None, pos_label: Any = None
     ) -> None:
         super().__init__(curves, pos_label=pos_label)
-        self.fpr_range = fpr_range
+        self.fpr_range = _range(fpr_range)
 
     @classmethod
     def from_samples(
         cls,
         samples: Samples,
         *,
-        fpr_range: tuple[float, float] | None = None,
+        fpr_range: float | tuple[float, float] | None = None,
         names: Sequence[str] | None = None,
         multi_class: str = "raise",
         average: str | None = "macro",
@@ -144,7 +144,7 @@ class ROCDisplay(CurveDisplay):
         X: Any,
         y: ArrayLike,
         *,
-        fpr_range: tuple[float, float] | None = None,
+        fpr_range: float | tuple[float, float] | None = None,
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -179,7 +179,7 @@ class ROCDisplay(CurveDisplay):
         y_true: ArrayLike | Readings,
         y_score: Any = None,
         *,
-        fpr_range: tuple[float, float] | None = None,
+        fpr_range: float | tuple[float, float] | None = None,
         **options: Any,
     ) -> Self:
         """Draw the mean curve of each modality and a thin curve for each reader.

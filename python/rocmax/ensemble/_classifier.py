@@ -159,7 +159,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     True
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     families: Any = "auto"
     cv: Any = "auto"

@@ -28,7 +28,7 @@ _LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # type: ignore[misc]
     """A support vector machine, linear or with a kernel, with a certified gap."""
 
-    fpr_range: tuple[float, float] = FULL
+    fpr_range: float | tuple[float, float] = FULL
     structure: float = 0.0
     tol: float
     max_iter: int
@@ -132,7 +132,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
     def _warn(self, *, zero: bool, scores: F64, validated: bool = False) -> None:
         """Warn of a gap above `tol`, of a constant model, and of a zero model that is nearly optimal."""
         warn_unconverged(self)
-        low, high = self.fpr_range
+        low, high = rate_range(self.fpr_range, "fpr_range")
         # These risks decrease along the difference of the class means: only a small C, which validation may prefer,
         # keeps the model near zero.
         falls = (low, high) == FULL or (self.surrogate_ in SURROGATES and SURROGATES[self.surrogate_].steady)
@@ -155,5 +155,5 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
     @property
     def _risk(self) -> str:
         """The risk, as messages name it."""
-        low, high = self.fpr_range
-        return f"the {self.surrogate_} surrogate on fpr_range=({float(low):g}, {float(high):g})"
+        low, high = rate_range(self.fpr_range, "fpr_range")
+        return f"the {self.surrogate_} surrogate on fpr_range=({low:g}, {high:g})"

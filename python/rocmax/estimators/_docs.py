@@ -25,7 +25,11 @@ SHARED = {
         "classes. The message names the argument, its value and the fix.",
     ),
     # Parameters
-    "fpr_range": ("tuple of float", "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve."),
+    "fpr_range": (
+        "float or tuple of float",
+        "The range [low, high] of false positive rates; (0, 1) is the whole ROC curve, and one number b stands for "
+        "(0, b). A range of specificities [c, d] is (1 - d, 1 - c).",
+    ),
     "C": (
         'float or "auto"',
         "Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM and "

@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFol
 
 from rocmax import _core
 from rocmax._checks.frames import warn_of_order
-from rocmax._checks.samples import names_of
+from rocmax._checks.samples import names_of, rate_range
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
@@ -218,7 +218,7 @@ class Validation:
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
         problem = _core.Problem(positive, weight)
-        training = Training(design, problem, self._estimator.fpr_range, threads, proves=False)
+        training = Training(design, problem, rate_range(self._estimator.fpr_range, "fpr_range"), threads, proves=False)
 
         def attributes(model: Model) -> Any:
             return self._estimator._attributes(model, Data(None, positive, weight), self._space)

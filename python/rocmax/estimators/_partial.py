@@ -20,14 +20,14 @@ class PartialAUCSVC(Machine):
 
     Parameters
     ----------
-    surrogate : {"auto", "tight", "naive", "hinge", "ramp"} or callable, default="auto"
+    surrogate : {"auto", "tight", "naive", "hinge", "dc", "ramp"} or callable, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18).
           Equals the pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero
           model (see Notes).
         - "naive": convex; the same over orderings of all negatives (reference [1]_, eq. 11), so that pairs beyond the
           range cost too. It is at least "tight", and equal to it if the range ends at 1.
-        - "hinge": the mean of (1 - s_i + t_j)_+ over the pairs of the range. Equals "tight" if the range starts at 0;
-          otherwise not convex, minimised to a stationary point (see Notes).
+        - "hinge", or "dc" as in reference [1]_: the mean of (1 - s_i + t_j)_+ over the pairs of the range. Equals
+          "tight" if the range starts at 0; otherwise not convex, minimised to a stationary point (see Notes).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), so that hopeless pairs cannot dominate. Not convex:
           minimised to a stationary point from the full-range model (see Notes).
         - "auto": "tight" on the full range, "ramp" on any other.
@@ -123,7 +123,7 @@ class PartialAUCSVC(Machine):
     True
     """
 
-    fpr_range: tuple[float, float] = FULL
+    fpr_range: float | tuple[float, float] = FULL
     _: KW_ONLY
     surrogate: Any = "auto"
     C: float | str = "auto"

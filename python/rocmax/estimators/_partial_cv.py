@@ -55,7 +55,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     Cs : sequence of float or "auto", default="auto"
         Values of C to choose from, in any order. "auto" is 1e-2, 1e-1 to 1e5, and with landmarks, whose features are
         short, 1 to 1e6.
-    surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
+    surrogate : {"auto", "tight", "naive", "hinge", "dc", "ramp"}, default="auto"
         "auto" lets the validation choose. On a partial range the candidates are logistic regression ("logistic", where
         C weighs the mean log loss) and training on the full range ("auc"), which learn from all samples; and "tight"
         and "ramp" (with landmarks only "tight"), which learn from the negatives of the range and are tried if there are
@@ -127,7 +127,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     __metadata_request__fit: ClassVar = {"groups": True}  # passed on by pipelines and searches
 
-    fpr_range: tuple[float, float] = FULL
+    fpr_range: float | tuple[float, float] = FULL
     _: KW_ONLY
     Cs: Any = "auto"
     surrogate: str = "auto"

@@ -85,7 +85,7 @@ def check_Cs(Cs: Any) -> list[float]:
 def partial_auc_path(
     X: Any,
     y: Any,
-    fpr_range: tuple[float, float] = FULL,
+    fpr_range: float | tuple[float, float] = FULL,
     *,
     Cs: Any = DEFAULT_CS,
     surrogate: str = "auto",
@@ -106,7 +106,7 @@ def partial_auc_path(
         Training samples.
     y : array-like of shape (n_samples,)
         Labels of two classes; the second in sorted order is the positive class.
-    fpr_range : tuple of float, default=(0.0, 1.0)
+    fpr_range : float or tuple of float, default=(0.0, 1.0)
         The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
         Weights of the mean pair loss, in any order, without repetition.

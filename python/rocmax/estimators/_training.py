@@ -66,7 +66,9 @@ Surrogate = str | Listed | RiskFunction
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
     """Return the name of the surrogate, "auto" resolved."""
-    name = check_choice("surrogate", surrogate, ("auto", *(name for name, known in SURROGATES.items() if known.given)))
+    known = (name for name, known in SURROGATES.items() if known.given)
+    name = check_choice("surrogate", surrogate, ("auto", *known, "dc"))
+    name = "hinge" if name == "dc" else name
     if name != "auto":
         return name
     return "tight" if fpr_range == FULL else "ramp"

@@ -71,7 +71,7 @@ class GreedyPAUC(PaperRanker):
     True
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     n_steps: int = 100
     threshold: Threshold = "auto"

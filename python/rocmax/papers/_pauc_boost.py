@@ -80,7 +80,7 @@ class PAUCBoost(PaperRanker):
 
     _by_scale = _sparse = False
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     n_estimators: int = 100
     _: KW_ONLY
     n_thresholds: int = 100

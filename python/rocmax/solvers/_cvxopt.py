@@ -36,7 +36,7 @@ def solve_pair_dual(
     try:
         import cvxopt
     except ImportError as error:
-        raise ImportError("solver='cvxopt' needs cvxopt: pip install 'rocmax[cvxopt]'") from error
+        raise ImportError("solver='cvxopt' needs cvxopt: pip install cvxopt") from error
 
     rows = gram[i] - gram[j]
     hessian = np.asarray(rows[:, i] - rows[:, j], dtype=np.float64)

@@ -50,7 +50,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
+    fpr_range : float or (float, float), default=(0.0, 1.0)
         The range [a, b] of false positive rates.
     memory : int, default=0
         Number of past scores of either class that take part, so that a small batch sees a useful quantile of the
@@ -92,7 +92,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
 
     def __init__(
         self,
-        fpr_range: tuple[float, float] = (0.0, 1.0),
+        fpr_range: float | tuple[float, float] = (0.0, 1.0),
         *,
         memory: int = 0,
         blend: float = 0.5,

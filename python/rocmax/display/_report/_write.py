@@ -25,7 +25,7 @@ def write_report(
     y_true: ArrayLike | Samples,
     y_score: Scores | None = None,
     *,
-    fpr_range: tuple[float, float] | None = None,
+    fpr_range: float | tuple[float, float] | None = None,
     names: Sequence[str] | None = None,
     title: str = "ROC report",
     source: str | None = None,
@@ -48,7 +48,7 @@ def write_report(
     y_true, y_score
         Labels and scores; see :class:`rocmax.metrics.Samples`. Or a :class:`rocmax.metrics.Samples` in place of both:
         ``write_report(path, samples)``.
-    fpr_range : tuple of float, optional
+    fpr_range : float or tuple of float, optional
         The range of false positive rates on which models are compared; it is shaded, and shown by itself.
     names : sequence of str, optional
         What the page calls the models, by default their own names.
@@ -86,7 +86,7 @@ def write_report(
     try:
         from bokeh.resources import Resources
     except ImportError as error:
-        raise ImportError("reports need Bokeh: pip install 'rocmax[report]'") from error
+        raise ImportError("reports need Bokeh: pip install bokeh") from error
     if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
         raise TypeError(f"path must be a path or a binary file, got {shown(path)}")
     if isinstance(path, (str, os.PathLike)):

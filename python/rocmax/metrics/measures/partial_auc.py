@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, rate_range
+from rocmax._checks.samples import F64, complement, range_above, rate_range
 from rocmax._parameters import check_choice, shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
@@ -20,9 +20,11 @@ from rocmax.metrics.samples._sample import Sample
 
 _NORMALIZE = {"width": _core.Normalize.width(), "mcclish": _core.Normalize.mcclish(), None: _core.Normalize.none()}
 _WHOLE = (0.0, 1.0)
+_HALF = 0.5  # a range of false positive rates above it may be meant as one of specificities: results name both
+_FIELDS = "fpr_range", "tpr_range", "normalize", "multi_class", "average", "labels"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class PartialAUC(CurveMeasure):
     """Partial area under the ROC curve: over a range of false positive rates, of true ones, or of both.
 
@@ -33,21 +35,27 @@ class PartialAUC(CurveMeasure):
 
     Parameters
     ----------
-    fpr_range : (float, float) or None, default=(0.0, 1.0)
-        The range [a, b] of false positive rates, 0 <= a < b <= 1; None is the whole curve.
+    fpr_range : float, (float, float) or None, default=(0.0, 1.0)
+        The range [a, b] of false positive rates, 0 <= a < b <= 1; one number b stands for (0, b), and None for the
+        whole curve.
     tpr_range : (float, float), default=None
         The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, if `fpr_range` is whole.
     normalize : {"width", "mcclish"} or None, default="width"
         ``A / (b - a)``; McClish's scale ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
         With two ranges only "width", which divides by ``(b - a) (d - c)``, or None.
+    specificity, sensitivity : float or (float, float), default=None
+        The same ranges in other words, in place of `fpr_range` and `tpr_range`: a specificity of 0.9 to 1 is a false
+        positive rate of 0 to 0.1, and the sensitivity is the true positive rate. One number b stands for (b, 1).
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
     Examples
     --------
     >>> from rocmax.metrics import PartialAUC
-    >>> PartialAUC((0.0, 0.5))([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> PartialAUC(0.5)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.5
+    >>> PartialAUC(specificity=(0.9, 1))
+    PartialAUC(fpr_range=(0.0, 0.1), specificity=(0.9, 1.0))
     """
 
     name: ClassVar[str] = "partial_auc"
@@ -56,10 +64,28 @@ class PartialAUC(CurveMeasure):
     tpr_range: tuple[float, float] | None = None
     normalize: str | None = "width"
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        fpr_range: float | tuple[float, float] | None = _WHOLE,
+        tpr_range: tuple[float, float] | None = None,
+        normalize: str | None = "width",
+        *,
+        specificity: float | tuple[float, float] | None = None,
+        sensitivity: float | tuple[float, float] | None = None,
+        multi_class: str = "raise",
+        average: str | None = "macro",
+        labels: Any = None,
+    ) -> None:
+        if specificity is not None:
+            same = complement(range_above(specificity, "specificity"))
+            fpr_range = _alone("specificity", same, "fpr_range", None if fpr_range == _WHOLE else fpr_range)
+        if sensitivity is not None:
+            tpr_range = _alone("sensitivity", range_above(sensitivity, "sensitivity"), "tpr_range", tpr_range)
+        fpr_range = _WHOLE if fpr_range is None else fpr_range
+        given = (fpr_range, tpr_range, normalize, multi_class, average, labels)
+        for name, value in zip(_FIELDS, given, strict=True):
+            object.__setattr__(self, name, value)
         super().__post_init__()
-        if self.fpr_range is None:
-            object.__setattr__(self, "fpr_range", _WHOLE)
         _ = self.region or self.key  # they check the options
         for name in ("fpr_range", "tpr_range"):
             if getattr(self, name) is not None:
@@ -141,7 +167,15 @@ class PartialAUC(CurveMeasure):
         ranges = [("FPR", self.fpr_range), ("TPR", self.tpr_range)]
         if self.tpr_range is not None and self.fpr_range == _WHOLE:
             ranges = ranges[1:]
+        if self.fpr_range[0] > _HALF:  # a range of specificities, as it may be meant
+            ranges.append(("specificity", complement(self.fpr_range)))
         return [f"{name} {ends[0]:g}-{ends[1]:g}" for name, ends in ranges if ends is not None]
+
+    def __repr__(self) -> str:
+        if self.fpr_range == _WHOLE:
+            return super().__repr__()
+        both = f"fpr_range={self.fpr_range}, specificity={complement(self.fpr_range)}"
+        return super().__repr__().replace(str(self.fpr_range), both, 1)
 
     def estimates(self, sample: Sample) -> F64:
         region = self.region
@@ -185,6 +219,13 @@ class PartialAUC(CurveMeasure):
         if count >= 1:
             return None
         return f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
+
+
+def _alone(name: str, found: tuple[float, float], other: str, given: Any) -> tuple[float, float]:
+    """Return the range that a name gives, and check that the other name says the same, if it is given."""
+    if given is not None and rate_range(given, other) != found:
+        raise ValueError(f"give {other} or {name}, which stands for {other}={found}, got {other}={shown(given)} too")
+    return found
 
 
 def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[bool, float, float]:

@@ -42,7 +42,7 @@ class SmoothedAUC(Measure):
     ----------
     smooth : {"binormal", "density", "hull"}, default="binormal"
         How the curve is smoothed.
-    fpr_range : (float, float) or None, default=(0.0, 1.0)
+    fpr_range : float, (float, float) or None, default=(0.0, 1.0)
         The range [a, b] of false positive rates; None is the whole curve.
     normalize : {"width", "mcclish"} or None, default="width"
         As in :class:`PartialAUC`.
@@ -71,7 +71,7 @@ class SmoothedAUC(Measure):
     remedy: ClassVar[str] = "choose another smooth"
     is_share = True
     smooth: str = "binormal"
-    fpr_range: tuple[float, float] = (0.0, 1.0)
+    fpr_range: float | tuple[float, float] = (0.0, 1.0)
     normalize: str | None = "width"
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class SmoothedAUC(Measure):
         from rocmax.metrics.curves import _smooth as smooth  # scipy takes a while to import
 
         size = None if sample.weight_kind == "frequency" or sample.weight is None else sum(sample.effective)
-        low, high = self.fpr_range
+        low, high = self._part.fpr_range
         area = smooth.area(self.smooth, *sample.curve().steps(), low, high, size)
         # The measure goes from its least value to its greatest as the area goes from 0 to the width of the range.
         least, most = self.bounds

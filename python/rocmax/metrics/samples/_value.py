@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from rocmax._parameters import meant
+from rocmax._parameters import refuse_unknown
 
 V = TypeVar("V", bound="Value")
 
@@ -70,8 +70,4 @@ def require_known(function: Callable[..., Any], reading: Mapping[str, Any], opti
     """Refuse options that a function does not have, and name the nearest that it has."""
     for name in reading:
         if name not in options:
-            known = [*options, *signature(function).parameters]
-            advice = meant(name, known)
-            if name == "cost" and "threshold" in known:
-                advice = "; pass threshold=('cost', ratio): a false positive costs as much as `ratio` false negatives"
-            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{advice}")
+            refuse_unknown(name, function, [*options, *signature(function).parameters])

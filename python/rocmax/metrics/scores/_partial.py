@@ -18,8 +18,9 @@ from rocmax.metrics.samples._sample import call, explain
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    fpr_range: tuple[float, float] = (0.0, 1.0),
+    fpr_range: float | tuple[float, float] = (0.0, 1.0),
     *,
+    max_fpr: float | None = None,
     tpr_range: tuple[float, float] | None = None,
     method: str = "curve",
     normalize: str | None = "width",
@@ -39,6 +40,9 @@ def partial_auc_score(
         As of :class:`Samples`.
     fpr_range, tpr_range, normalize : optional
         As in :class:`PartialAUC` [2]_ [3]_, for "curve". "ranked" takes `fpr_range` and "width" alone.
+    max_fpr : float, default=None
+        The end of the range, in place of `fpr_range`. :func:`roc_auc_score` with it is on McClish's scale, as here
+        with ``normalize="mcclish"``.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -67,6 +71,10 @@ def partial_auc_score(
     0.5
     """
     check_choice("method", method, ("curve", "ranked"))
+    if max_fpr is not None:
+        if fpr_range != (0.0, 1.0):
+            raise ValueError(f"give fpr_range or max_fpr, got {shown(fpr_range)} and {shown(max_fpr)}")
+        fpr_range = 0.0, number(max_fpr, "max_fpr", "in (0, 1]", lambda value: 0.0 < value <= 1.0)
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     if method == "curve":
         measure = PartialAUC(fpr_range, tpr_range, normalize)
