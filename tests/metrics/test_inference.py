@@ -286,7 +286,7 @@ def test_degenerate_comparisons():
 
 BAD = [
     ({"method": "exact"}, "method must be .* got 'exact'"),
-    ({"measure": "gini"}, "measure must be .* got 'gini'"),
+    ({"measure": "lorenz"}, "measure must be .* got 'lorenz'"),
     ({"method": "wu"}, r"method='wu' needs the scored AUC, got measure=AUC\(\)"),
     ({"measure": "scored_auc", "method": "score"}, r"needs .*TPRAtFPR.*, got measure=ScoredAUC\(\)"),
     ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),

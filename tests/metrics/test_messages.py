@@ -187,7 +187,7 @@ def test_a_function_that_cannot_be_called_so_is_named(function):
         (two, r"got a function; pass Measure.of\(two\)"),
         (AUC, r"got the class AUC; pass AUC\(\.\.\.\)"),
         ("tpr_at_fpr", r"measure='tpr_at_fpr' needs an option: pass TPRAtFPR\(\.\.\.\)"),
-        ("gini", "measure must be a Measure or one of 'auc', .*, got 'gini'"),
+        ("lorenz", "measure must be a Measure or one of 'auc', .*, got 'lorenz'"),
         (None, "measure must be a Measure or one of 'auc', .*, got None"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from rocmax._parameters import meant
 from rocmax.metrics import Measure
-from rocmax.metrics.measures import MEASURES, as_measure
+from rocmax.metrics.measures import NAMED, as_measure
 
 HELP = (
     "also report this measure with its interval: a name such as bedroc, with its option after a colon"
@@ -22,21 +22,19 @@ def measure(text: str) -> Measure:
     """Return the measure that a text names."""
     name, _, rest = text.partition(":")
     try:
-        for kind in MEASURES:
-            if kind.name == name:
-                return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
+        if kind := NAMED.get(name):
+            return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
         raise ModuleNotFoundError("unknown measure")
     except ModuleNotFoundError as error:
-        names = [kind.name for kind in MEASURES]
-        known = f"measures are {', '.join(names)}, or FILE.py:NAME{meant(name, names)}"
+        known = f"measures are {', '.join(NAMED)}, or FILE.py:NAME{meant(name, NAMED)}"
         raise argparse.ArgumentTypeError(f"{text}: {error}; {known}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 
 
-def _usual(name: str, kind: type[Measure]) -> Measure:
+def _usual(name: str, kind: Callable[..., Measure]) -> Measure:
     """Return a measure without options."""
     try:
         return kind()

@@ -243,7 +243,7 @@ def _compare(parser: _Parser) -> None:
         "--method",
         "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
         "curves are equal",
-        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman"),
+        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"),
     )
     _add_alerts(parser, "also compare the positives caught and the precision of N alerts")
     resamples = "number of resamples of bootstrap or venkatraman (default 2000)"

@@ -18,12 +18,15 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results._references import ADJUSTMENTS
 
+_OF_CALLS = "mcnemar", "mcnemar-midp"
+
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     _check(arguments)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
-    wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
+    usual = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
+    wanted = measures.chosen(arguments.measure, [] if arguments.method in _OF_CALLS else usual)
     countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
     with about(arguments.data):
         scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
@@ -70,6 +73,8 @@ def _check(arguments: Namespace) -> None:
         raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no --{no}")
     if arguments.per and method not in (None, "delong"):
         raise Misuse(f"--per takes --method delong, got --method {method}")
+    if method in _OF_CALLS and not arguments.measure:
+        raise Misuse(f"--method {method} compares calls at a threshold: add --measure sensitivity:THRESHOLD")
     if arguments.groups and method not in (None, "delong"):
         raise Misuse(f"--groups takes --method delong, got --method {method}")
     if arguments.weights_are == "sampling" and method == "obuchowski":

@@ -27,6 +27,8 @@ from rocmax.metrics.methods import (
 )
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
+from rocmax.metrics.methods.mcnemar import McNemar
+from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
@@ -88,14 +90,14 @@ def compare(  # with samples first, the measure is second
         What is measured, as in :func:`infer`; a list of measures gives :class:`Results`.
     method : Method or str, default=None
         "profile", "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation test that two ROC
-        curves are equal everywhere, not only their areas), or a value with options, such as ``Bootstrap(500)``. None
-        selects "profile", or "bootstrap" for measures without components. "delong" tests
-        ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``, which is normal, or for models of independent samples follows
-        Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the
-        number of samples of a model; with few samples, and where a model is nearly perfect, its intervals are too
-        short. None tests nothing where :func:`infer` gives no interval. The interval of a bootstrap consists of
-        percentiles; its p-value is the share of replicates beyond the null difference. Pooled subgroups are compared as
-        models are.
+        curves are equal everywhere, not only their areas), for :class:`AtThreshold` also "mcnemar" (exact) and
+        "mcnemar-midp" [2]_ [3]_, or a value with options, such as ``Bootstrap(500)``. None selects "profile", or
+        "bootstrap" for measures without components. "delong" tests ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``,
+        which is normal, or for models of independent samples follows Student's t with ``(var A + var B)^2 / (var
+        A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of samples of a model; with few samples,
+        and where a model is nearly perfect, its intervals are too short. None tests nothing where :func:`infer` gives
+        no interval. The interval of a bootstrap consists of percentiles; its p-value is the share of replicates beyond
+        the null difference. Pooled subgroups are compared as models are.
     null_difference : float, default=0.0
         The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
@@ -133,6 +135,11 @@ def compare(  # with samples first, the measure is second
     ----------
     .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
        receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
+    .. [2] Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+       Psychometrika 12, 1947. :doi:`10.1007/BF02295996`
+    .. [3] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs data: mid-p and
+       asymptotic are better than exact conditional", BMC Medical Research Methodology 13, 2013.
+       :doi:`10.1186/1471-2288-13-91`
 
     Examples
     --------
@@ -169,8 +176,10 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
     measure, chosen, apart = query.measure, query.method, names is not None
     several = measure.multi_class != "raise"
     by = next((one.by for one in every if one.by is not None), None)
-    if by is not None and (several or apart or isinstance(chosen, Venkatraman)):
-        raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
+    if by is not None and (several or apart or isinstance(chosen, Venkatraman | McNemar)):
+        raise ValueError(
+            "by takes paired models, measures of two classes, and any method but 'venkatraman' and McNemar's"
+        )
     models: list[Any]
     if apart:
         _require_models(len(every))
@@ -277,7 +286,7 @@ def warn_of(query: Query, method: Method, found: Covariance, samples: list[Sampl
     if isinstance(method, Profile) and found.own is not None:
         for one in samples:
             warn_of_few(found.own.method, query.measure, one, query.known)
-    else:
+    elif not isinstance(method, McNemar):
         warn_of_few_compared(method.name, query.measure, sizes)
 
 
@@ -302,8 +311,8 @@ def _of_independent(query: Query, samples: list[Sample]) -> Found:
     method, sizes = _chosen(query, samples)
     if isinstance(method, Venkatraman):
         return _of_curves(query, method, samples, paired=False)
-    if method.name == "obuchowski":
-        raise ValueError("method='obuchowski' needs paired models: one y_true for all of them")
+    if isinstance(method, Obuchowski | McNemar):
+        raise ValueError(f"method={method.name!r} needs paired models: one y_true for all of them")
     measure, freedom = query.measure, None
     if isinstance(method, Profile):
         found = method.independent(samples, measure)

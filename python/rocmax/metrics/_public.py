@@ -7,6 +7,7 @@ from rocmax.metrics._cross_validated import cross_validated_auc as cross_validat
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
+from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold
 from rocmax.metrics.measures.auc import AUC as AUC
 from rocmax.metrics.measures.auc import MarginAUC as MarginAUC
 from rocmax.metrics.measures.auc import ScoredAUC as ScoredAUC

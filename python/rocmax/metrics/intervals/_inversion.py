@@ -31,6 +31,7 @@ _EVERY, _GROWTH = 32, 0.1  # ranks from an end that are all drawn, and the logar
 _FIRST, _LAST, _CELLS = -4.0, 6.0, 1000  # deviates of negatives are rounded to a cell
 _EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
 _HALVINGS = 16  # of the search for a
+_RANKS = 500  # of positives, where the difference of the rates is read
 _AT_ONCE = 2**15  # positives, whose places stay in the cache from one halving to the next
 _CLOSE = 1e-6  # to the estimate
 _LEVELS = np.linspace(-3.0, 3.0, 121)  # normal quantiles; beyond them probits of the limits are continued as lines
@@ -97,6 +98,40 @@ def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float
         rows = begin + np.flatnonzero(at(first[block], block) <= estimate + _CLOSE)
         last[rows] = search(first[rows], rows, lambda value: value > estimate + _CLOSE)
     return Curves(first, b), Curves(last, b)
+
+
+def at_difference(apart: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
+    """Return the first and the last curves for the largest difference of the rates at a threshold.
+
+    It is reached with c positives and at most ``n (c / m - apart)`` negatives above the threshold, and exceeded with
+    fewer: a draw reaches it on the least of the curves on which it does so at some c.
+    """
+    (m, n), b = map(whole, sizes), _slopes(slope, sizes)
+    hits = np.unique(np.linspace(1, m, min(m, _RANKS)).astype(int))
+    errors = n * (hits / m - apart)
+    ranks = np.stack([np.floor(errors + _ROUNDING) + 1, np.ceil(errors - _ROUNDING)])
+    known = (ranks >= 1) & (ranks <= n)
+    heights = np.where(ranks > n, -_EDGE, _EDGE)[:, None] * np.ones((_DRAWS, 1))  # beyond n no negative is in the way
+    places, back = np.unique(ranks[known].astype(int), return_inverse=True)
+    if len(places):
+        positives = _at_ranks(_generator(4, m), hits, m)
+        which, column = np.nonzero(known)
+        negatives = _at_ranks(_generator(5, n), places, n)[:, back]
+        heights[which, :, column] = (b[:, None] * negatives - positives[:, column]).T
+    first, last = (Curves(np.clip(each.min(axis=1), -_EDGE, _EDGE), b) for each in heights)
+    return first, last
+
+
+def difference_on(curves: Curves) -> F64:
+    """Return the largest differences of the rates on curves: where both densities are equal, or 0."""
+    a, b = curves
+    # Half the logarithm of their ratio is a quadratic function of the negatives' deviate z: u z^2 / 2 + v z + w = 0.
+    u, v, w = b**2 - 1.0, a * b, a**2 / 2 - np.log(b)
+    root = v + np.where(v < 0, -1.0, 1.0) * np.sqrt(np.maximum(v**2 - 2 * u * w, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = np.stack([-2 * w / root, -root / u])
+        apart = special.ndtr(a + b * at) - special.ndtr(at)
+    return np.asarray(np.nanmax([*apart, np.zeros_like(a)], axis=0))
 
 
 def mean_on(gain: Gain, curves: Curves) -> F64:
@@ -227,6 +262,13 @@ def _drawn(m: int, n: int) -> _Draws:
     return _Draws(positives, *(part.astype(np.float32) for part in (tpr, weights, above.ravel())))
 
 
+def _at_ranks(rng: np.random.Generator, ranks: NDArray[np.int_], size: int) -> F64:
+    """Return draws of the order statistics at some ranks, greatest first, as normal deviates."""
+    gaps = np.diff(ranks, prepend=0, append=size + 1)
+    sums = np.cumsum(rng.standard_gamma(gaps, (_DRAWS, len(gaps))), axis=1)
+    return np.asarray(-special.ndtri(sums[:, :-1] / sums[:, -1:]))
+
+
 def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
     """Return ranks and weights of order statistics, both as shares of `size`, and draws of them, greatest first.
 
@@ -237,6 +279,5 @@ def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
     if half > _EVERY:
         ranks = np.append(ranks, np.geomspace(_EVERY, half, 2 + int(np.log(half / _EVERY) / _GROWTH)).astype(int))
     ranks = np.unique(np.append(ranks, size + 1 - ranks))
-    gaps = np.diff(ranks, prepend=ranks[0] - 1, append=ranks[-1] + 1)
-    sums = np.cumsum(rng.standard_gamma(gaps, (_DRAWS, len(gaps))), axis=1)
-    return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), -special.ndtri(sums[:, :-1] / sums[:, -1:])
+    gaps = np.diff(ranks, prepend=0, append=size + 1)
+    return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), _at_ranks(rng, ranks, size)

@@ -1,9 +1,12 @@
 """Measures, one file each or one for a family with a common formula, and their names in `measure=`."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from rocmax._parameters import is_one_of, meant, shown
-from rocmax.metrics.measures.auc import AUC, MarginAUC, ScoredAUC
+from rocmax._parameters import meant, shown
+from rocmax.metrics.measures.at_threshold import FORMULAS, AtThreshold
+from rocmax.metrics.measures.auc import AUC, Gini, MarginAUC, ScoredAUC
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.cuts import EqualErrorRate, PrecisionAt, RecallAt
@@ -13,6 +16,7 @@ from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.measures.smoothed_auc import SmoothedAUC
+from rocmax.metrics.measures.youden import KolmogorovSmirnov, YoudenIndex
 
 #: Every measure: a new one is a file and a name here.
 MEASURES: tuple[type[Measure], ...] = (
@@ -32,35 +36,39 @@ MEASURES: tuple[type[Measure], ...] = (
     EqualErrorRate,
     NetBenefit,
     SmoothedAUC,
+    Gini,
+    YoudenIndex,
+    KolmogorovSmirnov,
 )
-_NAMED = {measure.name: measure for measure in MEASURES}
+#: With the names that scikit-learn and papers have for them.
+NAMED: dict[str, Callable[..., Measure]] = {measure.name: measure for measure in MEASURES}
+NAMED |= {"roc_auc": AUC, "ap": AveragePrecision} | {name: partial(AtThreshold, name) for name in FORMULAS}
 
 
 def as_measure(measure: Any) -> Measure:
     """Return the measure that a value or a name stands for."""
     if isinstance(measure, Measure):
         return measure
-    if isinstance(measure, str) and measure in _NAMED:
+    if isinstance(measure, str) and measure in NAMED:
         if (written := _written(measure)) != repr(measure):
             raise ValueError(f"measure={measure!r} needs an option: pass {written} from rocmax.metrics")
-        return _NAMED[measure]()
+        return NAMED[measure]()
     if isinstance(measure, type) and issubclass(measure, Measure):
         raise ValueError(f"measure must be a value, got the class {measure.__name__}; pass {measure.__name__}(...)")
     if callable(measure):
         name = getattr(measure, "__name__", "function")
         raise ValueError(f"measure must be a Measure or a name, got a function; pass Measure.of({name})")
-    near = meant(measure, _NAMED, _written)
-    rules = ("youden", "f1")
-    if not near and (is_one_of(measure, rules) or meant(measure, rules)):
-        near = "; operating_point takes 'youden' and 'f1', rules of a threshold"
-    names = ", ".join(map(repr, _NAMED))
+    near = meant(measure, NAMED, _written)
+    names = ", ".join(repr(name) for name in NAMED if name not in FORMULAS)
     raise ValueError(f"measure must be a Measure or one of {names}, got {shown(measure)}{near}")
 
 
 def _written(name: str) -> str:
     """Return how a measure is passed: by its name, or with the options that it needs."""
+    if name in FORMULAS:
+        return f"AtThreshold({name!r}, threshold)"
     try:
-        _NAMED[name]()
+        NAMED[name]()
     except TypeError:
-        return f"{_NAMED[name].__name__}(...)"
+        return f"{NAMED[name].__name__}(...)"
     return repr(name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, call
@@ -76,6 +77,45 @@ class AUC(CurveMeasure):
 
         value, squares = sample.once("squares of the AUC", work)
         return value, np.asarray(squares)
+
+
+@dataclass(frozen=True, repr=False)
+class Gini(AUC):
+    """Gini coefficient, ``2 AUC - 1``, with the intervals of the AUC on this scale."""
+
+    name: ClassVar[str] = "gini"
+    traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
+    bounds = -1.0, 1.0
+    counts_pairs: ClassVar[bool] = False
+    draws = False
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+    def __str__(self) -> str:
+        return "Gini"
+
+    def estimates(self, sample: Sample) -> F64:
+        return 2.0 * super().estimates(sample) - 1.0
+
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        estimate, values = super().influences(sample)
+        return 2.0 * estimate - 1.0, 2.0 * values
+
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        estimate, pos, neg = super().covariance(sample)
+        return 2.0 * estimate - 1.0, 4.0 * pos, 4.0 * neg
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        value, squares, cubes = super().moments(sample)
+        return 2.0 * value - 1.0, 4.0 * squares, 8.0 * cubes
+
+    squares = Measure.squares
+
+    def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+        estimate, variance, limits = AUC().score_interval(sample, sizes)
+        gini = 2.0 * estimate - 1.0
+        return gini, 4.0 * variance, limits.moved(-1.0, 2.0, self.bounds, gini)
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,6 +32,7 @@ class Trait(Enum):
     AREA = "the AUC or a partial AUC of one range"
     RATE = "TPRAtFPR or FPRAtTPR"
     SCORED = "the scored AUC"
+    THRESHOLD = "a measure at a fixed threshold (AtThreshold)"
     RANKING = "a measure judged by a budget, such as PrecisionAt"
 
 
@@ -79,6 +80,8 @@ class Measure:
     monotone: ClassVar[bool] = False
     #: The least variance that is believed, as a share of a proportion's; with a smaller one the classes are separated.
     least_variance: ClassVar[float] = 0.0
+    #: Whether class sizes vary with the samples, as those of sampling weights always do.
+    of_samples: ClassVar[bool] = False
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
     #: What helps against a :meth:`bias_warning`.
@@ -334,7 +337,7 @@ class Measure:
     @property
     def of_one(self) -> str:
         """Where intervals for a class of one sample are, for messages."""
-        if self.traits & {Trait.AREA, Trait.RATE, Trait.RANKING}:
+        if self.traits & {Trait.AREA, Trait.RATE, Trait.RANKING, Trait.THRESHOLD}:
             return "; infer(..., method='score') works with one"
         return f"; {self!r}(y_true, y_score) has the value alone"
 

@@ -15,6 +15,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
+from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP
 from rocmax.metrics.methods.newcombe import Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.planned import Planned
@@ -30,7 +31,10 @@ _SOME, _FIRST = 100, 1 << 10  # fewer samples may well have few scores; so many 
 #: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman, Planned)
+    for method in (
+        *(Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman, Planned),
+        *(McNemar, McNemarMidP),
+    )
 }
 
 

@@ -1,6 +1,6 @@
 """Method, the base class of the methods, and what they return."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -58,6 +58,7 @@ class Covariance(NamedTuple):
     replicates: F64 | None = None
     own: Interval | None = None
     freedom: F64 | None = None
+    pairwise: Callable[[Any, Any], Limits] | None = None  # the limits of differences, by the numbers of both models
     refused: str | None = None  # why there is no covariance
 
     def of_parts(self, parts: Sequence[Shared]) -> "Covariance":
@@ -117,7 +118,8 @@ class Method:
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         """Return estimates and covariance of models of the same samples."""
         raise ValueError(
-            f"compare takes method='profile', 'delong', 'bootstrap', 'obuchowski' or 'venkatraman', got {self.name!r}"
+            f"compare takes method='profile', 'delong', 'bootstrap', 'obuchowski', 'venkatraman', 'mcnemar' or"
+            f" 'mcnemar-midp', got {self.name!r}"
         )
 
     @property

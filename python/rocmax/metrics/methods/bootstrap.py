@@ -108,7 +108,7 @@ class Bootstrap(Method):
 
     def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
         """Return estimates and replicates, of shape (n_resamples, n_models)."""
-        stratified = self.stratified and sample.weight_kind != "sampling"
+        stratified = self.stratified and sample.weight_kind != "sampling" and not measure.of_samples
         if isinstance(sample, Classes):
             values = replicates(sample, measure, stratified, self.n_resamples, seed_of(seed))
             return estimates_of(sample, measure), values

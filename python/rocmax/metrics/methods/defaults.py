@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax.metrics.measures.auc import Gini
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
@@ -49,13 +50,13 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
         return Planned()
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()
-    whole = Trait.AUC in measure.traits
+    whole = Trait.AUC in measure.traits or isinstance(measure, Gini)
     many = False
     if sizes is not None and (whole or measure == AveragePrecision()):  # that of a lower prevalence reads the corner
         many = min(sizes) >= SOME
     elif sizes is not None and isinstance(measure, MeanMeasure):
         many = min(measure.near(sizes), min(measure.limiting_sizes(sizes))[0]) >= MANY
-    ranked = data.pairs and (whole or Trait.RANKING in measure.traits)
+    ranked = data.pairs and (whole or measure.traits & {Trait.RANKING, Trait.THRESHOLD})
     if measure.traits & OF_PART and not (ranked or data.classes):
         return OfMany() if many else Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()

@@ -31,7 +31,7 @@ from rocmax.metrics.variances._multiclass import covariance_of_classes, variance
 
 _ROUNDING = 1e-13  # of shares
 #: Measures of a part or a point of the curve, if they are not of all of it.
-OF_PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING})
+OF_PART = frozenset({Trait.AREA, Trait.RATE, Trait.RANKING, Trait.THRESHOLD})
 _LEAST_FREEDOM = 0.01  # with fewer degrees of freedom quantiles overflow
 
 

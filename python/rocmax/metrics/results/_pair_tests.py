@@ -51,7 +51,9 @@ def pair_tests(
             spread, total = freedom[first] + freedom[second], both**2
             df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
         limits = wald_limits(difference, error, Law(df), (-span, span))
-        if found.replicates is not None:
+        if found.pairwise is not None:
+            limits = found.pairwise(first, second)
+        elif found.replicates is not None:
             limits = percentiles(found.replicates[:, first] - found.replicates[:, second], limits.tails)
         if of_profile is not None:
             certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2

@@ -63,6 +63,12 @@ ledell: LeDell et al. 2015
 linnet: Linnet 1987
     K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in
     Medicine 6, 1987. doi:10.1002/sim.4780060207
+mcnemar: McNemar 1947
+    Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
+    Psychometrika 12, 1947. doi:10.1007/BF02295996
+mcnemar-midp: Fagerland et al. 2013
+    M. W. Fagerland, S. Lydersen and P. Laake, The McNemar test for binary matched-pairs data: mid-p and asymptotic
+    are better than exact conditional, BMC Medical Research Methodology 13, 2013. doi:10.1186/1471-2288-13-91
 mercaldo: Mercaldo et al. 2007
     N. D. Mercaldo, K. F. Lau and X. H. Zhou, Confidence intervals for predictive values with an emphasis to
     case-control studies, Statistics in Medicine 26, 2007. doi:10.1002/sim.2677
@@ -159,6 +165,8 @@ METHODS = {
     "venkatraman": Source("{}", ("venkatraman-begg",)),
     "venkatraman-unpaired": Source("{}", ("venkatraman",)),
     "planned": Source("labels in strata, {}", ("cochran",)),
+    "mcnemar": Source("exact test of {}", ("mcnemar",)),
+    "mcnemar-midp": Source("mid-p test of {}", ("mcnemar", "mcnemar-midp")),
     "jackknife": Source("jackknife"),
     "unbiased": Source("{}", ("gallas",)),
     "fixed-width": Source("fixed-width band, {}", ("campbell",)),

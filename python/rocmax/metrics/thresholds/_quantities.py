@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import wilson
+from rocmax.metrics.measures.at_threshold import FORMULAS, KINDS
 from rocmax.metrics.thresholds._rules import Rule
 
 Ends = tuple[F64, F64]
@@ -62,10 +64,11 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, calls: Calls) -> Sizes:
-        """Return the weights of each kind."""
-        tp, fp, fn, tn = calls
-        every = tp + fp + fn + tn
-        return cls(tp + fn, fp + tn, tp + fp, fn + tn, every, every)
+        """Return the weights of each kind, of which the first measures are shares."""
+        kinds = islice(KINDS.values(), len(cls._fields))
+        return cls(
+            *(np.asarray(sum(part for part, counts in zip(calls, kind, strict=True) if counts)) for kind in kinds)
+        )
 
     @classmethod
     def kish(cls, calls: Calls, squares: Calls) -> Sizes:
@@ -78,15 +81,12 @@ def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
     """Return every quantity, at a known prevalence if one is given; NaN for 0 / 0."""
     tp, fp, fn, tn = calls
     with np.errstate(divide="ignore", invalid="ignore"):
-        tpr, fpr, tnr, fnr = tp / (tp + fn), fp / (fp + tn), tn / (fp + tn), fn / (tp + fn)
-        rates = dict(zip(QUANTITIES[:3], (tpr, fpr, tnr), strict=True))
-        ratios = {"lr_positive": tpr / fpr, "lr_negative": fnr / tnr}
-        if prevalence is not None:
-            tp, fp, fn, tn = Calls.of_rates(tpr, fpr, prevalence)
-        every = tp + fp + fn + tn
-        shares = tp / (tp + fp), tn / (tn + fn), (tp + tn) / every, (tp + fp) / every
-    found = rates | ratios | dict(zip(OF_PREVALENCE, shares, strict=True))
-    return {name: found[name] for name in QUANTITIES}
+        tpr, tnr = (FORMULAS[name](*calls) for name in ("sensitivity", "specificity"))
+        fpr, fnr = fp / (fp + tn), fn / (tp + fn)
+        used = calls if prevalence is None else Calls.of_rates(tpr, fpr, prevalence)
+        ppv, npv, *shares = (FORMULAS[name](*used) for name in ("ppv", "npv", "accuracy", "selected"))
+        found = tpr, fpr, tnr, ppv, npv, tpr / fpr, fnr / tnr, *shares
+    return dict(zip(QUANTITIES, found, strict=True))
 
 
 def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: float) -> dict[str, Ends]:

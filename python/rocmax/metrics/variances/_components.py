@@ -8,7 +8,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, satterthwaite
 from rocmax.metrics.intervals._units import freedom_of_squares
-from rocmax.metrics.measures._ranking import parts_of
+from rocmax.metrics.measures._ranking import of_totals, parts_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample, centre, require_two
 from rocmax.metrics.variances._dyads import dyadic_covariance
@@ -41,7 +41,7 @@ def most_freedom(sample: Sample) -> float:
 
 def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
     """Return the estimate of one model and the parts of either class in its variance."""
-    if sample.weight_kind == "sampling" and sample.weight is not None:
+    if measure.of_samples or (sample.weight_kind == "sampling" and sample.weight is not None):
         (value,), pos, neg = measure.covariance(sample)
         return float(value), float(pos[0, 0]), float(neg[0, 0])
     value, squares = measure.squares(sample)
@@ -158,10 +158,13 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
     n_groups = int(group.max()) + 1
     estimate, components = measure.influences(sample)
     sums, counts = [], []
-    for rows, held in zip((sample.positive, ~sample.positive), map(int, sample.counted), strict=True):
+    classes = zip(
+        (sample.positive, ~sample.positive), map(int, sample.counted), of_totals(measure, sample), strict=True
+    )
+    for rows, held, moved in classes:
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
-        centred = centre(components[:, rows])
+        centred = centre(components[:, rows]) + moved[:, None]
         sums.append(np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / np.count_nonzero(rows))
         counts.append(held)
     return estimate, sums, counts

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics.measures.auc import AUC, Gini
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._sample import Sample, call, explain, no_counts
@@ -59,6 +60,8 @@ def without_zero_weights(data: Sample) -> Sample:
 
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
+    if isinstance(measure, Gini):
+        return 2.0 * replicate(data, AUC(), stratified, n_resamples, seed) - 1.0
     if not (isinstance(measure, CoreMeasure) and measure.draws):
         measure.estimates(data)  # errors come before any resample
         return _own(drawable(data, measure.of_one), measure, stratified, n_resamples, seed)
