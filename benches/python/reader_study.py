@@ -97,9 +97,9 @@ def rejections(n_studies, structure, n_readers, mu, *, readers="random", cases="
     options = {"readers": readers, "cases": cases, "confidence_level": 0.95}
     if margin is not None:
         model.loss = loss_of(margin, mu, structure)
-        options |= {"alternative": "less", "null_difference": margin}
+        options |= {"alternative": "non-inferiority", "margin": margin}
     i, j, k = np.indices((2, n_readers, N_POS + N_NEG)).reshape(3, -1)
-    names = {"modality": i, "reader": j, "case": k}
+    names = {"modality": i if margin is None else 1 - i, "reader": j, "case": k}
     rejected = 0
     kept_readers = balanced(model.readers()) if readers == "fixed" else None
     kept_cases = None

@@ -137,7 +137,7 @@ def test_perfect_rankings_are_not_known_to_be_equivalent(measure):
     y, a, b = separated(15, 15)
     low, high = infer(y, a, measure, random_state=0).confidence_interval
     assert high - low > 0.01
-    how = {"alternative": "equivalence", "equivalence_margin": 0.01, "random_state": 0}
+    how = {"alternative": "equivalence", "margin": 0.01, "random_state": 0}
     scores = {"a": a, "b": b}
     paired, apart = compare(y, scores, measure, **how), compare({"a": y, "b": y}, scores, measure, **how)
     if hasattr(measure, "k"):
@@ -156,8 +156,10 @@ def test_perfect_rankings_are_not_known_to_be_equivalent(measure):
 def test_tests_of_perfect_models_are_dual_to_their_intervals():
     y, a, b = separated(15, 15)
     found = compare(y, {"a": a, "b": b})
-    for end in found.pairs[0].confidence_interval:
-        assert compare(y, {"a": a, "b": b}, null_difference=end).pvalue == pytest.approx(0.05, abs=1e-6)
+    low, high = found.confidence_interval
+    for scores, margin in (({"a": a, "b": b}, -low), ({"b": b, "a": a}, high)):
+        one = compare(y, scores, alternative="non-inferiority", margin=margin)
+        assert one.pvalue == pytest.approx(0.025, abs=1e-6)
     with pytest.warns(UserWarning, match="joint test's statistic is infinite"):
         inner = compare(y, {"a": a, "b": -b}).pairs[0]
     assert inner.confidence_interval.low < inner.difference == inner.confidence_interval.high == 1.0
@@ -336,7 +338,7 @@ def test_differences_of_models_without_variance_and_bound_have_no_interval():
     y, s, _ = separated()
     for a, b in ((0 * s, 0 * s + 0.5), (1 - s, -s), (y, 0.5 * y)):
         with pytest.warns(CoverageWarning, match="^differences have no interval: models 'a' and 'b' have no variance"):
-            found = compare(y, {"a": a, "b": b}, ScoredAUC(), alternative="equivalence", equivalence_margin=0.01)
+            found = compare(y, {"a": a, "b": b}, ScoredAUC(), alternative="equivalence", margin=0.01)
         assert np.isnan([found.pvalue, *found.confidence_interval]).all() and "no upper bound" in found.no_interval
     low, high = compare(y, {"a": 0 * s, "b": s}, ScoredAUC()).confidence_interval
     assert low < high < 0

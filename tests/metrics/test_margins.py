@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from profiles import cases
-from rocmax.metrics import PartialAUC, TPRAtFPR, compare
+from rocmax.metrics import FPRAtTPR, PartialAUC, TPRAtFPR, compare, infer
 
 
 def samples(seed=0, n=120):
@@ -34,40 +34,57 @@ def test_tests_are_dual_to_intervals(options):
     options = {"y_true": y, "y_score": {"a": a, "b": b}, **options}
     level = 0.9
     low, high = compare(confidence_level=level, **options).confidence_interval
-    for end, side in ((low, "greater"), (high, "less")):
-        found = compare(null_difference=end, alternative=side, **options)
+    assert low < 0 < high
+    turned = {**options, "y_score": {name: options["y_score"][name] for name in "ba"}}
+    if not isinstance(options["y_true"], np.ndarray):
+        turned["y_true"] = {name: options["y_true"][name] for name in "ba"}
+    for of, margin in ((options, -low), (turned, high)):
+        found = compare(alternative="non-inferiority", margin=margin, **of)
         assert found.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
-        assert found.null_difference == end
-        assert compare(null_difference=end, **options).pvalue == pytest.approx(1 - level, abs=1e-10)
-    # Both ends lie inside a margin about their middle that touches them: two tests of half the level each.
-    middle, reach = (low + high) / 2, (high - low) / 2
-    same = compare(null_difference=middle, alternative="equivalence", equivalence_margin=reach, **options)
+        assert found.margin == margin
+    both = compare(**options).pvalue
+    assert np.abs(compare(confidence_level=1 - both, **options).confidence_interval).min() == pytest.approx(
+        0, abs=1e-10
+    )
+    # Both ends lie inside a margin that touches one of them.
+    reach = max(-low, high)
+    same = compare(alternative="equivalence", margin=reach, **options)
     assert same.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
-    assert same.equivalence_margin == reach
-    inside = compare(null_difference=middle, alternative="equivalence", equivalence_margin=2 * reach, **options)
-    assert inside.pvalue < (1 - level) / 2
+    assert compare(alternative="equivalence", margin=2 * reach, **options).pvalue < (1 - level) / 2
 
 
 def test_two_one_sided_tests():
     y, a, b = samples()
-    below, above = (
-        compare(y, {"a": a, "b": b}, null_difference=null, alternative=side)
-        for null, side in ((0.1, "less"), (-0.1, "greater"))
+    above, below = (
+        compare(y, scores, alternative="non-inferiority", margin=0.1) for scores in ({"a": a, "b": b}, {"b": b, "a": a})
     )
-    found = compare(y, {"a": a, "b": b}, alternative="equivalence", equivalence_margin=0.1)
-    assert found.pvalue == max(below.pvalue, above.pvalue)
-    assert found.statistic in (below.statistic, above.statistic)
+    found = compare(y, {"a": a, "b": b}, alternative="equivalence", margin=0.1)
+    assert found.pvalue == pytest.approx(max(below.pvalue, above.pvalue))
+    assert any(found.statistic == pytest.approx(statistic) for statistic in (-below.statistic, above.statistic))
+
+
+def test_non_inferiority_of_a_measure_that_is_better_when_low():
+    y, a, b = samples()
+    scores, how = {"a": a, "b": b}, {"alternative": "non-inferiority", "margin": 0.1}
+    for measure, side in ((TPRAtFPR(0.3), 1), (FPRAtTPR(0.7), -1)):
+        found = compare(y, scores, measure, **how)
+        low, high = compare(y, scores, measure, confidence_level=1 - 2 * found.pvalue).confidence_interval
+        assert (low if side > 0 else high) == pytest.approx(-side * 0.1)
+    assert "one-sided test of non-inferiority, margin 0.1" in str(found)
+    one = infer(y, a, FPRAtTPR(0.7), null_value=0.5, **how)
+    assert one.pvalue == infer(y, a, FPRAtTPR(0.7), null_value=0.6, alternative="less").pvalue
+    assert "test of non-inferiority to 0.5, margin 0.1" in str(one)
 
 
 def test_all_pairs_of_models():
     y, a, b = samples()
     scores = np.column_stack([a, b, a + b])
-    found = compare(y, scores, null_difference=-0.05, alternative="greater", adjust=None)
+    found = compare(y, scores, alternative="non-inferiority", margin=0.05, adjust=None)
     for (i, j), pair in zip(combinations(range(3), 2), found.pairs, strict=True):
-        one = compare(y, {"a": scores[:, i], "b": scores[:, j]}, null_difference=-0.05, alternative="greater")
+        one = compare(y, {"a": scores[:, i], "b": scores[:, j]}, alternative="non-inferiority", margin=0.05)
         assert pair.pvalue == pytest.approx(one.pvalue, rel=1e-9)
     assert found.joint == compare(y, scores).joint
-    same = compare(y, scores, alternative="equivalence", equivalence_margin=0.3)
+    same = compare(y, scores, alternative="equivalence", margin=0.3)
     assert all(pair.pvalue_adjusted >= pair.pvalue for pair in same.pairs)
 
 
@@ -81,20 +98,24 @@ def test_level_of_non_inferiority():
     for _ in range(n):
         common = rng.normal(size=120)
         a, b = (0.6 * common + 0.8 * rng.normal(size=120) + gain * y for gain in (0.8 * shift, shift))
-        rejected += compare(y, {"a": a, "b": b}, null_difference=-margin, alternative="greater").pvalue < 0.05
+        rejected += compare(y, {"a": a, "b": b}, alternative="non-inferiority", margin=margin).pvalue < 0.05
     assert cases(0.01, 0.02) <= rejected / n <= cases(0.1, 0.085)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alternative": "equivalence"}, "equivalence_margin goes with alternative='equivalence'"),
-        ({"equivalence_margin": 0.1}, "equivalence_margin goes with alternative='equivalence'"),
-        ({"alternative": "equivalence", "equivalence_margin": 0.0}, "equivalence_margin must be a number above 0"),
-        ({"null_difference": np.inf}, "null_difference must be a number"),
-        ({"null_difference": "0"}, "null_difference must be a number"),
+        (
+            {"alternative": "equivalence"},
+            "margin goes with alternative='non-inferiority' .*, got margin=None",
+        ),
+        ({"alternative": "non-inferiority"}, "margin goes with alternative="),
+        ({"margin": 0.1}, "margin goes with alternative='non-inferiority' or .*, got margin=0.1"),
+        ({"alternative": "equivalence", "margin": 0.0}, "margin must be a number above 0"),
+        ({"alternative": "non-inferiority", "margin": np.inf}, "margin must be a number"),
+        ({"alternative": "non-inferiority", "margin": "0"}, "margin must be a number"),
         ({"alternative": "unlike"}, "alternative must be one of"),
-        ({"method": "venkatraman", "null_difference": 0.1}, "method='venkatraman' compares whole curves"),
+        ({"method": "venkatraman", "alternative": "less"}, "method='venkatraman' compares whole curves"),
     ],
 )
 def test_bad_hypotheses_are_refused(options, message):

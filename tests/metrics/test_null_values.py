@@ -72,10 +72,10 @@ def test_tests_are_dual_to_intervals(options, level, seed):
         assert infer(y, s, null_value=end, **options).pvalue == pytest.approx(1 - level, abs=1e-10)
     middle, reach = (low + high) / 2, (high - low) / 2
     within = {"null_value": middle, "alternative": "equivalence"}
-    touching = infer(y, s, equivalence_margin=reach, **options, **within)
+    touching = infer(y, s, margin=reach, **options, **within)
     assert touching.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
-    assert touching.equivalence_margin == reach
-    assert infer(y, s, equivalence_margin=1.5 * reach, **options, **within).pvalue < (1 - level) / 2
+    assert touching.margin == reach
+    assert infer(y, s, margin=1.5 * reach, **options, **within).pvalue < (1 - level) / 2
 
 
 SHIFTS = [(0, 2, 9), (1, 1, 2), (0, 9, 9), (9, 9, 9)]  # of the positives of three subgroups
@@ -156,19 +156,21 @@ def test_bootstrapped_differences_reject_what_they_leave_out(measure, paired):
     for alternative in ("two-sided", "less", "greater"):
         tails = 1 if alternative == "two-sided" else 2
         intervals = [compare(*given, confidence_level=1 - tails * alpha, **FEW).confidence_interval for alpha in alphas]
-        for null in np.linspace(-0.4, 0.4, 33):
-            found = compare(*given, null_difference=null, alternative=alternative, **FEW)
-            outside = [is_outside(interval, null, alternative) for interval in intervals]
-            np.testing.assert_array_equal(found.pvalue <= alphas, outside)
-    low, high = intervals[1]
-    same = {"alternative": "equivalence", "null_difference": (low + high) / 2, "equivalence_margin": (high - low) / 2}
-    assert compare(*given, **FEW, **same).pvalue == pytest.approx(alphas[1], abs=1e-10)
+        found = compare(*given, alternative=alternative, **FEW)
+        outside = [is_outside(interval, 0.0, alternative) for interval in intervals]
+        np.testing.assert_array_equal(found.pvalue <= alphas, outside)
+    for margin in np.linspace(0.02, 0.4, 20):
+        found = compare(*given, alternative="non-inferiority", margin=margin, **FEW)
+        outside = [is_outside(interval, -margin, "greater") for interval in intervals]
+        np.testing.assert_array_equal(found.pvalue <= alphas, outside)
+    same = compare(*given, alternative="equivalence", margin=max(np.abs(intervals[1])), **FEW)
+    assert same.pvalue == pytest.approx(alphas[1], abs=1e-10)
 
 
 def test_bootstrapped_pairs_are_comparisons():
     y, a, b = samples(1)
-    joint = compare(y, np.column_stack([a, b]), null_difference=0.05, adjust=None, **FEW)
-    one = compare(y, {"a": a, "b": b}, null_difference=0.05, **FEW)
+    joint = compare(y, np.column_stack([a, b]), adjust=None, **FEW)
+    one = compare(y, {"a": a, "b": b}, **FEW)
     assert joint.pvalue == pytest.approx(one.pvalue, abs=1e-12)
     # A reader study's bootstrap gives covariances only: its tests and intervals are those of Student's t.
     case = np.tile(np.arange(N), 4)
@@ -182,8 +184,9 @@ def test_bootstrapped_pairs_are_comparisons():
         "n_resamples": 100,
         "random_state": 0,
     }
-    end = mrmc_analysis(**study, confidence_level=0.7).differences[0].confidence_interval.low
-    assert mrmc_analysis(**study, null_difference=end).pvalue == pytest.approx(0.3, abs=1e-10)
+    level = 1 - mrmc_analysis(**study).pvalue
+    ends = mrmc_analysis(**study, confidence_level=level).differences[0].confidence_interval
+    assert np.abs(ends).min() == pytest.approx(0.0, abs=1e-10)
 
 
 def test_statistics_are_those_of_the_formulas():
@@ -233,7 +236,7 @@ def test_the_ends_of_what_a_measure_can_be():
         assert infer(y, s, method=method, null_value=0.0).pvalue < 1e-10
         assert infer(y, s, method=method, null_value=0.5).pvalue < 1e-3
         # No area is above 1: only the lower end can fail.
-        near = {"alternative": "equivalence", "equivalence_margin": 0.3}
+        near = {"alternative": "equivalence", "margin": 0.3}
         assert infer(y, s, method=method, null_value=0.9, **near).pvalue == (
             infer(y, s, method=method, null_value=0.9 - 0.3, alternative="greater").pvalue
         )
@@ -293,8 +296,11 @@ def test_level_of_one_sided_tests(measure):
         ({"null_value": "half"}, "null_value must be a number"),
         ({"null_value": np.inf, "measure": "scored_auc"}, "null_value must be a number"),
         ({"alternative": "less"}, "alternative='less' needs a null_value"),
-        ({"null_value": 0.5, "alternative": "equivalence"}, "equivalence_margin goes with alternative='equivalence'"),
-        ({"null_value": 0.5, "equivalence_margin": 0.1}, "equivalence_margin goes with alternative='equivalence'"),
+        (
+            {"null_value": 0.5, "alternative": "equivalence"},
+            "margin goes with alternative='non-inferiority'",
+        ),
+        ({"null_value": 0.5, "margin": 0.1}, "margin goes with alternative='non-inferiority'"),
         ({"null_value": 0.5, "alternative": "unlike"}, "alternative must be one of"),
     ],
 )

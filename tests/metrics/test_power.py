@@ -24,10 +24,10 @@ def rate(test):
     [
         (0.82, 0.72, 0.5, {}),
         (0.82, 0.72, None, {}),
-        (0.75, 0.75, 0.6, {"null_difference": -0.08, "alternative": "greater"}),
-        (0.75, 0.8, 0.6, {"null_difference": 0.03, "alternative": "less"}),
-        (0.75, 0.75, 0.7, {"equivalence_margin": 0.1, "alternative": "equivalence"}),
-        (0.75, 0.72, None, {"null_difference": 0.05, "equivalence_margin": 0.15, "alternative": "equivalence"}),
+        (0.75, 0.75, 0.6, {"margin": 0.08, "alternative": "non-inferiority"}),
+        (0.75, 0.82, 0.6, {"alternative": "less"}),
+        (0.75, 0.75, 0.7, {"margin": 0.1, "alternative": "equivalence"}),
+        (0.75, 0.72, None, {"margin": 0.15, "alternative": "equivalence"}),
     ],
 )
 def test_two_models_against_simulation(a, b, correlation, what):
@@ -50,7 +50,7 @@ def test_two_models_against_simulation(a, b, correlation, what):
     [
         {"null_value": 0.65, "alternative": "greater"},
         {"null_value": 0.85, "alternative": "less"},
-        {"null_value": 0.75, "alternative": "equivalence", "equivalence_margin": 0.1},
+        {"null_value": 0.75, "alternative": "equivalence", "margin": 0.1},
     ],
 )
 def test_one_model_against_simulation(what):
@@ -73,11 +73,9 @@ def test_variance_is_that_which_delong_estimates(ratio):
     y, s = drawn(np.random.default_rng(1), m, int(ratio * m), [0.85, 0.7], 0.4)
     found = compare(y, {"a": s[:, 0], "b": s[:, 1]})
     error = np.sqrt(found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1])
-    # The power is one half where the truth is z errors away from the null.
-    at = 0.15 - stats.norm.ppf(0.95) * error
-    power = auc_power(
-        0.85, auc_b=0.7, correlation=0.4, null_difference=at, alternative="greater", n_pos=m, n_neg=ratio * m
-    )
+    # The power is one half where the truth is z errors away from the margin.
+    no_worse = {"alternative": "non-inferiority", "margin": 0.15 + stats.norm.ppf(0.95) * error}
+    power = auc_power(0.7, auc_b=0.85, correlation=0.4, n_pos=m, n_neg=ratio * m, **no_worse)
     assert power == pytest.approx(0.5, abs=0.03)
 
 
@@ -88,12 +86,12 @@ def test_variance_is_that_which_delong_estimates(ratio):
         {},
         {"null_value": 0.6, "alternative": "greater"},
         {"null_value": 0.9, "alternative": "less"},
-        {"null_value": 0.8, "alternative": "equivalence", "equivalence_margin": 0.1},
-        {"null_value": 0.9, "alternative": "equivalence", "equivalence_margin": 0.2},
+        {"null_value": 0.8, "alternative": "equivalence", "margin": 0.1},
+        {"null_value": 0.9, "alternative": "equivalence", "margin": 0.2},
         {"auc_b": 0.7},
         {"auc_b": 0.85, "alternative": "one-sided", "correlation": 0.3},
-        {"auc_b": 0.8, "correlation": 0.5, "null_difference": -0.05, "alternative": "greater"},
-        {"auc_b": 0.8, "correlation": -0.2, "equivalence_margin": 0.05, "alternative": "equivalence"},
+        {"auc_b": 0.8, "correlation": 0.5, "margin": 0.05, "alternative": "non-inferiority"},
+        {"auc_b": 0.8, "correlation": -0.2, "margin": 0.05, "alternative": "equivalence"},
     ],
 )
 def test_sample_size_is_the_inverse_of_power(what, power):
@@ -119,21 +117,20 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "null_value": 0.85}, r"auc must be a number in \(0.85, 1\), got 0.8"),
         ({"auc": 0.8, "null_value": 1.0}, "null_value must be a number in"),
         ({"auc": 0.8, "alternative": "less"}, r"auc must be a number in \(0, 0.5\)"),
-        ({"auc": 0.8, "alternative": "equivalence"}, "equivalence_margin goes with"),
-        ({"auc": 0.8, "correlation": 0.5}, "correlation and null_difference apply to two models"),
-        ({"auc": 0.8, "null_difference": 0.1}, "correlation and null_difference apply to two models"),
+        ({"auc": 0.8, "alternative": "equivalence"}, "margin goes with"),
+        ({"auc": 0.8, "correlation": 0.5}, "correlation applies to two models"),
         ({"auc": 0.8, "auc_b": 0.7, "null_value": 0.6}, "null_value applies to one model"),
         ({"auc": 0.8, "auc_b": 1.0}, "auc_b must be a number in"),
         ({"auc": 0.8, "auc_b": 0.7, "correlation": 1.0}, "correlation must be a number in"),
         ({"auc": 0.8, "auc_b": 0.8}, "is not in alternative='two-sided'"),
         ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "is not in alternative='less'"),
         (
-            {"auc": 0.8, "auc_b": 0.7, "null_difference": 0.1},
-            "no study of 1e15 positives has that power: 0.1 is 8.3e-17",
+            {"auc": 0.7, "auc_b": 0.8, "alternative": "non-inferiority", "margin": 0.1 + 1e-12},
+            "no study of 1e15 positives has that power: -0.1 is 1e-12 from -0.1",
         ),
         ({"auc": 0.8, "significance_level": 1e-300}, "no study .* at significance_level=1e-300"),
         (
-            {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "equivalence_margin": 0.1 - 1e-12},
+            {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "margin": 0.1 - 1e-12},
             "is not in alternative='equivalence'",
         ),
     ],

@@ -115,7 +115,8 @@ def test_variances_of_a_difference_are_exact_and_symmetric(measure, truth):
 def test_sizes_for_rates(truth, n_pos):
     auc, auc_b, r = truth
     for a, b in ((auc, auc_b), (auc_b, auc)):
-        assert auc_sample_size(a, auc_b=b, correlation=r, measure=TPRAtFPR(0.1)).n_pos == pytest.approx(n_pos, abs=0.01)
+        size = auc_sample_size(a, auc_b=b, correlation=r, measure=TPRAtFPR(0.1), power=0.9)
+        assert size.n_pos == pytest.approx(n_pos, abs=0.01)
 
 
 @pytest.mark.parametrize("r", [0.0, 0.5, 0.9, 0.99, 0.999])
@@ -197,7 +198,7 @@ def test_one_model_is_tested_against_a_constant_score_by_default():
         ({"auc": 0.7, "missing": "drop"}, "apply to the samples of pilot"),
         ({"auc": 1.2, "measure": TPRAtFPR(0.1)}, "auc must be a number in"),
         ({**TWO, "measure": TPRAtFPR(0.1), "null_value": 0.3}, "null_value applies to one model"),
-        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference apply to two"),
+        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation applies to two"),
         ({"auc": 0.7, "measure": TPRAtFPR(0.1), "null_value": 1.5}, "null_value must be a number in"),
     ],
 )

@@ -78,8 +78,14 @@ def _samples(y, s):
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 def test_an_end_of_the_interval_is_rejected_at_its_level(measure, level):
     y, s = models(8, 60)
-    for end in compare(y, s, measure, confidence_level=level).confidence_interval:
-        assert compare(y, s, measure, null_difference=end).pvalue == pytest.approx(1 - level, abs=1e-7)
+    low, high = compare(y, s, measure, confidence_level=level).confidence_interval
+    for scores, end in ((s, -low), (s[:, ::-1], high)):
+        if end > 0:
+            found = compare(y, scores, measure, alternative="non-inferiority", margin=end)
+            assert found.pvalue == pytest.approx((1 - level) / 2, abs=1e-7)
+    level = 1 - compare(y, s, measure).pvalue
+    ends = compare(y, s, measure, confidence_level=level).confidence_interval
+    assert np.abs(ends).min() == pytest.approx(0.0, abs=1e-7)
 
 
 def test_of_many_samples_it_is_delongs():

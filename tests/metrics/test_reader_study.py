@@ -210,13 +210,16 @@ def test_tests_are_dual_to_intervals(kinds):
     (pair,) = found.differences
     low, high = pair.confidence_interval
     assert found.statistic == pytest.approx(pair.statistic**2)
-    for end, side in ((low, "greater"), (high, "less")):
-        beside = mrmc_analysis(y, s, **names, **kinds, null_difference=end, alternative=side)
-        assert beside.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
-        both = mrmc_analysis(y, s, **names, **kinds, null_difference=end)
-        assert both.pvalue == pytest.approx(1 - level, abs=1e-10)
+    first, second = pair.modality_a, pair.modality_b
+    for reference, end in ((second, -low), (first, high)):
+        if end > 0:
+            how = {"alternative": "non-inferiority", "margin": end, "reference": reference}
+            beside = mrmc_analysis(y, s, **names, **kinds, **how)
+            assert beside.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
+    both = mrmc_analysis(y, s, **names, **kinds, confidence_level=1 - found.pvalue).differences[0].confidence_interval
+    assert np.abs(both).min() == pytest.approx(0.0, abs=1e-10)
     margin = max(abs(low), abs(high))
-    same = mrmc_analysis(y, s, **names, **kinds, alternative="equivalence", equivalence_margin=margin)
+    same = mrmc_analysis(y, s, **names, **kinds, alternative="equivalence", margin=margin)
     assert same.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
 
 
@@ -319,9 +322,8 @@ def test_bad_studies_are_refused():
         ({"covariance": "bayes"}, "covariance must be one of"),
         ({"covariance": "unbiased", "measure": PartialAUC((0, 0.5))}, "needs a mean over pairs"),
         ({"measure": Measure.of(roc_auc_score)}, "covariance='delong' needs a measure with components"),
-        ({"equivalence_margin": 0.1}, "equivalence_margin goes with"),
-        ({"alternative": "equivalence"}, "equivalence_margin goes with"),
-        ({"null_difference": np.nan}, "null_difference must be a number"),
+        ({"margin": 0.1}, "margin goes with"),
+        ({"alternative": "equivalence"}, "margin goes with"),
     ]:
         with pytest.raises(ValueError, match=message):
             mrmc_analysis(y, s, **names, **options)

@@ -72,11 +72,11 @@ def test_readers_alone_are_a_t_test_and_one_reader_is_a_paired_test():
 
 def test_rows_of_readings_and_what_is_reported():
     rating, table = study(seed=3)
-    found = mrmc_analysis(TRUTH, table, algorithm="CAD", null_difference=-0.05, alternative="greater")
+    found = mrmc_analysis(TRUTH, table, algorithm="CAD", alternative="non-inferiority", margin=0.05)
     names = np.array([name for _, name in table])
     j, k = np.indices(rating.shape).reshape(2, -1)
     rows = {"reader": names[j], "modality": np.full(len(k), "CT"), "case": k, "algorithm": "CAD"}
-    again = mrmc_analysis(TRUTH[k], rating.ravel(), **rows, null_difference=-0.05, alternative="greater")
+    again = mrmc_analysis(TRUTH[k], rating.ravel(), **rows, alternative="non-inferiority", margin=0.05)
     assert again.pvalue == found.pvalue
     assert list(found.readers) == ["reader 0", "reader 1", "reader 2", "reader 3"]
     assert (found.modalities.tolist(), found.algorithm, found.null_value) == (["CT"], "CAD", None)
@@ -112,5 +112,5 @@ def test_null_value_of_differences_is_refused():
     _, table = study()
     for algorithm in ("CAD", None):
         columns = table if algorithm else {(level, name): row for (_, name), row in table.items() for level in "ab"}
-        with pytest.raises(ValueError, match=r"null_value=0\.7 is for the mean of one modality.*null_difference"):
+        with pytest.raises(ValueError, match=r"null_value=0\.7 is for the mean of one modality.*margin"):
             mrmc_analysis(TRUTH, columns, algorithm=algorithm, null_value=0.7)

@@ -56,11 +56,9 @@ def test_readers_follow_an_ordered_categorical_too():
 
 
 def test_the_alphabet_does_not_choose_the_first_of_a_non_inferiority_test():
-    given, option = study(), {"alternative": "greater", "null_difference": -0.05}
+    given, option = study(), {"alternative": "non-inferiority", "margin": 0.05}
     with pytest.raises(ValueError, match=r"depends on which modality is subtracted: give reference='CT' or .*'MR'"):
         mrmc_analysis(**given, **option)
-    with pytest.raises(ValueError, match=r"alternative='two-sided' with null_difference=0\.1 depends on"):
-        mrmc_analysis(**given, null_difference=0.1)
     of_mr, of_ct = (mrmc_analysis(**given, **option, reference=name) for name in ("CT", "MR"))
     assert [f.differences[0].modality_a for f in (of_mr, of_ct)] == ["MR", "CT"]
     assert of_mr.pvalue < 0.9 * of_ct.pvalue
@@ -71,7 +69,7 @@ def test_the_alphabet_does_not_choose_the_first_of_a_non_inferiority_test():
     # Numbers have an order, and tests of no side do not depend on one.
     numbers = mrmc_analysis(**{**given, "modality": given["modality"] == "CT"}, **option)
     assert numbers.pvalue == pytest.approx(of_mr.pvalue, rel=1e-9)
-    mrmc_analysis(**given, alternative="equivalence", equivalence_margin=0.1)
+    mrmc_analysis(**given, alternative="equivalence", margin=0.1)
 
 
 def test_a_reference_is_the_last_of_many_and_has_to_exist():
@@ -111,12 +109,12 @@ def test_missing_readings_are_counted_and_named():
 @pytest.mark.parametrize("kinds", [{}, {"readers": "fixed"}, {"cases": "fixed"}])
 def test_equivalence_prints_the_interval_that_decides_it(kinds):
     given = study()
-    (interval,) = mrmc_analysis(**given, **kinds, alternative="equivalence", equivalence_margin=1).equivalence_intervals
+    (interval,) = mrmc_analysis(**given, **kinds, alternative="equivalence", margin=1).equivalence_intervals
     narrower = mrmc_analysis(**given, **kinds, confidence_level=0.9).differences[0].confidence_interval
     assert interval == pytest.approx(narrower)
     edge = max(abs(interval.low), abs(interval.high))
     for margin, said in ((edge * 1.001, "within"), (edge * 0.999, "not within")):
-        found = mrmc_analysis(**given, **kinds, alternative="equivalence", equivalence_margin=margin)
+        found = mrmc_analysis(**given, **kinds, alternative="equivalence", margin=margin)
         assert (found.pvalue < 0.05) == (said == "within")
         line = (
             f"Equivalence of CT minus MR is decided by the 90 % CI {interval.low:.3f} to {interval.high:.3f}, {said} "
@@ -124,7 +122,7 @@ def test_equivalence_prints_the_interval_that_decides_it(kinds):
         assert line in str(found) and line in found.summary()
     assert mrmc_analysis(**given, **kinds).equivalence_intervals is None
     one = left_out(given, given["modality"] == "MR")
-    found = mrmc_analysis(**one, **kinds, null_value=0.7, alternative="equivalence", equivalence_margin=0.3)
+    found = mrmc_analysis(**one, **kinds, null_value=0.7, alternative="equivalence", margin=0.3)
     (mean,) = mrmc_analysis(**one, **kinds, confidence_level=0.9).mean_inference
     assert found.equivalence_intervals == (pytest.approx(mean.confidence_interval),)
     assert "within 0.400-1.000" in str(found)

@@ -32,10 +32,10 @@ def test_power_is_the_share_of_rejections_and_sample_size_its_inverse():
     assert "power 0.70 at the two-sided level 0.05; Hillis et al. 2011" in str(size)
     enough, short = (mrmc_power(pilot, difference=0.15, n_readers=12, n_cases=k) for k in (n, n - 1))
     assert short < 0.7 <= enough
-    inferior = mrmc_power(pilot, difference=0.0, null_difference=-0.05, alternative="greater", significance_level=0.025)
+    inferior = mrmc_power(pilot, difference=0.0, alternative="non-inferiority", margin=0.05, significance_level=0.025)
     # The two-sided test also rejects on the wrong side, which is rare.
     assert 0 < mrmc_power(pilot, difference=0.05) - inferior < 0.01
-    same = mrmc_power(pilot, difference=0.0, alternative="equivalence", equivalence_margin=0.3, n_cases=10_000)
+    same = mrmc_power(pilot, difference=0.0, alternative="equivalence", margin=0.3, n_cases=10_000)
     assert 0.9 < same <= 1
     with pytest.raises(ValueError, match=r"power=0\.9 cannot be reached with n_readers=2"):
         mrmc_sample_size(pilot, difference=0.001, power=0.9, n_readers=2)
@@ -47,7 +47,7 @@ def test_power_is_a_number_where_it_is_nearly_0_or_1():
     cases = {"n_readers": np.arange(2, 40)[:, None], "n_cases": 10 ** np.arange(1, 12)}
     for difference in (-1.0, -0.3, 0.1, 0.5, 1.0):
         for alternative, margin in (("two-sided", None), ("less", None), ("greater", None), ("equivalence", 0.1)):
-            how = {"alternative": alternative, "equivalence_margin": margin}
+            how = {"alternative": alternative, "margin": margin}
             for level in (0.05, 1e-4):
                 power = mrmc_power(pilot, difference=difference, significance_level=level, **cases, **how)
                 assert ((power >= 0) & (power <= 1)).all(), (difference, how)

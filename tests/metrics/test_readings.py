@@ -62,8 +62,8 @@ ASKED = {
     "auc": {},
     "partial": {"measure": PartialAUC((0, 0.4)), "covariance": "jackknife", "confidence_level": 0.9},
     "bootstrap": {"covariance": "bootstrap", "n_resamples": 30, "random_state": 3, "readers": "fixed"},
-    "fixed": {"cases": "fixed", "alternative": "equivalence", "equivalence_margin": 0.2},
-    "reference": {"reference": "CT", "null_difference": -0.05, "alternative": "greater"},
+    "fixed": {"cases": "fixed", "alternative": "equivalence", "margin": 0.2},
+    "reference": {"reference": "CT", "alternative": "non-inferiority", "margin": 0.05},
 }
 
 

@@ -138,7 +138,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("AUC 0.612 (95 % CI 0.496-0.715; score", "), p = 0.058 (two-sided test against 0.5)."),
     ),
     "Inference, equivalent": (
-        lambda: infer(Y, NAMED, null_value=0.8, alternative="equivalence", equivalence_margin=0.1),
+        lambda: infer(Y, NAMED, null_value=0.8, alternative="equivalence", margin=0.1),
         (
             "; p of a test of equivalence within 0.1 of 0.8, two one-sided tests of Schuirmann 1987;",
             "new = 0.803 (0.709",
@@ -161,11 +161,11 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ),
     ),
     "Comparison, margin": (
-        lambda: compare(Y, FRAME[["old", ATTACK]], alternative="greater", null_difference=-0.05),
-        ("old = 0.612", f"{ATTACK} = 0.953", "one-sided test, greater than -0.05"),
+        lambda: compare(Y, FRAME[["old", ATTACK]], alternative="non-inferiority", margin=0.05),
+        ("old = 0.612", f"{ATTACK} = 0.953", "one-sided test of non-inferiority, margin 0.05"),
     ),
     "Comparison, equivalence": (
-        lambda: compare(Y, FRAME[["old", "new"]], alternative="equivalence", equivalence_margin=0.1),
+        lambda: compare(Y, FRAME[["old", "new"]], alternative="equivalence", margin=0.1),
         ("equivalence within 0.1 of 0, two one-sided tests of Schuirmann 1987",),
     ),
     "Comparison, curves": (
@@ -294,7 +294,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "SampleSize": (
         lambda: metrics.auc_sample_size(0.75),
         (
-            "26 positive and 26 negative samples detect that an AUC of 0.75 is not 1/2 (power 0.9",
+            "19 positive and 19 negative samples detect that an AUC of 0.75 is not 1/2 (power 0.8",
             "Obuchowski et al. 2004",
         ),
     ),
@@ -329,7 +329,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
             measure=Measure.of(lead),
             covariance="jackknife",
             alternative="equivalence",
-            equivalence_margin=0.2,
+            margin=0.2,
         ),
         ("lead, 4 readers", "fixed cases", "covariances by jackknife", "equivalence within 0.2 of 0"),
     ),

@@ -31,10 +31,10 @@ print(*test.references, sep="\n")
 # %%
 # The part with a high specificity
 # --------------------------------
-# If you need a specificity of at least 0.9, compare the partial AUC on that range. ``tpr_range=(0.9, 1)`` is a range of
-# the *sensitivity*; both together give the two-way partial AUC.
-print(compare(malignant, markers, PartialAUC((0, 0.1))).summary(), end="\n\n")
-print(compare(malignant, markers, PartialAUC(tpr_range=(0.9, 1))).summary())
+# If you need a specificity of at least 0.9, compare the partial AUC on that range. A range of the *sensitivity* is
+# passed likewise; both together give the two-way partial AUC.
+print(compare(malignant, markers, PartialAUC(specificity=(0.9, 1))).summary(), end="\n\n")
+print(compare(malignant, markers, PartialAUC(sensitivity=(0.9, 1))).summary())
 
 # %%
 # Non-inferiority and equivalence
@@ -42,8 +42,8 @@ print(compare(malignant, markers, PartialAUC(tpr_range=(0.9, 1))).summary())
 # Can the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
 # tests.
 both = X[["mean perimeter", "mean radius"]]
-print(compare(malignant, both, alternative="greater", null_difference=-0.05), end="\n\n")
-print(compare(malignant, both, alternative="equivalence", equivalence_margin=0.05))
+print(compare(malignant, both, alternative="non-inferiority", margin=0.05), end="\n\n")
+print(compare(malignant, both, alternative="equivalence", margin=0.05))
 
 # %%
 # Other patients

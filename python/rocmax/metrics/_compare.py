@@ -48,8 +48,8 @@ from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _SUMMED = ("n_samples", "n_dropped", "weight_kind")
 _WHOLE_CURVES = (
-    "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided' and"
-    " null_difference=0, and takes no weights and no groups"
+    "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided',"
+    " and takes no weights and no groups"
 )
 
 
@@ -59,9 +59,8 @@ def compare(  # with samples first, the measure is second
     measure: Measure | str | Sequence[Measure | str] = "auc",
     *,
     method: Method | str | None = None,
-    null_difference: float = 0.0,
     alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
     confidence_level: float = 0.95,
     adjust: str | None = "holm",
     random_state: Any = None,
@@ -97,16 +96,14 @@ def compare(  # with samples first, the measure is second
         A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of samples of a model; with few samples,
         and where a model is nearly perfect, its intervals are too short. None tests nothing where :func:`infer` gives
         no interval. The interval of a bootstrap consists of percentiles; its p-value is the share of replicates beyond
-        the null difference. Pooled subgroups are compared as models are.
-    null_difference : float, default=0.0
-        The value that the difference of a pair is tested against.
-    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Whether the difference of a pair, the first minus the second, differs from the null difference, is less or
-        greater, or lies within `equivalence_margin` of it, by two one-sided tests (Schuirmann, 1987). To test
-        non-inferiority of the first, test "greater" than minus the margin.
-    equivalence_margin : float, default=None
-        For "equivalence": the largest difference that does not matter, above 0. The test at level p rejects if the
-        interval of confidence 1 - 2p lies inside the margin.
+        0. Pooled subgroups are compared as models are.
+    alternative : {"two-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
+        Whether the difference of a pair, the first minus the second, differs from 0, is less or greater; whether the
+        first is worse by less than `margin` (one-sided); or whether they differ by less than `margin`, by two one-sided
+        tests (Schuirmann, 1987).
+    margin : float, default=None
+        For "non-inferiority" and "equivalence": the largest difference that does not matter, above 0. Both tests at
+        level p reject if the interval of confidence 1 - 2p lies on the right side of the margin, or inside it.
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -156,15 +153,16 @@ def compare(  # with samples first, the measure is second
     """
     y_score, measure = in_order(y_score, measure)
     measures, chosen = measures_of(measure), as_method(method)
-    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
-    question = Question(check_level(confidence_level), hypothesis)
+    level = check_level(confidence_level)
+    questions = [Question(level, parse_hypothesis(alternative, margin, one.lower_is_better)) for one in measures]
     check_choice("adjust", adjust, ADJUSTED)
     check_seed(random_state)
     apart = isinstance(y_true, Mapping)
     every = (
         independent(compare, y_true, y_score, reading) if apart else [read(compare, y_true, y_score, reading, Reading)]
     )
-    queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one in measures]
+    asked = zip(measures, questions, strict=True)
+    queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one, question in asked]
     found: Comparison = put_together(
         [_of_measure(every, query, [*y_true] if apart else None) for query in queries], measure
     )  # Results of a list
@@ -408,8 +406,7 @@ def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
         method=found.method.name,
         paired=paired,
         alternative=hypothesis.alternative,
-        null_difference=hypothesis.null,
-        equivalence_margin=hypothesis.margin,
+        margin=hypothesis.margin,
         adjust=query.adjust,
         confidence_level=level,
         n_pos=n_pos,

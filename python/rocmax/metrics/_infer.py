@@ -52,7 +52,7 @@ def infer(  # with samples first, the measure is second
     method: Method | str | None = None,
     null_value: float | None = None,
     alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
     confidence_level: float = 0.95,
     random_state: Any = None,
     **reading: Unpack[Reading],
@@ -101,13 +101,14 @@ def infer(  # with samples first, the measure is second
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.
-    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Whether the measure differs from the null value, is less or greater, or lies within `equivalence_margin` of it,
-        by two one-sided tests (Schuirmann, 1987). To show that a measure is no worse than 0.8 by more than 0.05, test
-        "greater" than 0.75. The confidence interval is two-sided for every alternative; a one-sided 95 % bound is an
-        end of the interval at ``confidence_level=0.9``.
-    equivalence_margin : float, default=None
-        For "equivalence": the largest difference from the null value that does not matter, above 0.
+    alternative : {"two-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
+        Whether the measure differs from the null value, is less or greater, is worse by less than `margin`
+        (one-sided), or lies within `margin` of it, by two one-sided tests (Schuirmann, 1987). The confidence interval
+        is two-sided for every alternative; a one-sided 95 % bound is an end of the interval at
+        ``confidence_level=0.9``.
+    margin : float, default=None
+        For "non-inferiority" and "equivalence": the largest difference from the null value that does not matter,
+        above 0.
     confidence_level : float, default=0.95
         Nominal coverage.
     random_state : int, Generator, RandomState or None, default=None
@@ -156,8 +157,8 @@ def infer(  # with samples first, the measure is second
         y_score, measure = in_order(y_score, measure)
     measures, chosen = measures_of(measure), as_method(method)
     check_seed(random_state)
-    asked = confidence_level, null_value, alternative, equivalence_margin
-    queries = [Query(one, chosen, parse_question(one.bounds, *asked), seed=random_state) for one in measures]
+    asked = confidence_level, null_value, alternative, margin
+    queries = [Query(one, chosen, parse_question(one, *asked), seed=random_state) for one in measures]
     samples = read(infer, y_true, y_score, reading, Reading)
     found: Inference = put_together([_of_measure(samples, query) for query in queries], measure)  # Results of a list
     return found
@@ -290,7 +291,7 @@ def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -
         tested = (np.broadcast_to(x, found.estimate.shape).copy() for x in hypothesis.test(found.limits.tails))
         made |= dict(zip(("statistic", "pvalue"), map(shaped, tested), strict=True))
         made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative}
-        made["equivalence_margin"] = hypothesis.margin
+        made["margin"] = hypothesis.margin
     if found.replicates is not None:
         made["replicates"] = found.replicates if many else found.replicates[:, 0]
         method = query.method or default_method(measure, query.known)

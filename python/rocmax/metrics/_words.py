@@ -198,6 +198,8 @@ def against(alternative: str, null: float, margin: float | None) -> str:
     """Return the hypothesis of a test in words."""
     if alternative == "equivalence":
         return f"test of equivalence within {margin:g} of {null:g}, two one-sided tests of Schuirmann 1987"
+    if alternative == "non-inferiority":
+        return f"one-sided test of non-inferiority{f' to {null:g}' if null else ''}, margin {margin:g}"
     sided = {"two-sided": "two-sided test", "less": "one-sided test, less", "greater": "one-sided test, greater"}
     than = f" than {null:g}" if alternative != "two-sided" else f" against {null:g}" if null else ""
     return sided[alternative] + than

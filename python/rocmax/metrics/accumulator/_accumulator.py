@@ -308,7 +308,7 @@ class ROCAccumulator:
         method: Method | str | None = None,
         null_value: float | None = None,
         alternative: str = "two-sided",
-        equivalence_margin: float | None = None,
+        margin: float | None = None,
         confidence_level: float = 0.95,
         weight_kind: str | None = None,
     ) -> Inference:
@@ -319,7 +319,7 @@ class ROCAccumulator:
         measure : Measure or str, default="auc"
             A measure of the curve, as in :func:`infer`. Once scores have been pooled it must have bounds: not the
             scored AUC, the margin AUC or average precision.
-        method, null_value, alternative, equivalence_margin, confidence_level : optional
+        method, null_value, alternative, margin, confidence_level : optional
             As in :func:`infer`; the bootstrap and "obuchowski" need the samples themselves.
         weight_kind : {"frequency"} or None, default=None
             A weight w stands for w equal samples. None means the same, with a warning where the weights of a bin are
@@ -339,7 +339,7 @@ class ROCAccumulator:
         measure, chosen = as_measure(measure), as_method(method)
         known = Data(counts=True, classes=measure.multi_class != "raise")
         checked(chosen or default_method(measure, known), measure, known)
-        question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
+        question = parse_question(measure, confidence_level, null_value, alternative, margin)
         state, bounds = self._shared.settled(), None
         middle = self._sample(state, *_MIDDLE)
         if not _bins.is_exact(state.bins):

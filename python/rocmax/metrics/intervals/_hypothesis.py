@@ -9,33 +9,44 @@ from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax.metrics.intervals._interval import Tails
 
-ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
+ALTERNATIVES = ("two-sided", "less", "greater", "non-inferiority", "equivalence")
 ADJUSTED = ("holm", "bonferroni", "fdr_bh", None)  # for the number of tests
 
 
 class Hypothesis(NamedTuple):
-    """The alternative to ``value = null``, or that ``|value - null| < margin``."""
+    """The alternative to ``value = null``, that it is worse by less than the margin, or ``|value - null| < margin``."""
 
     alternative: str = "two-sided"
     null: float = 0.0
     margin: float | None = None
+    lower: bool = False  # whether a low value is better
+
+    @property
+    def side(self) -> int:
+        """Where the alternative of a one-sided test lies: above its limit (1) or below (-1); 0 for other tests."""
+        return {"less": -1, "greater": 1, "non-inferiority": -1 if self.lower else 1}.get(self.alternative, 0)
+
+    @property
+    def limit(self) -> float:
+        """What a test with one limit compares with."""
+        return self.null - self.side * (self.margin or 0.0)
 
     def test(self, tails: Callable[[float], Tails]) -> tuple[Any, Any]:
         """Return the statistic and the p-value, given the tails at any value.
 
         Equivalence takes two one-sided tests (Schuirmann, 1987) and returns the greater p-value and its statistic.
         """
-        if self.margin is not None:
+        if self.margin is not None and not self.side:
             above, below = tails(self.null - self.margin), tails(self.null + self.margin)
             first = above.greater >= below.less
             return (
                 np.where(first, above.statistic, below.statistic)[()],
                 np.where(first, above.greater, below.less)[()],
             )
-        statistic, less, greater = tails(self.null)
-        if self.alternative == "two-sided":
+        statistic, less, greater = tails(self.limit)
+        if not self.side:
             return statistic, np.minimum(2 * np.minimum(less, greater), 1.0)
-        return statistic, less if self.alternative == "less" else greater
+        return statistic, less if self.side < 0 else greater
 
 
 class Question(NamedTuple):
@@ -50,27 +61,23 @@ def difference_in_range(value: Any, name: str) -> float:
     return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
 
 
-def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin: Any) -> Hypothesis:
-    """Check the options of a test of a difference."""
+def parse_hypothesis(alternative: Any, margin: Any, lower: bool = False) -> Hypothesis:
+    """Check the options of a test of a difference; `lower` says whether a low value is better."""
     check_choice("alternative", alternative, ALTERNATIVES)
-    null = difference_in_range(null_difference, "null_difference")
-    if (alternative == "equivalence") != (equivalence_margin is not None):
+    if (alternative in ("non-inferiority", "equivalence")) != (margin is not None):
         raise ValueError(
-            "equivalence_margin goes with alternative='equivalence', got "
-            f"equivalence_margin={shown(equivalence_margin)} and alternative={shown(alternative)}"
+            f"margin goes with alternative='non-inferiority' or 'equivalence', got margin={shown(margin)} and"
+            f" alternative={shown(alternative)}"
         )
-    if equivalence_margin is None:
-        return Hypothesis(alternative, null)
-    margin = number(equivalence_margin, "equivalence_margin", "above 0", lambda value: 0.0 < value < np.inf)
-    return Hypothesis(alternative, null, margin)
+    if margin is not None:
+        margin = difference_in_range(number(margin, "margin", "above 0", lambda value: 0.0 < value < np.inf), "margin")
+    return Hypothesis(alternative, margin=margin, lower=lower)
 
 
-def parse_question(
-    bounds: tuple[float, float], confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
-) -> Question:
+def parse_question(measure: Any, confidence_level: Any, null_value: Any, alternative: Any, margin: Any) -> Question:
     """Check the options of an interval and of its test."""
     level = check_level(confidence_level)
-    hypothesis = parse_hypothesis(alternative, 0.0, equivalence_margin)
+    hypothesis, bounds = parse_hypothesis(alternative, margin, measure.lower_is_better), measure.bounds
     if null_value is None:
         if alternative != "two-sided":
             raise ValueError(f"alternative={alternative!r} needs a null_value to test against")

@@ -43,7 +43,7 @@ class Spread(NamedTuple):
         return self.of_positives + self.of_negatives / ratio
 
 
-def check_measure(measure: Measure) -> None:
+def check_planned(measure: Measure) -> None:
     """Check that the components of a measure have the same variances at any prevalence."""
     two = measure.multi_class == "raise"
     if not (isinstance(measure, (AUC, PartialAUC, Rate)) and two):
@@ -199,8 +199,7 @@ class Plan(NamedTuple):
     @property
     def side(self) -> int:
         """Direction of the test of one null value: of the truth, unless the alternative has one."""
-        sides = {"less": -1, "greater": 1}
-        return sides.get(self.hypothesis.alternative, 1 if self.truth >= self.hypothesis.null else -1)
+        return self.hypothesis.side or (1 if self.truth >= self.hypothesis.null else -1)
 
     def rejects(self, n_pos: float, side: int, limit: float) -> float:
         """Return the probability that the estimate lies significantly above (side 1) or below (-1) a limit."""
@@ -211,8 +210,8 @@ class Plan(NamedTuple):
 
     def power(self, n_pos: float) -> float:
         """Return the power with a number of positives."""
-        null, margin = self.hypothesis.null, self.hypothesis.margin
-        if margin is None:
+        null, margin = self.hypothesis.limit, self.hypothesis.margin
+        if margin is None or self.hypothesis.side:
             return self.rejects(n_pos, self.side, null)
         return max(self.rejects(n_pos, 1, null - margin) + self.rejects(n_pos, -1, null + margin) - 1, 0.0)
 
@@ -226,7 +225,6 @@ class StudyPlan(NamedTuple):
     measure: Measure
     pilot: Spread | None
     null_value: Any
-    null_difference: Any
     margin: Any
     significance_level: Any
     alternative: Any
@@ -241,18 +239,16 @@ class StudyPlan(NamedTuple):
         level = number(self.significance_level, "significance_level", "in (0, 1)", _is_inside)
         check_choice("alternative", self.alternative, (*ALTERNATIVES, "one-sided"))
         plain = "two-sided" if self.alternative == "one-sided" else self.alternative
-        hypothesis = parse_hypothesis(plain, self.null_difference, self.margin)
+        hypothesis = parse_hypothesis(plain, self.margin, self.measure.lower_is_better)
         z = float(Law().quantile(1 - (level / 2 if self.alternative == "two-sided" else level)))
         low, high = self.measure.bounds
         if self.several:
             if self.null_value is not None:
-                raise ValueError("null_value applies to one model: pass null_difference for the difference of two")
+                raise ValueError("null_value applies to one model, not to the difference of two")
             low, high = low - high, high - low
         else:
-            if self.correlation is not None or hypothesis.null != 0:
-                raise ValueError(
-                    "correlation and null_difference apply to two models: pass auc_b, or null_value for one"
-                )
+            if self.correlation is not None:
+                raise ValueError("correlation applies to two models: pass auc_b")
             null = self.measure.chance((1.0, ratio)) if self.null_value is None else self.null_value
             null = number(null, "null_value", f"in ({low:g}, {high:g})", lambda value: low < value < high)
             hypothesis = hypothesis._replace(null=null)
@@ -263,7 +259,7 @@ class StudyPlan(NamedTuple):
     def _closed(self, hypothesis: Hypothesis, ratio: float) -> tuple[tuple[float, ...], Callable[[float], float]]:
         """Return the true values, and the variance as a function of the value, for AUCs of a binormal model."""
         if not self.several:
-            null, margin = hypothesis.null, hypothesis.margin or 0
+            null, margin = hypothesis.limit, hypothesis.margin or 0
             ends = {"less": (0.0, null), "equivalence": (max(null - margin, 0.0), min(null + margin, 1.0))}
             low, high = ends.get(hypothesis.alternative, (null, 1.0))
             auc = number(self.auc, "auc", f"in ({low:g}, {high:g})", lambda value: low < value < high)
@@ -322,7 +318,7 @@ def study_plan(
     """Check that the true values are given in one way, and read the pilot."""
     require_known(function, reading, Plain.__annotations__)
     measure = as_measure(measure)
-    check_measure(measure)
+    check_planned(measure)
     spread = None
     if pilot is not None:
         if any(given is not None for given in (auc, auc_b, correlation)):

@@ -31,8 +31,7 @@ def auc_power(
     measure: Measure | str = "auc",
     pilot: Any = None,
     null_value: float | None = None,
-    null_difference: float = 0.0,
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
     **reading: Unpack[Plain],
@@ -43,7 +42,7 @@ def auc_power(
     value, z the normal quantile of the level, and V m times the variance under a binormal model with equal variances,
     ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
 
-    Two models: ``Phi((A - B - d) / s - z)``, d the null difference, under the same model:
+    Two models: ``Phi((A - B + d) / s - z)``, d the margin of non-inferiority or 0, under the same model:
     ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models' scores within
     the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of correlation r: the
     variances and the covariance that DeLong's method estimates.
@@ -72,14 +71,13 @@ def auc_power(
         columns, a mapping or a frame. The values in the pilot are taken as the true ones.
     null_value : float, default=None
         The value that one model is tested against. None is the value of a constant score: 0.5 for the AUC.
-    null_difference : float, default=0.0
-        The value that ``auc - auc_b`` is tested against: minus the margin, with alternative "greater", for
-        non-inferiority.
-    equivalence_margin : float, default=None
-        The largest distance from the null that does not matter, for "equivalence".
+    margin : float, default=None
+        For "non-inferiority" and "equivalence": the largest difference from `auc_b` or the null value that does not
+        matter, above 0.
     significance_level : float, default=0.05
-        Probability of rejecting a true null, for equivalence of each of the two one-sided tests.
-    alternative : {"two-sided", "one-sided", "less", "greater", "equivalence"}, default="two-sided"
+        Probability of rejecting a true null, for equivalence of each of the two one-sided tests. For non-inferiority
+        regulators ask for 0.025.
+    alternative : {"two-sided", "one-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
         Two-sided tests have half the level on either side, and only rejections on the side of the truth count;
         "one-sided" tests have the whole level on that side.
     **reading
@@ -112,7 +110,7 @@ def auc_power(
     >>> from rocmax.metrics import auc_power
     >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
     0.542449
-    >>> no_worse = {"null_difference": -0.05, "alternative": "greater"}
+    >>> no_worse = {"margin": 0.05, "alternative": "non-inferiority"}
     >>> round(auc_power(0.8, auc_b=0.8, correlation=0.6, n_pos=150, n_neg=150, **no_worse), 3)
     0.68
 
@@ -127,7 +125,7 @@ def auc_power(
         number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
         for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
     )
-    test = null_value, null_difference, equivalence_margin, significance_level, alternative
+    test = null_value, margin, significance_level, alternative
     study = study_plan(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test)
     found = study.plan(n_neg / n_pos).power(n_pos)
     warn_of_few(study.measure, (n_pos, n_neg))
@@ -142,8 +140,8 @@ class SampleSize(Planning, Unpacked):
     ----------
     n_pos, n_neg : float
         The numbers, to be rounded up.
-    auc, power, significance_level, alternative, auc_b, correlation, null, equivalence_margin, measure
-        As in :func:`auc_sample_size`. `null` is the null value, for two models the null difference; `auc` and `auc_b`
+    auc, power, significance_level, alternative, auc_b, correlation, null, margin, measure
+        As in :func:`auc_sample_size`. `null` is the null value, for two models a difference of 0; `auc` and `auc_b`
         are the true values of the measure.
     is_paired, from_pilot : bool
         Whether two models score the same samples, and whether the variances are those of a pilot.
@@ -160,7 +158,7 @@ class SampleSize(Planning, Unpacked):
     auc_b: float | None = None
     correlation: float | None = None
     null: float = 0.5
-    equivalence_margin: float | None = None
+    margin: float | None = None
     measure: Measure = _AUC
     is_paired: bool = False
     from_pilot: bool = False
@@ -196,15 +194,14 @@ class SampleSize(Planning, Unpacked):
 def auc_sample_size(
     auc: float | None = None,
     *,
-    power: float = 0.9,
+    power: float = 0.8,
     ratio: float = 1.0,
     auc_b: float | None = None,
     correlation: float | None = None,
     measure: Measure | str = "auc",
     pilot: Any = None,
     null_value: float | None = None,
-    null_difference: float = 0.0,
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
     **reading: Unpack[Plain],
@@ -216,11 +213,11 @@ def auc_sample_size(
 
     Parameters
     ----------
-    auc, auc_b, correlation, measure, pilot, null_value, null_difference, equivalence_margin : optional
+    auc, auc_b, correlation, measure, pilot, null_value, margin : optional
         As in :func:`auc_power`.
     significance_level, alternative, **reading : optional
         As in :func:`auc_power`.
-    power : float in (0, 1), default=0.9
+    power : float in (0, 1), default=0.8
         Probability that the test rejects the null.
     ratio : float, default=1.0
         Number of negatives per positive.
@@ -253,25 +250,26 @@ def auc_sample_size(
     ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
     if not 1 / _MOST <= ratio <= _MOST:
         raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
-    test = null_value, null_difference, equivalence_margin, significance_level, alternative
+    test = null_value, margin, significance_level, alternative
     study = study_plan(auc_sample_size, measure, pilot, reading, auc, auc_b, correlation, *test)
     plan = study.plan(ratio)
     hypothesis = plan.hypothesis
-    apart = plan.side * (plan.truth - hypothesis.null)
-    reach = apart if hypothesis.margin is None else hypothesis.margin - abs(apart)
+    limit, of_one = hypothesis.limit, hypothesis.margin is None or hypothesis.side
+    apart = plan.side * (plan.truth - limit)
+    reach = apart if of_one else (hypothesis.margin or 0.0) - abs(apart)
     if reach <= 0:
-        found, null = f"{study.measure} of {plan.truth:.4g}", f"{hypothesis.null:g}"
+        found, null = f"{study.measure} of {plan.truth:.4g}", f" to {hypothesis.null:g}"
         if study.auc_b is not None:
-            found = f"the difference {plan.truth:.4g} of auc={auc!r} and auc_b={auc_b!r}"
-            null = f"null_difference={null}"
-        raise ValueError(f"{found} is not in alternative={alternative!r} to {null}: no number of samples shows it")
-    if hypothesis.margin is None:
-        at_null, at_truth = (np.sqrt(plan.spread(value)) for value in (hypothesis.null, plan.truth))
+            found, null = f"the difference {plan.truth:.4g} of auc={auc!r} and auc_b={auc_b!r}", ""
+        within = "" if margin is None else f" with margin={margin:g}"
+        raise ValueError(f"{found} is not in alternative={alternative!r}{null}{within}: no number of samples shows it")
+    if of_one:
+        at_null, at_truth = (np.sqrt(plan.spread(value)) for value in (limit, plan.truth))
         needed = plan.z * at_null + float(Law().quantile(power)) * at_truth
-        n_pos = float(max(needed, 0.0) ** 2 / (plan.truth - hypothesis.null) ** 2)
+        n_pos = float(max(needed, 0.0) ** 2 / (plan.truth - limit) ** 2)
         if not n_pos <= _MOST:
             raise ValueError(
-                f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {hypothesis.null:g}, "
+                f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {limit:g}, "
                 f"at significance_level={significance_level:g}"
             )
     else:
@@ -288,7 +286,7 @@ def auc_sample_size(
         auc_b=second[0] if second else None,
         correlation=correlation,
         null=hypothesis.null,
-        equivalence_margin=hypothesis.margin,
+        margin=hypothesis.margin,
         measure=study.measure,
         is_paired=pilot is not None or correlation is not None,
         from_pilot=pilot is not None,
@@ -299,11 +297,11 @@ def detectable_auc(
     *,
     n_pos: float,
     n_neg: float,
-    power: float = 0.9,
+    power: float = 0.8,
     auc_b: float | None = None,
     correlation: float | None = None,
     null_value: float | None = None,
-    null_difference: float = 0.0,
+    margin: float | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
 ) -> float:
@@ -313,11 +311,11 @@ def detectable_auc(
 
     Parameters
     ----------
-    n_pos, n_neg, auc_b, correlation, null_value, null_difference, significance_level
+    n_pos, n_neg, auc_b, correlation, null_value, margin, significance_level
         As in :func:`auc_power`; `auc_b` is the model to compare with.
-    power : float in (0, 1), default=0.9
+    power : float in (0, 1), default=0.8
         Probability that the test rejects the null.
-    alternative : {"two-sided", "greater"}, default="two-sided"
+    alternative : {"two-sided", "greater", "non-inferiority"}, default="two-sided"
         As in :func:`auc_power`.
 
     Returns
@@ -336,22 +334,20 @@ def detectable_auc(
     >>> round(detectable_auc(n_pos=30, n_neg=30, power=0.8), 3)
     0.701
     >>> round(detectable_auc(n_pos=150, n_neg=150, auc_b=0.8, correlation=0.6), 3)
-    0.872
+    0.862
     """
     power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    check_choice("alternative", alternative, ("two-sided", "greater"))
+    check_choice("alternative", alternative, ("two-sided", "greater", "non-inferiority"))
     test = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation, "null_value": null_value}
 
     def reached(auc: float) -> bool:
-        how = {"null_difference": null_difference, "significance_level": significance_level, "alternative": alternative}
+        how = {"margin": margin, "significance_level": significance_level, "alternative": alternative}
         return auc_power(auc, **test, **how) >= power  # type: ignore[arg-type]
 
     high = 1.0 - _CLOSE
     detected = reached(high)  # checks the arguments
-    null = as_float(0.5 if null_value is None else null_value)
-    if auc_b is not None:
-        null = as_float(auc_b) + as_float(null_difference)
-    low = max(null, _CLOSE)
+    null = (0.5 if null_value is None else null_value) if auc_b is None else auc_b
+    low = max(as_float(null) - as_float(margin or 0.0), _CLOSE)
     if not detected or not low < high:
         raise ValueError(f"no AUC below 1 is detected with power={power:g}: take more samples than n_pos={n_pos!r}")
     while high - low > _CLOSE:
@@ -366,7 +362,7 @@ def _least(holds: Callable[[float], bool]) -> float:
     while not holds(high):
         low, high = high, 2 * high
         if high > _MOST:
-            raise ValueError("no study of 1e15 positives has that power; take a wider equivalence_margin")
+            raise ValueError("no study of 1e15 positives has that power; take a wider margin")
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)

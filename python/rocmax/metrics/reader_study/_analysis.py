@@ -58,10 +58,9 @@ def mrmc_analysis(
     readers: str = "random",
     cases: str = "random",
     reference: Any = None,
-    null_difference: float = 0.0,
     null_value: float = _CHANCE,
     alternative: str = "two-sided",
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: Any = None,
@@ -103,18 +102,15 @@ def mrmc_analysis(
     reference : label, default=None
         The modality that is subtracted from the others. Required if the test depends on the order of the modalities
         and their names are text, unless `modality` is an ordered categorical.
-    null_difference : float, default=0.0
-        The difference under the null hypothesis. For non-inferiority to `reference`, give minus the margin and
-        alternative "greater".
     null_value : float, default=0.5
         The mean under the null hypothesis, for a study with one modality.
-    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Alternative hypothesis for each difference (for the mean, with one modality). "equivalence" means that the
-        difference is within `equivalence_margin` of the null difference, by two one-sided tests: at level 5 % they
-        reject if the 90 % interval, which is reported, lies within the margin. The joint test of three or more
-        modalities is always two-sided.
-    equivalence_margin : float, default=None
-        The margin for "equivalence", above 0.
+    alternative : {"two-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
+        Alternative hypothesis for each difference (for the mean, with one modality). "non-inferiority" to `reference`
+        means that the modality is worse by less than `margin`; "equivalence" that the difference is less than `margin`,
+        by two one-sided tests: at level 5 % they reject if the 90 % interval, which is reported, lies within the
+        margin. The joint test of three or more modalities is always two-sided.
+    margin : float, default=None
+        The margin for "non-inferiority" and "equivalence", above 0.
     confidence_level : float, default=0.95
         Nominal coverage of the two-sided intervals. They are cut at the bounds of the measure.
     n_resamples : int, default=2000
@@ -169,7 +165,7 @@ def mrmc_analysis(
     _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
-    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
+    hypothesis = parse_hypothesis(alternative, margin, measure.lower_is_better)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     options = Options(random, hypothesis, check_level(confidence_level), measure.bounds)
     if reference is not None:
@@ -177,9 +173,7 @@ def mrmc_analysis(
     _require_order(study, hypothesis)
     alone = study.algorithm is not None
     if null != _CHANCE and (alone or study.n_modalities > 1):
-        raise ValueError(
-            f"null_value={null:g} is for the mean of one modality; differences are tested against null_difference"
-        )
+        raise ValueError(f"null_value={null:g} is for the mean of one modality; pass margin for differences")
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
@@ -207,7 +201,7 @@ def mrmc_analysis(
     if alone:
         of_algorithm, pair = against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
-    of_one = hypothesis._replace(null=null + hypothesis.null)
+    of_one = hypothesis._replace(null=null)
     test = difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
     return MRMCAnalysis(
         estimates=theta,
@@ -232,10 +226,10 @@ def mrmc_analysis(
 
 def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
     """Check that the user gave the order of the modalities if the test depends on it: the alphabet must not decide."""
-    sided = hypothesis.alternative in ("less", "greater") or hypothesis.null != 0
+    sided = bool(hypothesis.side)
     if sided and study.n_modalities > 1 and not study.ordered:
         first, second = (shown(plain(name)) for name in study.modalities[:2])
-        what = f"alternative={hypothesis.alternative!r} with null_difference={hypothesis.null:g}"
+        what = f"alternative={hypothesis.alternative!r}"
         raise ValueError(
             f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (the"
             " modality that is subtracted from the others), or make modality an ordered categorical"

@@ -150,8 +150,7 @@ class Options(NamedTuple):
             "random_cases": self.random[1],
             "confidence_level": self.level,
             "alternative": self.hypothesis.alternative,
-            "null_difference": self.hypothesis.null,
-            "equivalence_margin": self.hypothesis.margin,
+            "margin": self.hypothesis.margin,
         }
 
 
@@ -213,7 +212,7 @@ def deciding_intervals(
     tested: tuple[ModalityDifference, ...] | tuple[ModalityMean, ...], options: Options
 ) -> tuple[ConfidenceInterval, ...] | None:
     """Return the intervals that lie within the margin if both one-sided tests at ``1 - level`` reject."""
-    if options.hypothesis.margin is None or options.level <= 0.5:
+    if options.hypothesis.alternative != "equivalence" or options.level <= 0.5:
         return None
     found = []
     for row in tested:

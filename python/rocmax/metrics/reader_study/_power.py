@@ -34,16 +34,16 @@ def mrmc_power(
     n_cases: ArrayLike | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
-    null_difference: float = 0.0,
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
 ) -> Any:
     """Return the power of a study that compares two modalities, for given numbers of readers and cases.
 
-    The pilot with N cases gives ``C = max(Cov2 - Cov3, 0)`` and ``s = max(MS(TR) - Var + Cov1 + C, 0)``. With r readers
-    and n cases, ``c = N / n``, the error term has expectation ``D = s + c (Var - Cov1 + (r - 1) C)`` and ``(r - 1) D^2
-    / (s + c (Var - Cov1 - C))^2`` degrees of freedom. The statistic has a noncentral t distribution with
-    noncentrality ``(difference - null_difference) / sqrt(2 D / r)`` [1]_. For fixed readers s is 0 and the degrees of
-    freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1 degrees of freedom.
+    The pilot with N cases gives ``C = max(Cov2 - Cov3, 0)`` and ``s = max(MS(TR) - Var + Cov1 + C, 0)``. With r
+    readers and n cases, ``c = N / n``, the error term has expectation ``D = s + c (Var - Cov1 + (r - 1) C)`` and ``(r
+    - 1) D^2 / (s + c (Var - Cov1 - C))^2`` degrees of freedom. The statistic has a noncentral t distribution with
+    noncentrality ``difference / sqrt(2 D / r)`` [1]_, for non-inferiority of the difference plus the margin. For fixed
+    readers s is 0 and the degrees of freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1
+    degrees of freedom.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def mrmc_power(
         the pilot has clusters, `n_cases` counts clusters.
     significance_level : float, default=0.05
         Level of the test; for equivalence, of each of the two one-sided tests.
-    alternative, null_difference, equivalence_margin : optional
+    alternative, margin : optional
         As in :func:`mrmc_analysis`.
 
     Returns
@@ -85,8 +85,8 @@ def mrmc_power(
     >>> mrmc_power(pilot, difference=0.05, n_readers=[2, 4], n_cases=50).round(2)
     array([0.09, 0.22])
     """
-    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     study, level = _checked(pilot, difference, significance_level)
+    hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)
     least = 2 if study.random_readers else 1
     readers = _counts(n_readers, len(study.readers), "n_readers", least)
     cases = _counts(n_cases, study.n_units, "n_cases", 4)
@@ -111,7 +111,7 @@ class StudySize(Planning):
         The numbers.
     n_pos, n_neg : int
         Positive and negative cases, in the proportion of the pilot.
-    difference, power, significance_level, alternative, null_difference, equivalence_margin
+    difference, power, significance_level, alternative, margin
         The requested test and power.
     """
 
@@ -123,13 +123,12 @@ class StudySize(Planning):
     power: float
     significance_level: float = 0.05
     alternative: str = "two-sided"
-    null_difference: float = 0.0
-    equivalence_margin: float | None = None
+    margin: float | None = None
 
     def _lines(self) -> list[str]:
         readers = f"{self.n_readers} reader{'s' * (self.n_readers > 1)}"
         cases = f"{self.n_cases:,} cases ({self.n_pos:,} positive, {self.n_neg:,} negative)"
-        claim = self._claim(f"{self.null_difference:g}", "other than")
+        claim = self._claim("0", "other than")
         return [f"{readers} and {cases} find a difference of {self.difference:g} to be {claim}"]
 
     def _basis(self) -> list[str]:
@@ -147,8 +146,7 @@ def mrmc_sample_size(
     n_readers: int | None = None,
     significance_level: float = 0.05,
     alternative: str = "two-sided",
-    null_difference: float = 0.0,
-    equivalence_margin: float | None = None,
+    margin: float | None = None,
 ) -> StudySize:
     """Return how many cases a study that compares two modalities needs for a given power.
 
@@ -156,7 +154,7 @@ def mrmc_sample_size(
 
     Parameters
     ----------
-    pilot, difference, significance_level, alternative, null_difference, equivalence_margin : optional
+    pilot, difference, significance_level, alternative, margin : optional
         As in :func:`mrmc_power`.
     power : float in (0, 1), default=0.8
         The required probability that the test rejects.
@@ -174,8 +172,8 @@ def mrmc_sample_size(
     ValueError
         If no number of cases reaches this power with so few readers; and as :func:`mrmc_power`.
     """
-    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     study, level = _checked(pilot, difference, significance_level)
+    hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)
     number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     readers = _counts(n_readers, len(study.readers), "n_readers", 2 if study.random_readers else 1)
     if readers.ndim:
@@ -200,7 +198,7 @@ def mrmc_sample_size(
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
     n_pos = round(high * share)
-    options = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
+    options = float(difference), float(power), significance_level, alternative, hypothesis.margin
     return StudySize(high, int(readers), n_pos, high - n_pos, *options)
 
 
@@ -246,8 +244,8 @@ def _power(
         # SciPy has NaN for some probabilities within 1e-14 of 0 and 1.
         return np.where((np.abs(centre) < far) & ~np.isnan(near), near, centre < 0)
 
-    distance = difference - hypothesis.null
-    if hypothesis.margin is not None:
+    distance = difference - hypothesis.limit
+    if hypothesis.alternative == "equivalence" and hypothesis.margin is not None:
         critical = law.quantile(1 - level)
         rejected = below(-critical, distance - hypothesis.margin) - below(critical, distance + hypothesis.margin)
         return np.maximum(rejected, 0.0)
@@ -255,7 +253,7 @@ def _power(
         critical = law.quantile(1 - level / 2)
         return 1 - below(critical, distance) + below(-critical, distance)
     critical = law.quantile(1 - level)
-    return below(-critical, distance) if hypothesis.alternative == "less" else 1 - below(critical, distance)
+    return below(-critical, distance) if hypothesis.side < 0 else 1 - below(critical, distance)
 
 
 def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:

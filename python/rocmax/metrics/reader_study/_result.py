@@ -98,8 +98,8 @@ class MRMCAnalysis(Measured):
         Cautions for the report, such as missing readings and negative variance estimates.
     covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
         Options of the analysis, the numbers of positive and negative cases, and the positive label.
-    alternative, null_difference, equivalence_margin, null_value
-        The hypothesis. With one modality, the mean is tested against `null_value` plus `null_difference`.
+    alternative, margin, null_value
+        The hypothesis. With one modality, the mean is tested against `null_value`.
     algorithm : label or None
         The stand-alone algorithm that the readers are compared with.
     figure_of_merit : str or None
@@ -131,8 +131,7 @@ class MRMCAnalysis(Measured):
     random_cases: bool
     confidence_level: float
     alternative: str
-    null_difference: float
-    equivalence_margin: float | None
+    margin: float | None
     n_pos: int
     n_neg: int
     pos_label: Any
@@ -199,21 +198,20 @@ class MRMCAnalysis(Measured):
         if len(self.modalities) > 2:
             what = "equal means of all modalities"
         else:
-            null = self.null_difference + (self.null_value or 0.0)
-            what = words.against(self.alternative, null, self.equivalence_margin)
+            what = words.against(self.alternative, self.null_value or 0.0, self.margin)
         return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
 
     def _deciding(self) -> list[str]:
         """Return the sentences about the intervals that decide a test of equivalence."""
-        if self.equivalence_intervals is None or self.equivalence_margin is None:
+        if self.equivalence_intervals is None or self.margin is None:
             return []
-        null = self.null_difference + (self.null_value or 0.0)
-        bounds = words.ends((null - self.equivalence_margin, null + self.equivalence_margin))
+        null = self.null_value or 0.0
+        bounds = words.ends((null - self.margin, null + self.margin))
         level = words.level(2 * self.confidence_level - 1)
         tested: tuple[Any, ...] = self.differences or self.mean_inference
         found = []
         for row, interval in zip(tested, self.equivalence_intervals, strict=True):
-            inside = max(null - interval.low, interval.high - null) < self.equivalence_margin
+            inside = max(null - interval.low, interval.high - null) < self.margin
             which = (
                 f"{words.ends(interval, self._places(row.standard_error))}, {'' if inside else 'not '}within {bounds}"
             )

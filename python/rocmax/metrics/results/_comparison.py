@@ -34,10 +34,10 @@ class PairComparison(NamedTuple):
         Two-sided interval of the difference; NaN where there is none (`no_interval`), None with "venkatraman", which
         tests no number.
     statistic, df : float
-        The difference minus the null difference over the standard error, and the degrees of freedom of Student's t,
-        infinite for the normal distribution; with "venkatraman" the distance of the curves.
+        The difference (of non-inferiority plus the margin) over the standard error, and the degrees of freedom of
+        Student's t, infinite for the normal distribution; with "venkatraman" the distance of the curves.
     pvalue, pvalue_adjusted : float
-        The least level at which the interval excludes the null difference, and the same adjusted for the number of
+        The least level at which the interval excludes 0, and the same adjusted for the number of
         pairs.
     """
 
@@ -75,7 +75,7 @@ class Comparison(Measured):
         Source of the covariance.
     paired : bool
         Whether the models scored the same samples.
-    alternative, null_difference, equivalence_margin
+    alternative, margin
         The hypothesis about the difference of a pair.
     adjust : str or None
         Adjustment of the p-values for the number of pairs.
@@ -98,8 +98,7 @@ class Comparison(Measured):
     method: str
     paired: bool = True
     alternative: str = "two-sided"
-    null_difference: float = 0.0
-    equivalence_margin: float | None = None
+    margin: float | None = None
     adjust: str | None = "holm"
     confidence_level: float = 0.95
     n_pos: Any = 0.0
@@ -258,7 +257,7 @@ class Comparison(Measured):
         if self.method == "venkatraman":
             return f"{kind} test of equal curves"
         adjusted = f", adjusted by {ADJUSTMENTS[self.adjust]}" if self.adjust and len(self.pairs) > 1 else ""
-        against = words.against(self.alternative, self.null_difference, self.equivalence_margin)
+        against = words.against(self.alternative, 0.0, self.margin)
         return f"{kind} {against}{adjusted}"
 
     def _sentences(self, basis: str) -> list[str]:

@@ -38,7 +38,7 @@ class Inference(Measured):
         Nominal coverage of the interval.
     statistic, pvalue : float or ndarray of shape (n_models,), or None
         Test against `null_value`, if one was requested.
-    null_value, alternative, equivalence_margin : float, str and float, or None
+    null_value, alternative, margin : float, str and float, or None
         The hypothesis of the test.
     replicates : ndarray of shape (n_resamples,) or (n_resamples, n_models), or None
         Bootstrap replicates of the estimate.
@@ -79,7 +79,7 @@ class Inference(Measured):
     pvalue: Any = None
     null_value: float | None = None
     alternative: str | None = None
-    equivalence_margin: float | None = None
+    margin: float | None = None
     threshold: Any = None
     estimate_bounds: tuple[float, float] | None = None
     source: str | None = None
@@ -130,7 +130,7 @@ class Inference(Measured):
         """What was tested in words, if anything was."""
         if self.null_value is None or self.alternative is None:
             return ""
-        return words.against(self.alternative, self.null_value, self.equivalence_margin)
+        return words.against(self.alternative, self.null_value, self.margin)
 
     @property
     def _level(self) -> str:

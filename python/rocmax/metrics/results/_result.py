@@ -358,18 +358,20 @@ class Planning(Result):
 
     significance_level: float
     alternative: str
-    equivalence_margin: float | None
+    margin: float | None
 
     def _claim(self, null: str, otherwise: str) -> str:
         """Return what the test claims about the null value."""
         return {
             "less": f"less than {null}",
             "greater": f"greater than {null}",
-            "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
+            "non-inferiority": f"within the non-inferiority margin of {self.margin or 0:g}"
+            + f" from {null}" * (null != "0"),
+            "equivalence": f"within {self.margin or 0:g} of {null}",
         }.get(self.alternative, f"{otherwise} {null}")
 
     def _power(self, power: str) -> str:
-        sides = {"less": "one-sided", "greater": "one-sided", "equivalence": "two one-sided"}
+        sides = dict.fromkeys(("less", "greater", "non-inferiority"), "one-sided") | {"equivalence": "two one-sided"}
         return f"power {power} at the {sides.get(self.alternative, self.alternative)} level {self.significance_level:g}"
 
     def rows(self) -> list[dict[str, Any]]:
