@@ -17,6 +17,7 @@ from rocmax.metrics import (
     AUC,
     BEDROC,
     RIE,
+    AtThreshold,
     AveragePrecision,
     EnrichmentFactor,
     EqualErrorRate,
@@ -30,11 +31,14 @@ from rocmax.metrics import (
     RecallAt,
     ScoredAUC,
     TPRAtFPR,
+    check_measure,
     compare,
     cross_validated_auc,
     infer,
     mrmc_analysis,
 )
+from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures.at_threshold import FORMULAS
 
 PAGE = pages.DOCS / "gallery" / "own_measure.py"
 
@@ -219,29 +223,34 @@ def test_the_measure_of_the_page_is_what_it_says(samples, half_life):
     assert half_life(h)(y, s, w) == pytest.approx(half_life(h)(np.repeat(y, w), np.repeat(s, w)), abs=1e-12)
 
 
-def test_the_components_of_the_page_are_derivatives(samples, half_life):
-    """By the share of a sample in its class, up to a constant for each class."""
-    y, s = samples
-    s, measure, seen = s[:, 0], half_life(0.1), []
+def test_measures_keep_the_rules(half_life):
+    for measure in (half_life(0.1), Anew(), AUC(), PartialAUC(0.5), ScoredAUC(), AveragePrecision(), LogAUC(0.1, 1.0)):
+        check_measure(measure)
+    for name in (*FORMULAS, "gini", "ks"):
+        check_measure(AtThreshold(name, 0.6) if name in FORMULAS else as_measure(name))
+    check_measure(Measure.of(lambda y, s, w=None: np.average(s[y], weights=None if w is None else w[y])))
 
-    @dataclass(frozen=True)
-    class Looks(half_life):
-        def components(self, sample):
-            seen.append(super().components(sample))
-            return seen[-1]
 
-    infer(y, s, Looks(0.1), method="delong")
-    e, slopes = 1e-6, np.empty(len(y))
-    for k in range(len(y)):
-        w = np.where(y == y[k], 1.0, np.sum(y == y[k]) / np.sum(y != y[k]))
-        ends = []
-        for step in (e, -e):
-            moved = w * np.where(y == y[k], 1 - step, 1.0)
-            moved[k] += step * np.sum(y == y[k])
-            ends.append(measure(y, s, moved))
-        slopes[k] = (ends[0] - ends[1]) / (2 * e)
-    for rows in (y, ~y):
-        np.testing.assert_allclose(slopes[rows], seen[0][rows] - seen[0][rows].mean(), atol=1e-7)
+@dataclass(frozen=True)
+class Wrong(Anew):
+    how: str = ""
+
+    def value(self, sample):
+        value = super().value(sample)
+        first = sample.score[0] if self.how == "the order" else 0.0
+        return value + {"its bounds": 2.0, "no finite number": np.nan}.get(self.how, 0.0) + first / 1e3
+
+    def components(self, sample):
+        times = 2.0 if self.how == "not the derivatives" else 1.0
+        return times * super().components(sample)[self.how == "shape" :]
+
+
+@pytest.mark.parametrize("how", ["its bounds", "no finite number", "the order", "not the derivatives", "shape"])
+def test_a_broken_rule_is_named(how):
+    with pytest.raises(AssertionError, match=how):
+        check_measure(Wrong(how))
+    with pytest.raises(AssertionError, match="pass a value, not the class"):
+        check_measure(AUC)
 
 
 def test_evaluate_and_compare_take_the_measure_of_a_file(samples, written, half_life, capsys):

@@ -26,6 +26,7 @@ METRICS = [
     "subgroups",
     "_infer",
     "_compare",
+    "_check_measure",
     "_band",
     "_cross_validated",
     "thresholds",

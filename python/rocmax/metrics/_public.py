@@ -2,6 +2,7 @@
 
 from rocmax.metrics._band import ROCBand as ROCBand
 from rocmax.metrics._band import roc_band as roc_band
+from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._cross_validated import cross_validated_auc as cross_validated_auc
 from rocmax.metrics._infer import infer as infer
