@@ -68,10 +68,6 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
     def short(self) -> str:
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
-    @property
-    def draws(self) -> bool:
-        return False
-
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
 

@@ -62,6 +62,9 @@ impl Ranking {
             (Measure::PartialTpr(range, normalize), None) => {
                 Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
             }
+            (Measure::AveragePrecision(prevalence), None) => {
+                Walk::Precision(steps.iter().map(|step| [step.pos as usize, step.neg as usize]).collect(), prevalence)
+            }
             _ => {
                 let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect::<Vec<_>>();
                 Walk::Steps(steps.to_vec(), weights.map(by_rank), measure)
@@ -94,6 +97,9 @@ pub(crate) enum Walk {
     Area(Sequence, RateRange, Normalize),
     /// An area with exchanged classes and reversed order.
     Mirrored(Sequence, RateRange, Normalize),
+    /// The average precision, for a prevalence if it is given, by the numbers of positives and negatives at every
+    /// distinct score.
+    Precision(Vec<[usize; 2]>, Option<f64>),
     /// Distinct scores and weights by rank: a new curve for each replicate.
     Steps(Vec<Step>, Option<Vec<f64>>, Measure),
 }
@@ -109,12 +115,44 @@ impl Walk {
                 reversed.extend(counts.iter().rev());
                 Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
+            Walk::Precision(steps, prevalence) => Ok(precision(steps, *prevalence, counts)),
             Walk::Steps(steps, weights, measure) => {
                 let mass = |block: Range<usize>| mass(&counts[block.clone()], weights.as_ref().map(|w| &w[block]));
                 repeated(steps, mass)?.measure(*measure)
             }
         }
     }
+}
+
+/// The average precision of samples by rank that are repeated, from integer counts.
+fn precision(steps: &[[usize; 2]], prevalence: Option<f64>, counts: &[u8]) -> f64 {
+    let drawn = |counts: &[u8]| counts.iter().map(|&k| u64::from(k)).sum::<u64>();
+    let mut rest = counts;
+    let masses = steps.iter().map(|&[pos, neg]| {
+        let (of_pos, others) = rest.split_at(pos);
+        let (of_neg, others) = others.split_at(neg);
+        rest = others;
+        [drawn(of_pos), drawn(of_neg)]
+    });
+    // What a false positive weighs beside a true one.
+    let odds = prevalence.map_or(1.0, |share| {
+        let (mut at, mut totals) = (0, [0, 0]);
+        for step in steps {
+            for (total, size) in totals.iter_mut().zip(step) {
+                *total += drawn(&counts[at..at + size]);
+                at += size;
+            }
+        }
+        (1.0 - share) / share * totals[0] as f64 / totals[1] as f64
+    });
+    let ([mut hits, mut errors], mut sum) = ([0, 0], 0.0);
+    for [pos, neg] in masses {
+        (hits, errors) = (hits + pos, errors + neg);
+        if pos > 0 {
+            sum += pos as f64 * (hits as f64 / (hits as f64 + odds * errors as f64));
+        }
+    }
+    sum / hits as f64
 }
 
 /// The mass of samples that are drawn `counts` times.
@@ -148,6 +186,7 @@ mod tests {
         let mut next = uniform(3);
         let range = |low, high| RateRange::new(low, high).unwrap();
         let mut measures = vec![Measure::Auc, Measure::Scored, Measure::TprAtFpr(0.3), Measure::FprAtTpr(0.6)];
+        measures.extend([None, Some(0.03)].map(Measure::AveragePrecision));
         for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3), (0.4, 0.41), (0.5, 1.0)] {
             for normalize in [Normalize::None, Normalize::Width, Normalize::McClish] {
                 measures.extend([Measure::Partial, Measure::PartialTpr].map(|of| of(range(low, high), normalize)));
