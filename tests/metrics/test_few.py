@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tests.referee import few
 
 from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, FPRAtTPR, PartialAUC, TPRAtFPR
-from rocmax.metrics.intervals import _few as few
 from rocmax.metrics.variances._components import range_part
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(undercovers here|beyond the data)", "ignore:there are only")

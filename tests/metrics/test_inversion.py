@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy import special
+from tests.referee import drawn
 
 from profiles import cases
+from rocmax import _core
 from rocmax.metrics import (
     AUC,
     BEDROC,
@@ -38,6 +40,16 @@ def values(measure, positives, negatives):
     return measure(y, np.concatenate([positives, negatives]))
 
 
+def gain_of(measure, pi, width):
+    gain = measure.gain(pi, width)
+
+    def of(tpr, fpr):
+        tpr, fpr = np.broadcast_arrays(np.asarray(tpr, float), fpr)
+        return _core.gains(gain, tpr.ravel(), fpr.astype(float).ravel()).reshape(tpr.shape)
+
+    return of
+
+
 def share(measure, value, m, n):
     """Return the share of which the measure is a linear function."""
     shift, scale = measure.line(m / (m + n))
@@ -51,7 +63,7 @@ def test_gains_are_those_of_the_samples(measure, m, n):
     y, s = data(m, n)
     order = np.sort(s[y])[::-1]
     above = np.array([(s[~y] > score).mean() for score in order])
-    gain = measure.gain(m / (m + n), 1 / (m + n))
+    gain = gain_of(measure, m / (m + n), 1 / (m + n))
     assert gain(np.arange(1, m + 1) / m, above).mean() == pytest.approx(share(measure, measure(y, s), m, n))
 
 
@@ -63,7 +75,7 @@ def test_true_values_are_those_of_large_samples(measure, slope):
     z = special.ndtri((np.arange(size) + 0.5) / size)
     y, weight = np.repeat([1, 0], size), np.repeat([20.0, 80.0], size) / size
     if measure in MEANS:
-        found = inversion.mean_on(measure.gain(pi, 0.0), Curves(np.array([a]), np.array([slope])))[0]
+        found = drawn.mean_on(gain_of(measure, pi, 0.0), Curves(np.array([a]), np.array([slope])))[0]
         shift, scale = measure.line(pi)
     else:
         ranking = measure.weights(Samples(y, np.concatenate([a + z, slope * z]), sample_weight=weight).two)
@@ -79,10 +91,11 @@ def test_each_draw_reaches_the_estimate_at_its_first_curve(measure):
     m, n = 9, 25
     y, s = data(m, n)
     estimate = measure(y, s)
-    first, last = inversion.at_mean(measure.gain(m / (m + n), 1 / (m + n)), share(measure, estimate, m, n), 1.0, (m, n))
+    gain = gain_of(measure, m / (m + n), 1 / (m + n))
+    first, last = drawn.at_mean(gain, share(measure, estimate, m, n), 1.0, (m, n))
     assert (last.a >= first.a).all()
-    drawn = inversion._drawn(m, n)
-    cells = drawn.fpr.reshape(len(first.a), -1)
+    draws = drawn.drawn_of(m, n)
+    cells = draws.fpr.reshape(len(first.a), -1)
     width = 10.0 / cells.shape[1]  # of a cell
     for j in range(0, len(first.a), 200):
         counts = -np.diff(np.round(cells[j] * n), append=0.0)
@@ -90,7 +103,7 @@ def test_each_draw_reaches_the_estimate_at_its_first_curve(measure):
         for step, reached in ((1.5 * width, True), (-1.5 * width, False)):
             a, b = first.a[j] + step * first.b[j], first.b[j]
             if abs(first.a[j]) < 10:
-                value = values(measure, a + drawn.positives[j], b * negatives)
+                value = values(measure, a + draws.positives[j], b * negatives)
                 assert (value >= estimate) == reached or value == pytest.approx(estimate, abs=1e-4)
 
 
@@ -191,8 +204,8 @@ def test_a_perfect_ranking_does_not_reject_its_own_value(measure, seed):
 
 @pytest.mark.parametrize("off", [0.0, 8e-15, 9e-13])
 def test_an_interval_holds_an_estimate_that_rounding_moved_off_a_bound(off):
-    for share, drawn in ((off, 1e-15), (1.0 - off, 1.0 - 1e-15)):
-        low, high = inversion.Inverse(share, *2 * [np.full(2000, drawn)]).limits((0.0, 1.0)).at(0.95)
+    for share, true in ((off, 1e-15), (1.0 - off, 1.0 - 1e-15)):
+        low, high = inversion.Inverse(share, _core.share_table(*2 * [np.full(2000, true)])).limits((0.0, 1.0)).at(0.95)
         assert low <= share <= high
 
 

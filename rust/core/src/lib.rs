@@ -15,6 +15,7 @@
 //! - [`Problem`], [`Labels`], [`Scores`], [`RateRange`]: data, checked once. [`Ctx`]: threads and cancellation.
 //! - [`curve`]: the ROC curve, its measures, and thresholds.
 //! - [`variance`]: components, variances and covariances.
+//! - [`interval`]: confidence limits on binormal curves.
 //! - [`resample`]: the bootstrap and a permutation test.
 //! - [`risk`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`solve`]: the quadratic program over the cuts of a risk; leave-pair-out cross-validation of least squares.
@@ -29,6 +30,7 @@ mod ctx;
 pub mod curve;
 mod data;
 mod error;
+pub mod interval;
 #[cfg(test)]
 #[path = "../tests/properties/naive.rs"]
 pub mod naive;

@@ -5,6 +5,7 @@ mod curve;
 mod data;
 mod error;
 mod gate;
+mod interval;
 mod papers;
 mod resample;
 mod risk;
@@ -22,6 +23,12 @@ mod _core {
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]
+    use crate::data::texts::{two_rows, two_texts};
+    #[pymodule_export]
+    use crate::interval::{Gain, ScoreLimits, gains, mean_tables, share_table};
+    #[pymodule_export]
+    use crate::interval::{normal_cdf, normal_quantile, student_cdf, student_quantile};
+    #[pymodule_export]
     use crate::papers::{nearest, partial_boost, rank_boost, split_tree};
     #[pymodule_export]
     use crate::resample::{bootstrap, bootstrap_cuts, permuted_distances};
@@ -29,6 +36,8 @@ mod _core {
     use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]
     use crate::solve::{adjoint, conjugate, dense_step, leave_pair_out, minimise_on_simplex, newton_step, scores};
+    #[pymodule_export]
+    use crate::threads::n_cores;
     #[pymodule_export]
     use crate::variance::{components, covariance};
     #[pymodule_export]

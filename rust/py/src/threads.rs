@@ -3,7 +3,9 @@
 use std::mem::forget;
 use std::process;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Kept pools: a program uses one number of threads, or two in turn.
@@ -18,6 +20,12 @@ struct Kept {
 
 /// The most recently used last.
 static POOLS: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+/// The number of cores that this process may use: those that are set for it, and the quota of its control group.
+#[pyfunction]
+pub(crate) fn n_cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
 
 /// The pool of `n_threads` of this process; `None` for one thread, if threads cannot be started, or while another call
 /// uses it: a waiting worker could take up all work of another call, so that neither could be interrupted alone, and

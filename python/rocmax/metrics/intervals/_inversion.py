@@ -13,35 +13,36 @@ nearly separated. The draws depend on these numbers alone: results are the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._few import quadrature, whole
-from rocmax.metrics.intervals._interval import Gain, Law, Limits, Tails, around, last_held, sided
+from rocmax.metrics.intervals._interval import (
+    Law,
+    Limits,
+    Tails,
+    around,
+    last_held,
+    normal_cdf,
+    normal_quantile,
+    sided,
+)
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior
 _EVERY, _GROWTH = 32, 0.1  # ranks from an end that are all drawn, and the logarithm of the ratio of those further in
-_FIRST, _LAST, _CELLS = -4.0, 6.0, 1000  # deviates of negatives are rounded to a cell
 _EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
-_HALVINGS = 16  # of the search for a
 _RANKS = 500  # of positives, where the difference of the rates is read
-_AT_ONCE = 2**15  # positives, whose places stay in the cache from one halving to the next
-_CLOSE = 1e-6  # to the estimate
 _LEVELS = np.linspace(-3.0, 3.0, 121)  # normal quantiles; beyond them probits of the limits are continued as lines
 _LEAST, _MOST = 1e-15, 1 - 1e-15  # shares with finite probits
 _ROUNDING = 1e-9  # of counts
 _TINY = 1e-12  # a variance
 _SAME = 1e-12  # shares that differ by rounding
-
-_TPR, _WEIGHTS = quadrature(0.0, 1.0)
-_ABOVE = -special.ndtri(_TPR)  # deviates of positives
 
 
 class Curves(NamedTuple):
@@ -60,44 +61,24 @@ def places_of(tpr: float, fpr: float, sizes: tuple[int, int]) -> tuple[tuple[int
 
 def at_cut(tpr: float, fpr: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
     """Return the first and the last curves for the rates at a cut that moves with the samples."""
-    counts, b = (whole(sizes[0]), whole(sizes[1])), _slopes(slope, sizes)
+    counts, b = (whole(sizes[0]), whole(sizes[1])), slope * np.exp(_log_slopes(sizes))
     first, last = (Curves(_separated(place, b, counts), b) for place in places_of(tpr, fpr, counts))
     return first, last
 
 
-def at_mean(gain: Gain, estimate: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
-    """Return the first and the last curves for a mean over the positives."""
-    drawn, b = _drawn(*map(whole, sizes)), _slopes(slope, sizes)
-    unit = _CELLS / ((_LAST - _FIRST) * b)  # cells per unit of a
-    place = drawn.positives * unit[:, None] - _FIRST * _CELLS / (_LAST - _FIRST) + 0.5
-    place = place.astype(np.float32)
-    start = np.arange(0, _DRAWS * _CELLS, _CELLS)[:, None]
-    m = whole(sizes[0])
-    left_out = gain(np.arange(1, m + 1) / m, np.zeros(m)).mean() - gain(drawn.tpr, 0.0 * drawn.tpr) @ drawn.weights
-
-    def at(a: F64, rows: Any) -> F64:
-        moved = place[rows] + (a * unit[rows]).astype(np.float32)[:, None]
-        cell = np.clip(moved, 0, _CELLS - 1).astype(np.intp)
-        gained = np.einsum("ij,j->i", gain(drawn.tpr, drawn.fpr[cell + start[rows]]), drawn.weights)
-        return np.asarray(left_out + gained)
-
-    def search(low: F64, rows: Any, reached: Callable[[F64], Any]) -> F64:
-        """Return the first a from `low` on whose value has reached what it must, or _EDGE."""
-        high = np.full_like(low, _EDGE)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            held = reached(at(middle, rows))
-            low, high = np.where(held, low, middle), np.where(held, middle, high)
-        return high
-
-    first, last = np.full((2, _DRAWS), -_EDGE)
-    size = max(1, _AT_ONCE // place.shape[1])
-    for begin in range(0, _DRAWS, size):
-        block = slice(begin, begin + size)
-        first[block] = last[block] = search(first[block], block, lambda value: value >= estimate - _CLOSE)
-        rows = begin + np.flatnonzero(at(first[block], block) <= estimate + _CLOSE)
-        last[rows] = search(first[rows], rows, lambda value: value > estimate + _CLOSE)
-    return Curves(first, b), Curves(last, b)
+def at_mean(
+    gains: tuple[_core.Gain, _core.Gain],
+    shares: Sequence[float],
+    slopes: Sequence[float],
+    sizes: tuple[float, float],
+    threads: int,
+) -> list[F64]:
+    """Return the tables of means over the positives, one for each model; gains are those of samples and of curves."""
+    m, n = map(whole, sizes)
+    (tpr, weights, positives), (_, jumps, negatives) = _drawn(m, n)
+    drawn = m, (tpr, weights), positives, jumps, negatives, _log_slopes(sizes)
+    models = np.array(shares, dtype=np.float64), np.array(slopes, dtype=np.float64)
+    return list(_core.mean_tables(gains, *drawn, *models, threads).reshape(len(shares), -1))
 
 
 def at_difference(apart: float, slope: float, sizes: tuple[float, float]) -> tuple[Curves, Curves]:
@@ -106,7 +87,7 @@ def at_difference(apart: float, slope: float, sizes: tuple[float, float]) -> tup
     It is reached with c positives and at most ``n (c / m - apart)`` negatives above the threshold, and exceeded with
     fewer: a draw reaches it on the least of the curves on which it does so at some c.
     """
-    (m, n), b = map(whole, sizes), _slopes(slope, sizes)
+    (m, n), b = map(whole, sizes), slope * np.exp(_log_slopes(sizes))
     hits = np.unique(np.linspace(1, m, min(m, _RANKS)).astype(int))
     errors = n * (hits / m - apart)
     ranks = np.stack([np.floor(errors + _ROUNDING) + 1, np.ceil(errors - _ROUNDING)])
@@ -130,36 +111,32 @@ def difference_on(curves: Curves) -> F64:
     root = v + np.where(v < 0, -1.0, 1.0) * np.sqrt(np.maximum(v**2 - 2 * u * w, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         at = np.stack([-2 * w / root, -root / u])
-        apart = special.ndtr(a + b * at) - special.ndtr(at)
+        apart = normal_cdf(a + b * at) - normal_cdf(at)
     return np.asarray(np.nanmax([*apart, np.zeros_like(a)], axis=0))
-
-
-def mean_on(gain: Gain, curves: Curves) -> F64:
-    """Return the means of a gain over the positives of curves."""
-    fpr = special.ndtr(-(_ABOVE + curves.a[:, None]) / curves.b[:, None])
-    return np.asarray(np.einsum("ij,j->i", gain(_TPR, fpr), _WEIGHTS))
 
 
 def rate_of_called(share: float, prevalence: float, curves: Curves) -> F64:
     """Return the true positive rates where curves call this share of all samples."""
     a, b = curves
-    goal = special.ndtri(np.clip(share, _LEAST, _MOST))
+    goal = normal_quantile(np.clip(share, _LEAST, _MOST))
 
     def gap(cut: F64) -> F64:
-        called = prevalence * special.ndtr(a - cut) + (1 - prevalence) * special.ndtr(-cut / b)
-        return np.asarray(goal - special.ndtri(np.clip(called, _LEAST, _MOST)))
+        called = prevalence * normal_cdf(a - cut) + (1 - prevalence) * normal_cdf(-cut / b)
+        return np.asarray(goal - normal_quantile(np.clip(called, _LEAST, _MOST)))
 
     # Each class calls this share at one end.
     ends = np.sort([a - goal, -b * goal], axis=0)
-    return np.asarray(special.ndtr(a - last_held(ends[1], ends[0], gap)))
+    return np.asarray(normal_cdf(a - last_held(ends[1], ends[0], gap)))
 
 
 class Inverse(NamedTuple):
-    """An estimate as a share, and the true shares on the first and the last curves; the measure is a line of them."""
+    """An estimate as a share, and the true shares on the curves of all draws; the measure is a line of them.
+
+    `table` has their variance and, at `_LEVELS`, the probits of their quantiles, of the first curves and of the last.
+    """
 
     share: float
-    first: F64
-    last: F64
+    table: F64
     law: Law = Law()
     shift: float = 0.0
     scale: float = 1.0
@@ -167,12 +144,12 @@ class Inverse(NamedTuple):
 
     def estimate(self, bounds: tuple[float, float]) -> float:
         """Return the estimate of the measure."""
-        return float(np.clip(self.shift + self.scale * self.share, *bounds))
+        return min(max(self.shift + self.scale * self.share, bounds[0]), bounds[1])
 
     @property
     def variance(self) -> float:
         """The variance of the measure's confidence distribution."""
-        return float((self.scale * self.stretch) ** 2 * np.concatenate([self.first, self.last]).var())
+        return (self.scale * self.stretch) ** 2 * float(self.table[0])
 
     def widened(self, variance: float, count: float) -> Inverse:
         """Return a wider distribution if the components of a class of `count` samples have a greater variance.
@@ -180,24 +157,21 @@ class Inverse(NamedTuple):
         The curve is then not binormal; of few samples the variance is little known.
         """
         excess = variance / max(self.variance, _TINY) - 1.0
-        return self._replace(stretch=float(np.sqrt(1.0 + (count - 1.0) / (count + 2.0) * max(excess, 0.0))))
+        return self._replace(stretch=(1.0 + (count - 1.0) / (count + 2.0) * max(excess, 0.0)) ** 0.5)
 
     def limits(self, bounds: tuple[float, float]) -> Limits:
         """Return the limits of the measure; `law` takes the place of the normal distribution."""
-        share = round(self.share) if abs(self.share - round(self.share)) < _SAME else self.share
-        law, estimate, shares = self.law, np.array([float(share)]), special.ndtr(_LEVELS)
-        low, high = (
-            special.ndtri(np.clip(np.quantile(values, shares), _LEAST, _MOST)) for values in (self.first, self.last)
-        )
+        share = float(round(self.share)) if abs(self.share - round(self.share)) < _SAME else self.share
+        law, estimate, (low, high) = self.law, np.array([share]), self.table[1:].reshape(2, -1)
 
         def ends(z: Any) -> tuple[F64, F64]:
             reach = self.stretch * law.reach(np.asarray(z, dtype=np.float64)) * np.ones(1)
-            shares = (special.ndtr(_along(side * reach, _LEVELS, of)) for side, of in ((-1, low), (1, high)))
-            return around(next(shares), estimate, next(shares))
+            shares = normal_cdf(np.stack([_along(-reach, _LEVELS, low), _along(reach, _LEVELS, high)]))
+            return around(shares[0], estimate, shares[1])
 
         def tails(null: Any) -> Tails:
             null = share if abs(null - share) < _SAME else null
-            at = np.atleast_1d(special.ndtri(np.clip(null, _LEAST, _MOST)))
+            at = np.atleast_1d(normal_quantile(np.clip(null, _LEAST, _MOST)))
             distance = _along(at, low if null < share else high, _LEVELS) / self.stretch
             return sided(-distance, estimate - null, law)
 
@@ -214,11 +188,21 @@ def _along(x: F64, xs: F64, ys: F64) -> F64:
     return np.where(np.isnan(found), np.where(x < xs[0], ys[0], ys[-1]), found)  # infinity times 0
 
 
-def _slopes(slope: float, sizes: tuple[float, float]) -> F64:
-    """Return the slopes of all draws."""
+def whole(size: float) -> int:
+    """Return a class size as a whole number of at least 1; sums of weights and effective sizes are none."""
+    return max(1, int(np.floor(size + 0.5 + 1e-9)))
+
+
+def _log_slopes(sizes: tuple[float, float]) -> F64:
+    """Return the logarithm of the slope of every draw over the fitted one."""
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
-    error = np.sqrt(2.0 / (known + PRIOR))  # two standard errors of the logarithm of a ratio of deviations
-    return np.asarray(slope * np.exp(error * _generator(0).standard_normal(_DRAWS)))
+    error = (2.0 / (known + PRIOR)) ** 0.5  # two standard errors of the logarithm of a ratio of deviations
+    return np.asarray(error * _deviates())
+
+
+@lru_cache
+def _deviates() -> F64:
+    return _generator(0).standard_normal(_DRAWS)
 
 
 def _generator(*key: int) -> np.random.Generator:
@@ -233,40 +217,24 @@ def _separated(place: tuple[int, int], b: F64, sizes: tuple[int, int]) -> F64:
     if c < 1 or r > n:
         return np.full(_DRAWS, -_EDGE)
     positive, negative = (
-        -special.ndtri(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS))
+        -normal_quantile(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS))
         for key, rank, size in ((1, c, m), (2, r, n))
     )
-    return np.clip(b * negative - positive, -_EDGE, _EDGE)
+    return np.asarray(np.clip(b * negative - positive, -_EDGE, _EDGE))
 
 
-class _Draws(NamedTuple):
-    """Positives as deviates at some ranks; negatives as their share above the cells of a grid of deviates, row by row.
-
-    `tpr` are the shares of the positives at or above these ranks, `weights` the shares that each stands for.
-    """
-
-    positives: F64
-    tpr: NDArray[np.float32]
-    weights: NDArray[np.float32]
-    fpr: NDArray[np.float32]
-
-
-@lru_cache(maxsize=2)
-def _drawn(m: int, n: int) -> _Draws:
+@lru_cache(maxsize=8)
+def _drawn(m: int, n: int) -> tuple[tuple[F64, F64, F64], tuple[F64, F64, F64]]:
+    """Return ranks, weights and draws of the positives and of the negatives."""
     rng = _generator(3, m, n)
-    (tpr, weights, positives), (_, jumps, negatives) = _ordered(rng, m), _ordered(rng, n)
-    cell = np.clip((negatives - _FIRST) * _CELLS / (_LAST - _FIRST), 0, _CELLS - 1).astype(np.intp)
-    cell += np.arange(0, _DRAWS * _CELLS, _CELLS)[:, None]
-    inside = np.bincount(cell.ravel(), np.broadcast_to(jumps, cell.shape).ravel(), _DRAWS * _CELLS)
-    above = np.cumsum(inside.reshape(_DRAWS, _CELLS)[:, ::-1], axis=1)[:, ::-1]
-    return _Draws(positives, *(part.astype(np.float32) for part in (tpr, weights, above.ravel())))
+    return _ordered(rng, m), _ordered(rng, n)
 
 
 def _at_ranks(rng: np.random.Generator, ranks: NDArray[np.int_], size: int) -> F64:
     """Return draws of the order statistics at some ranks, greatest first, as normal deviates."""
     gaps = np.diff(ranks, prepend=0, append=size + 1)
     sums = np.cumsum(rng.standard_gamma(gaps, (_DRAWS, len(gaps))), axis=1)
-    return np.asarray(-special.ndtri(sums[:, :-1] / sums[:, -1:]))
+    return np.asarray(-normal_quantile(sums[:, :-1] / sums[:, -1:]))
 
 
 def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
@@ -280,4 +248,4 @@ def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
         ranks = np.append(ranks, np.geomspace(_EVERY, half, 2 + int(np.log(half / _EVERY) / _GROWTH)).astype(int))
     ranks = np.unique(np.append(ranks, size + 1 - ranks))
     gaps = np.diff(ranks, prepend=0, append=size + 1)
-    return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), _at_ranks(rng, ranks, size)
+    return ranks / size, (gaps[1:] + gaps[:-1]) / (2 * size), _at_ranks(rng, ranks, size).ravel()

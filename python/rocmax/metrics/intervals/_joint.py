@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.samples._sample import check_variance
 
 _SAME = 1e-10  # of the greatest eigenvalue: smaller ones count as 0
@@ -91,6 +91,10 @@ def joint_test(
 
 def f_tail(q: float, left: float, f: float) -> float:
     """Return the probability of a greater F with q and `left` degrees of freedom; chi-square if these are infinite."""
+    if q == 1:
+        return 2.0 * float(Law(left if np.isfinite(left) else None).cdf(-np.sqrt(f)))
+    from scipy import special  # takes a while to import
+
     return float(special.fdtrc(q, left, f) if np.isfinite(left) else special.chdtrc(q, q * f))
 
 

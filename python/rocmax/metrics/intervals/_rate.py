@@ -15,13 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals import _few as few
-from rocmax.metrics.intervals._interval import Limits, dual, wilson
-from rocmax.metrics.intervals._score import Held, by_distance, fitted, slope
+from rocmax.metrics.intervals._interval import Limits, dual, normal_quantile, wilson
+from rocmax.metrics.intervals._score import few_decide, few_limits, limits_of, shrunk
 from rocmax.metrics.samples._sample import vertices
 
 # Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
@@ -29,11 +27,7 @@ _WINDOW = 2.0
 _LAST = float(np.nextafter(1.0, 0.0))  # the greatest rate below 1, and n / (n + 1) for any weights
 # With more distinct scores in the window, or fewer samples at each, ties are negligible.
 _FINE, _SEVERAL = 40, 1.5
-_EDGE = 8.0  # normal quantiles beyond count as those of 0 and 1
-# Of means over a standard normal deviate, by Gauss and Hermite.
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
-
+_EDGE = 8.0  # standard errors
 # Returns the measure of every model at a rate.
 Curve = Callable[[float], F64]
 
@@ -69,12 +63,12 @@ def _place(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) 
     heights = [read(end) for end in ends]
     across = true_rate(ends[1]) - true_rate(ends[0])
     count = np.minimum((heights[1] - heights[0]) * m, across * (n + 1))
-    rise = special.ndtri(_inner(heights[1], m)) - special.ndtri(_inner(heights[0], m))
-    run = special.ndtri(true_rate(ends[1])) - special.ndtri(true_rate(ends[0]))
+    rise = normal_quantile(_inner(heights[1], m)) - normal_quantile(_inner(heights[0], m))
+    run = normal_quantile(true_rate(ends[1])) - normal_quantile(true_rate(ends[0]))
     quotient = rise / run if across > 0 else np.ones_like(rise)
     slope = (1.0 + count * quotient) / (1.0 + count)
     q = true_rate(rate)
-    return _Place(rate, estimate, slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
+    return _Place(rate, estimate, slope, slope * (normal_quantile(q) - normal_quantile(rate)), q, m, n)
 
 
 def _inner(rate: F64, size: float) -> F64:
@@ -85,14 +79,14 @@ def _inner(rate: F64, size: float) -> F64:
 def slopes(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
     """Return the factors of the components of positives and of negatives, one for each model."""
     place = _place(curve, at, mirrored, sizes)
-    height = special.ndtri(_inner(place.estimate, place.n_called))
-    steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
+    height = normal_quantile(_inner(place.estimate, place.n_called))
+    steepness = place.slope * _density(height) / _density(normal_quantile(place.q))
     ones = np.ones_like(steepness)
     return (steepness, ones) if mirrored else (ones, steepness)
 
 
 def score(
-    curve: Curve, curves: Iterable[_core.Curve], at: float, mirrored: bool, sizes: tuple[float, float]
+    curve: Curve, curves: Iterable[_core.Curve], at: float, mirrored: bool, sizes: tuple[float, float], threads: int
 ) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
@@ -102,31 +96,22 @@ def score(
     reach, as for areas.
     """
     place = _place(curve, at, mirrored, sizes)
+    share = np.clip(place.estimate, 0.0, 1.0)
     # s, of the normal quantile of R at the threshold.
-    error = place.slope * np.sqrt(place.q * (1 - place.q) / (place.n_setting + 2)) / _density(special.ndtri(place.q))
-
-    def law(u: F64) -> Held:
-        rates = special.ndtr(u[..., None] + error[:, None] * _NODES)
-        mean, each = rates @ _WEIGHTS, rates * (1 - rates) / place.n_called
-        apart = rates - mean[..., None]
-        cubes = each * (1 - 2 * rates) / place.n_called + 3 * each * apart + apart**3
-        return Held(special.ndtr(u - place.shift), mean, (each + apart**2) @ _WEIGHTS, cubes @ _WEIGHTS)
-
-    start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
-    variance = law(start).variance
-    start = np.clip(start * np.sqrt(1 + error**2), -_EDGE, _EDGE)  # where the mean is the estimate
+    error = place.slope * np.sqrt(place.q * (1 - place.q) / (place.n_setting + 2)) / _density(normal_quantile(place.q))
+    found = _core.ScoreLimits.rate(share, place.shift, error, place.n_called, threads)
     estimate = 1 - place.estimate if mirrored else place.estimate
     kept = (1.0, -1.0, (0.0, 1.0)) if mirrored else (0.0, 1.0, (0.0, 1.0))  # the rate of the curve, or 1 less it
-    few_decide, near, fits = few.decide(place.n_setting, place.rate, place.rate), [], []
+    few, near, slopes = few_decide(place.n_setting, place.rate), [], []
     for one in curves:  # each is sorted when it is reached and then let go: those of many models fill the memory
         near.append(_thresholds(one, place, mirrored))
-        if few_decide:
-            fits.append(slope(fitted(one, mirrored), min(sizes)))
-    if few_decide:
-        limits = few.limits(place.estimate, np.array(fits), (place.n_called, place.n_setting), (place.rate, place.rate))
+        if few:
+            slopes.append(shrunk(one.slope(mirrored, False), min(sizes)))
+    if few:
+        own = few_limits(share, np.array(slopes), (place.n_called, place.n_setting), place.rate, threads)
     else:
-        limits = by_distance(law, place.estimate, start, np.stack([start * 0 - _EDGE, start * 0 + _EDGE]))
-    return estimate, variance, _of_ties(limits, place, near).moved(*kept, estimate)
+        own = limits_of(found, share)
+    return estimate, found.variance, _of_ties(own, place, near).moved(*kept, estimate)
 
 
 def _of_ties(limits: Limits, place: _Place, near: Sequence[tuple[F64, F64] | None]) -> Limits:

@@ -84,7 +84,7 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
 
     def gain(self, prevalence: float, width: float) -> Gain:
         pi = prevalence if self.prevalence is None else self.prevalence
-        return lambda tpr, fpr: pi * tpr / (pi * tpr + (1.0 - pi) * fpr)
+        return _core.Gain.precision(pi)
 
     def bias_warning(self, sizes: tuple[float, float]) -> str | None:
         if sizes[0] >= _FEW:

@@ -110,7 +110,7 @@ class CurveMeasure(CoreMeasure):
         return too_few(*self.limiting_sizes(sizes)[1], _LEAST)
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals._score import Area, score, slope_of  # scipy takes a while to import
+        from rocmax.metrics.intervals._score import Area, score, slope_of
 
         rows = []
         for one in sample.models():
@@ -119,9 +119,9 @@ class CurveMeasure(CoreMeasure):
             value, squares = curve.auc_moments() if plain else curve.moments(self.key)[:2]
             parts = parts_of(squares, curve.weights, sizes)
             rows.append((value, *parts, slope_of(one, min(sizes), self.mirrored)))
-        estimate, pos, neg, slopes = np.array(rows).T
+        estimate, pos, neg, slopes = np.array(rows).T.copy()
         area = Area(self.low, self.high, self.mirrored, self.bounds)
-        variance, limits = score(estimate, (pos, neg), slopes, sizes, area)
+        variance, limits = score(estimate, (pos, neg), slopes, sizes, area, sample.threads)
         return estimate, pos + neg if Trait.AUC in self.traits else variance, limits
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:

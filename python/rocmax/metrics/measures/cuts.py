@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._words import label_text
-from rocmax.metrics.intervals._interval import Law, Limits, of_share, stacked
+from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
 from rocmax.metrics.intervals._units import Units, greatest
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
@@ -82,7 +83,7 @@ class CutMeasure(RankedMeasure):
 
     def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
         """Return the true positive rates at the cuts of binormal curves."""
-        from rocmax.metrics.intervals._inversion import rate_of_called  # scipy takes a while to import
+        from rocmax.metrics.intervals._inversion import rate_of_called
 
         return rate_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, curves)
 
@@ -181,7 +182,7 @@ class CutMeasure(RankedMeasure):
         first, last = (self.rate_on(curves, ranking) for curves in inversion.at_cut(cut.tpr, cut.fpr, slope, sizes))
         # A number of alerts has few possible values, so that intervals are wide without Student's t.
         law = Law() if self.pooled else Law(min(sizes) + inversion.PRIOR)
-        return inversion.Inverse(cut.tpr, first, last, law, *self.line(ranking))
+        return inversion.Inverse(cut.tpr, _core.share_table(first, last), law, *self.line(ranking))
 
 
 def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
@@ -199,9 +200,7 @@ def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
     for scale, part in zip(cut.scales, ranking.masses, strict=True):
         summed = np.concatenate([[0.0], np.cumsum(scale * part[first:last])])
         inside.append(float(np.diff(np.interp(ends, corners[first : last + 1], summed))[0]))
-    from scipy import special
-
-    u, v = (float(special.ndtri(rate)) for rate in inner)
+    u, v = normal_quantile(inner).tolist()
     density = wholes[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + wholes[1])
     found = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
@@ -459,6 +458,4 @@ class EqualErrorRate(CutMeasure):
     by_totals = Measure.by_totals  # a point of the curve
 
     def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
-        from scipy import special  # takes a while to import
-
-        return np.asarray(special.ndtr(curves.a / (1.0 + curves.b)))
+        return np.asarray(normal_cdf(curves.a / (1.0 + curves.b)))

@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.intervals._interval import Gain
@@ -99,7 +100,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
         return min(sizes[0], sizes[1] * self.high)
 
     def gain(self, prevalence: float, width: float) -> Gain:
-        return lambda tpr, fpr: np.log(self.high / np.clip(fpr, self.low, self.high)) / np.log(self.high / self.low)
+        return _core.Gain.log(self.low, self.high)
 
     def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
         middle = float(np.sqrt(self.low * self.high))

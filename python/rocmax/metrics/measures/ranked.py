@@ -96,32 +96,29 @@ class MeanMeasure(Measure):
         return 0.0, 1.0
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
-        return of_inverses([self._inverse(one, sizes) for one in sample.models()], self.bounds)
-
-    def _inverse(self, sample: Sample, sizes: Counts) -> Inverse:
-        """Return the confidence distribution of one model; it takes the variance of the components into account."""
-        from rocmax.metrics.intervals._score import slope_of  # scipy takes a while to import
-
-        if sample.kept is None or not sample.kept.fits(sample):
-            sample = sample.scored(sample.score)  # so that value, moments and slope share one sort
-        if min(sizes) < 2:
-            return self.inverse(sample, self.value(sample), slope_of(sample, self.near(sizes)), sizes)
-        value, squares, _ = self.moments(sample)
-        found = self.inverse(sample, value, slope_of(sample, self.near(sizes)), sizes)
-        variance = sum(parts_of(squares, sample.totals, sizes))
-        return found.widened(max(variance, *of_totals_too(self, sample)), min(sizes))
-
-    def inverse(self, sample: Sample, value: float, slope: float, sizes: Counts) -> Inverse:
-        """Return the confidence distribution of one model, by its value, its curve's fitted slope, and class sizes."""
         from rocmax.metrics.intervals import _inversion as inversion
-        from rocmax.metrics.intervals._few import whole
+        from rocmax.metrics.intervals._score import slope_of
 
+        # So that value, moments and slope of a model share one sort.
+        models = [one if one.kept and one.kept.fits(one) else one.scored(one.score) for one in sample.models()]
+        known = min(sizes) >= 2
+        moments = [self.moments(one)[:2] if known else (float(self.value(one)), None) for one in models]
+        slopes = [slope_of(one, self.near(sizes)) for one in models]
         m, n = sample.totals
         prevalence = m / (m + n)
         shift, scale = self.line(prevalence)
-        share = min(max((value - shift) / scale, 0.0), 1.0)
-        of_one = prevalence / whole(sizes[0])
-        of_sample, of_curve = (self.gain(prevalence, width) for width in (of_one, 0.0))
-        curves = inversion.at_mean(of_sample, share, slope, sizes)
-        first, last = (inversion.mean_on(of_curve, each) for each in curves)
-        return inversion.Inverse(share, first, last, Law(min(sizes) + inversion.PRIOR), shift, scale)
+        shares = [min(max((value - shift) / scale, 0.0), 1.0) for value, _ in moments]
+        # Of the samples a positive is a share; a curve has none.
+        gains = self.gain(prevalence, prevalence / inversion.whole(sizes[0])), self.gain(prevalence, 0.0)
+        tables = inversion.at_mean(gains, shares, slopes, sizes, sample.threads)
+        found = [
+            inversion.Inverse(share, table, Law(min(sizes) + inversion.PRIOR), shift, scale)
+            for share, table in zip(shares, tables, strict=True)
+        ]
+        if known:  # the variance of the components is taken into account
+            added = of_totals_too(self, sample)
+            variances = [sum(parts_of(squares, sample.totals, sizes)) for _, squares in moments]
+            found = [
+                one.widened(max(each), min(sizes)) for one, *each in zip(found, variances, added.tolist(), strict=True)
+            ]
+        return of_inverses(found, self.bounds)

@@ -55,7 +55,7 @@ class Rate(CurveMeasure):
         return lambda x: values_of(sample, self.at(x))
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
+        from rocmax.metrics.intervals import _rate as rate
 
         thresholds: list[float] = []
 
@@ -65,12 +65,12 @@ class Rate(CurveMeasure):
                 thresholds.append(self.threshold_of(curve))  # or the scores would be sorted again
                 yield curve
 
-        found = rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes)
+        found = rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes, sample.threads)
         sample.once(("thresholds", self), lambda: thresholds)
         return found
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
-        from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
+        from rocmax.metrics.intervals import _rate as rate
 
         return rate.slopes(self.reader(sample), self.low, self.mirrored, sample.effective)
 

@@ -163,7 +163,7 @@ class RIE(MeanMeasure, _Early):
         alpha, (least, most) = self.alpha, self._ends(prevalence)
         density = alpha if width == 0 else np.expm1(alpha * width) / width
         top, base = density / (-np.expm1(-alpha) * (most - least)), least / (most - least)
-        return lambda tpr, fpr: top * np.exp(-alpha * (prevalence * tpr + (1.0 - prevalence) * fpr)) - base
+        return _core.Gain.early(alpha, prevalence, top, base)
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures._ranking import Ranking
@@ -58,7 +59,8 @@ class YoudenIndex(RankedMeasure):
         def inverse(one: Sample) -> inversion.Inverse:
             value = self.read(self.weights(one))
             first, last = inversion.at_difference(value, slope_of(one, min(sizes)), sizes)
-            return inversion.Inverse(value, inversion.difference_on(first), inversion.difference_on(last))
+            table = _core.share_table(inversion.difference_on(first), inversion.difference_on(last))
+            return inversion.Inverse(value, table)
 
         return of_inverses([inverse(one) for one in sample.models()], self.bounds)
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import (
@@ -145,6 +144,14 @@ def logit(
     return either(few, newcombe(estimate, (fewest, others)), limits), "newcombe" if few.all() else None
 
 
+def _logit(share: Any) -> Any:
+    return np.log(share) - np.log1p(-share)
+
+
+def _expit(x: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-x))
+
+
 def log_odds(
     estimate: F64, variance: F64, freedom: F64, bounds: tuple[float, float]
 ) -> tuple[Limits, NDArray[np.bool_]]:
@@ -157,7 +164,7 @@ def log_odds(
     at_bound = _ROUNDING if bounded else 0.0
     inside = (share > at_bound) & (rest > at_bound) & (variance > (at_bound * span) ** 2)
     freedom = np.where(inside, freedom, 1.0)
-    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
+    scale, back = (_logit, _expit) if bounded else (np.log, np.exp)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         error = np.sqrt(variance) / (span * share * rest)
     certain = freedom > _LEAST_FREEDOM

@@ -11,7 +11,6 @@ from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._binormal import fitted_covariance, fitted_variance
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,14 @@ class Obuchowski(Method):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
+        from rocmax.metrics.variances._binormal import fitted_variance  # scipy takes a while to import
+
         estimate, variance = measure.estimates(data), fitted_variance(data, measure)
         return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
+        from rocmax.metrics.variances._binormal import fitted_covariance
+
         return Covariance(measure.estimates(data), fitted_covariance(data, measure))

@@ -51,8 +51,8 @@ class Score(Method):
     ``exp(2 e_j / sqrt(2 h + 10))``, e_j standard normal and ``h = min(10, m n / (m + n))``. Of the last five, quantiles
     are those of Student's t with ``min(m, n) + 5`` degrees of freedom, and of the last four, means over the positives,
     intervals are wider where DeLong's variance is greater than that of the distribution, because the curve is then not
-    binormal. The draws are the same for all samples of these sizes; 5 to 25 ms a model beyond the sorted curve, up to
-    10,000 samples. :class:`NetBenefit` describes its own.
+    binormal. The draws are the same for all samples of these sizes; a few milliseconds a model.
+    :class:`NetBenefit` describes its own.
 
     Sampling weights estimate the class sizes, on which :class:`PrecisionAt`, :class:`RecallAt` and
     :class:`EnrichmentFactor` depend: their interval is Wilson's with Student's t for p, the measure over its greatest

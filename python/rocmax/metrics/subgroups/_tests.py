@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, dual, satterthwaite
@@ -92,7 +91,7 @@ def _of_own(found: Estimates, kept: NDArray[np.bool_], measure: Measure) -> Subg
     sizes = found.sizes[kept]
     if measure.counts_pairs and kept.any() and (sizes.max(axis=0) <= _ALIKE * sizes.min(axis=0)).all():
         return welch(found, kept, 0.5 / np.sqrt(share * (1 - share)), np.arcsin(np.sqrt(share)))
-    return welch(found, kept, 1 / (span * share * (1 - share)), special.logit(share))
+    return welch(found, kept, 1 / (span * share * (1 - share)), np.log(share / (1 - share)))
 
 
 def _shrunk(found: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:

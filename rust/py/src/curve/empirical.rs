@@ -148,6 +148,11 @@ impl Curve {
         Ok((found.estimate, found.squares, found.cubes))
     }
 
+    /// The slope of the line through the curve between normal quantiles; see `rocmax_core::curve::Curve::slope`.
+    fn slope(&self, py: Python<'_>, mirrored: bool, each: bool) -> PyResult<Option<f64>> {
+        enter(py, 1, self.walk(), |_| Ok(self.inner.slope(mirrored, each)))
+    }
+
     /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.
     fn steps<'py>(&self, py: Python<'py>) -> PyResult<Points<'py>> {
         room(size_of_val(self.inner.steps()))?;

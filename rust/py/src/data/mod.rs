@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod problem;
+pub(crate) mod texts;
 
 use pyo3::PyResult;
 use rocmax_core::RateRange;

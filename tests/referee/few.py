@@ -1,4 +1,4 @@
-"""Limits of a partial AUC or a rate that depends on fewer than five negatives, by the distribution of the estimate.
+"""The twin of the limits of a partial AUC or a rate that depends on fewer than five negatives.
 
 The estimate is ``S = sum_k s_k K_k / m``: K_k of the m positives score above the negative with k negatives above it,
 and s_k is the share of the range between k / n and (k + 1) / n; for a rate at f there is one step, k = floor(n f). On

@@ -1,0 +1,314 @@
+//! Limits of a mean over the positives of what each gains by its place in the ranking, by the distribution of the
+//! estimate on binormal curves.
+//!
+//! On the curve `R(x) = Phi(a + b Phi^-1(x))` positives are a + Z and negatives b W, of standard normal Z and W. Of every
+//! draw of m + n of them the mean increases with a, so there is a first a at which draw j reaches the estimate, and a
+//! last a at which it does not exceed it. What the mean is with all positives first is added exactly, or the ranks that
+//! are not drawn would count where the classes are nearly separated.
+
+use super::normal::heights;
+use super::{NODES, quadrature, quantile};
+use crate::simd::fast;
+use crate::{Ctx, Error, Result};
+
+const FIRST: f64 = -4.0; // deviates of negatives are rounded to a cell
+const LAST: f64 = 6.0;
+const CELLS: usize = 1000;
+const EDGE: f64 = 14.0; // |a|: beyond it all rates are 0 or 1
+const STEPS: u32 = 1 << 16; // between the edges, in which a is found
+const FLAT: f64 = 1e-4; // about the change of a mean by such a step
+const TRIES: u32 = 12; // before bisection
+const LANES: usize = 8; // gains that are computed at once
+const CLOSE: f64 = 1e-6; // to the estimate
+const LEVELS: usize = 121; // normal quantiles of limits, from the least on in steps
+const LOWEST: f64 = -3.0;
+const STEP: f64 = 0.05;
+const LEAST: f64 = 1e-15; // shares with finite probits
+const AT_ONCE: usize = 50; // draws between two looks at the stop flag
+
+/// What a positive gains, by the shares of the positives at or above it and of the negatives above it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gain {
+    /// The precision at this prevalence.
+    Precision(f64),
+    /// The share of the logarithm of the false positive rate above its own, between two rates.
+    Log(f64, f64),
+    /// `top exp(-alpha (prevalence tpr + (1 - prevalence) fpr)) - base`.
+    Early {
+        /// The decay.
+        alpha: f64,
+        /// The share of the positives.
+        prevalence: f64,
+        /// The gain of the first sample, but for the base.
+        top: f64,
+        /// What is subtracted.
+        base: f64,
+    },
+}
+
+impl Gain {
+    /// The gain at two shares.
+    #[inline(always)]
+    pub fn of(self, tpr: f64, fpr: f64) -> f64 {
+        match self {
+            Gain::Precision(pi) => pi * tpr / (pi * tpr + (1.0 - pi) * fpr),
+            Gain::Log(low, high) => (high / fpr.clamp(low, high)).ln() / (high / low).ln(),
+            Gain::Early { alpha, prevalence, top, base } => {
+                top * (-alpha * (prevalence * tpr + (1.0 - prevalence) * fpr)).exp() - base
+            }
+        }
+    }
+
+    /// The gains of some positives.
+    #[inline(always)]
+    fn of_lanes(self, tpr: &[f64; LANES], fpr: [f64; LANES]) -> [f64; LANES] {
+        let mut found = fpr;
+        match self {
+            Gain::Precision(pi) => {
+                for (found, &tpr) in found.iter_mut().zip(tpr) {
+                    *found = pi * tpr / (pi * tpr + (1.0 - pi) * *found);
+                }
+            }
+            other => found.iter_mut().zip(tpr).for_each(|(found, &tpr)| *found = other.of(tpr, *found)),
+        }
+        found
+    }
+}
+
+/// Places of positives, in groups for which a gain is computed at once.
+struct Places {
+    tpr: Vec<[f64; LANES]>,
+    weights: Vec<[f64; LANES]>,
+}
+
+impl Places {
+    fn new(tpr: &[f64], weights: &[f64]) -> Self {
+        Self { tpr: padded(tpr, 1.0), weights: padded(weights, 0.0) }
+    }
+
+    /// The mean of a gain, by the false positive rates of every group.
+    #[inline(always)]
+    fn mean(&self, gain: Gain, mut fpr: impl FnMut(usize) -> [f64; LANES]) -> f64 {
+        let mut sums = [0.0; LANES];
+        for (k, (tpr, weights)) in self.tpr.iter().zip(&self.weights).enumerate() {
+            let gains = gain.of_lanes(tpr, fpr(k));
+            for ((sum, weight), gain) in sums.iter_mut().zip(weights).zip(gains) {
+                *sum += weight * gain;
+            }
+        }
+        sums.iter().sum()
+    }
+}
+
+/// Numbers in groups, the last filled up.
+fn padded<T: Copy>(numbers: &[T], with: T) -> Vec<[T; LANES]> {
+    numbers.chunks(LANES).map(|group| std::array::from_fn(|k| *group.get(k).unwrap_or(&with))).collect()
+}
+
+/// Draws of the order statistics of both classes at some ranks, as normal deviates, the greatest first, and the
+/// logarithm of every draw's slope over the fitted one.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Draws<'a> {
+    pub n_pos: usize,
+    /// Shares of the positives at or above the ranks, and that each rank stands for.
+    pub tpr: &'a [f64],
+    pub weights: &'a [f64],
+    /// Of shape (n_draws, n_ranks).
+    pub positives: &'a [f64],
+    /// Shares of the negatives that each rank stands for.
+    pub jumps: &'a [f64],
+    pub negatives: &'a [f64],
+    pub log_slopes: &'a [f64],
+}
+
+/// True shares on the curves of all draws: their variance, and the normal quantiles of their quantiles, of the first
+/// curves and of the last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The variance of the shares on the first and the last curves together.
+    pub variance: f64,
+    /// Normal quantiles of the shares on the first curves, at normal quantiles from -3 to 3.
+    pub low: Vec<f64>,
+    /// The same on the last.
+    pub high: Vec<f64>,
+}
+
+/// The [`Table`] of shares.
+pub fn table(first: &[f64], last: &[f64]) -> Table {
+    let n = (first.len() + last.len()) as f64;
+    let both = || first.iter().chain(last);
+    let mean = both().sum::<f64>() / n;
+    let variance = both().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+    let of = |values: &[f64]| {
+        let mut ordered = values.to_vec();
+        ordered.sort_unstable_by(f64::total_cmp);
+        let level = |k| {
+            let place = super::cdf(LOWEST + STEP * k as f64) * (ordered.len() - 1) as f64;
+            let (low, part) = (place.floor() as usize, place.fract());
+            let (low, high) = (ordered[low], ordered[usize::min(low + 1, ordered.len() - 1)]);
+            quantile((low + part * (high - low)).clamp(LEAST, 1.0 - LEAST))
+        };
+        (0..LEVELS).map(level).collect()
+    };
+    Table { variance, low: of(first), high: of(last) }
+}
+
+/// The search for the height of one draw after another.
+struct Search {
+    gain: Gain,
+    left_out: f64,
+    places: Places,
+    /// The share of the negatives above the cells of the grid of their deviates.
+    above: [f32; CELLS],
+    cells: Vec<[f32; LANES]>,
+    /// Cells per unit of a.
+    unit: f64,
+    /// The change of the mean by a step between the edges, as it was for the last draw.
+    rise: f64,
+}
+
+impl Search {
+    /// Takes up a draw: deviates, those of negatives with their shares, and the slope.
+    fn take(&mut self, positives: &[f64], negatives: &[f64], jumps: &[f64], slope: f64) {
+        let scale = CELLS as f64 / (LAST - FIRST);
+        let (mut end, mut sum) = (CELLS, 0.0);
+        for (deviate, jump) in negatives.iter().zip(jumps) {
+            let cell = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as usize;
+            // Cells above this one and up to the last negative's.
+            if cell + 1 < end {
+                self.above[cell + 1..end].fill(sum as f32);
+                end = cell + 1;
+            }
+            sum += jump;
+        }
+        self.above[..end].fill(sum as f32);
+        self.unit = CELLS as f64 / ((LAST - FIRST) * slope);
+        for (cells, deviates) in self.cells.iter_mut().zip(positives.chunks(LANES)) {
+            for (cell, deviate) in cells.iter_mut().zip(deviates) {
+                *cell = (deviate * self.unit - FIRST * CELLS as f64 / (LAST - FIRST) + 0.5) as f32;
+            }
+        }
+    }
+
+    /// The mean at a height.
+    #[inline(always)]
+    fn at(&self, a: f64) -> f64 {
+        let moved = (a * self.unit) as f32;
+        let rates = |k: usize| {
+            let cells = self.cells[k].map(|cell| (cell + moved).clamp(0.0, (CELLS - 1) as f32) as i32);
+            cells.map(|cell| f64::from(self.above[cell as usize]))
+        };
+        self.left_out + self.places.mean(self.gain, rates)
+    }
+
+    /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it; the search
+    /// starts near the height `from`.
+    fn first(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> f64 {
+        let (width, rise) = (EDGE - low, self.rise);
+        let this = &*self;
+        let (height, rise) = fast!({ this.searched(low, width, from, goal, exceeds, rise) });
+        self.rise = rise;
+        height
+    }
+
+    #[inline(always)]
+    fn searched(&self, low: f64, width: f64, from: f64, goal: f64, exceeds: bool, mut rise: f64) -> (f64, f64) {
+        let height = |k: u32| low + f64::from(k) / f64::from(STEPS) * width;
+        // Steps and gaps at both ends, below 0 at the first, halved where the other end moves twice.
+        let (mut below, mut reached) = ((0, None), (STEPS, None));
+        let start = ((from - low) / width).clamp(0.0, 1.0) * f64::from(STEPS);
+        let (mut at, mut widen, mut last) = ((start as u32).clamp(1, STEPS - 1), 1.25, None);
+        let mut tried = 0;
+        while reached.0 - below.0 > 1 {
+            let apart = self.at(height(at)) - goal;
+            let held = if exceeds { apart > 0.0 } else { apart >= 0.0 };
+            if held {
+                reached = (at, Some(apart));
+            } else {
+                below = (at, Some(apart));
+            }
+            at = match (below.1, reached.1) {
+                (Some(under), Some(over)) if over > under && tried < TRIES => {
+                    let (mut under, mut over): (f64, f64) = (under, over);
+                    rise = (over - under) / f64::from(reached.0 - below.0);
+                    if last == Some(held) {
+                        if held {
+                            under /= 2.0
+                        } else {
+                            over /= 2.0
+                        }
+                        (below.1, reached.1) = (Some(under), Some(over));
+                    }
+                    below.0 + (-under / (over - under) * f64::from(reached.0 - below.0)).round() as u32
+                }
+                (Some(_), Some(_)) => below.0.midpoint(reached.0),
+                _ => {
+                    // A step to the other side, of growing length.
+                    let step = (widen * apart.abs() / rise + 2.0).min(f64::from(STEPS)) as u32;
+                    widen *= 3.0;
+                    if held { at.saturating_sub(step) } else { at.saturating_add(step) }
+                }
+            };
+            last = Some(held);
+            tried += 1;
+            at = at.clamp(below.0 + 1, u32::max(reached.0 - 1, below.0 + 1));
+        }
+        (height(reached.0), rise)
+    }
+}
+
+/// The [`Table`] of one model, by its estimate and the fitted slope of its curve; the gains are those of samples and of
+/// curves.
+///
+/// # Errors
+/// [`Error::Length`] and [`Error::Domain`] for draws that do not agree, [`Error::Interrupted`].
+pub fn mean_table(
+    [gain, of_curves]: [Gain; 2],
+    draws: Draws<'_>,
+    estimate: f64,
+    slope: f64,
+    ctx: &Ctx<'_>,
+) -> Result<Table> {
+    let (n_ranks, n_negatives, n_draws) = (draws.tpr.len(), draws.jumps.len(), draws.log_slopes.len());
+    Error::check_len("weights", n_ranks, draws.weights.len())?;
+    Error::check_len("positives", n_ranks * n_draws, draws.positives.len())?;
+    Error::check_len("negatives", n_negatives * n_draws, draws.negatives.len())?;
+    Error::check_number("draws", "at least one of each class", n_draws as f64, n_draws * n_ranks * n_negatives > 0)?;
+    let m = draws.n_pos as f64;
+    let whole = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
+    let places = Places::new(draws.tpr, draws.weights);
+    let left_out = whole - places.mean(gain, |_| [0.0; LANES]);
+    let cells = padded(&vec![0.0; n_ranks], 0.0);
+    let mut search = Search { gain, left_out, places, above: [0.0; CELLS], cells, unit: 1.0, rise: FLAT };
+    let (nodes, weights): (Vec<f64>, Vec<f64>) = quadrature(0.0, 1.0).unzip();
+    let (above, nodes) = (nodes.iter().map(|&tpr| quantile(tpr)).collect::<Vec<_>>(), Places::new(&nodes, &weights));
+    let of_curve = |a: f64, b: f64| {
+        // The false positive rate where the true one is a node: Phi((Phi^-1(tpr) - a) / b)
+        let mut fpr = [0.0; NODES];
+        heights(-a / b, 1.0 / b, &above, &mut fpr);
+        let (groups, _) = fpr.as_chunks::<LANES>();
+        let nodes = &nodes;
+        fast!({ nodes.mean(of_curves, |k| groups[k]) })
+    };
+    let (mut first, mut last) = (Vec::with_capacity(n_draws), Vec::with_capacity(n_draws));
+    let mut near = 0.0;
+    let rows = draws.positives.chunks_exact(n_ranks).zip(draws.negatives.chunks_exact(n_negatives));
+    for (j, ((positives, negatives), log_slope)) in rows.zip(draws.log_slopes).enumerate() {
+        if j % AT_ONCE == 0 {
+            ctx.check()?;
+        }
+        let b = slope * log_slope.exp();
+        search.take(positives, negatives, draws.jumps, b);
+        let a = search.first(-EDGE, near, estimate - CLOSE, false);
+        near = a;
+        let value = of_curve(a, b);
+        first.push(value);
+        last.push(value);
+        if search.at(a) <= estimate + CLOSE {
+            let a = search.first(a, a, estimate + CLOSE, true);
+            last[j] = of_curve(a, b);
+        }
+    }
+    Ok(table(&first, &last))
+}
