@@ -244,6 +244,53 @@ def small() -> None:
     print("  ".join(f"{name} {value * 1e6:.1f}" for name, value in medians(calls).items()))
 
 
+def intervals() -> None:
+    """Default intervals of few samples, of many models and of many subgroups."""
+    rng = np.random.default_rng(0)
+    y = rng.random(50) < 0.4
+    s = rng.normal(size=(50, 2)) + y[:, None]
+    measures = metrics.AUC(), metrics.PartialAUC((0.0, 0.2)), metrics.AveragePrecision()
+    calls = {"scikit-learn's AUC": (lambda: sklearn.metrics.roc_auc_score(y, s[:, 0]), 20)}
+    for measure in measures:
+        calls[f"infer {measure.short}"] = (lambda m=measure: metrics.infer(y, s[:, 0], m), 20)
+        calls[f"compare {measure.short}"] = (lambda m=measure: metrics.compare(y, s, m), 5)
+    times = medians(calls, time.process_time)
+    print("n = 50: milliseconds a call")
+    print("  ".join(f"{name} {value * 1e3:.2f}" for name, value in times.items()))
+    y = rng.random(50_000) < 0.4
+    s = rng.normal(size=50_000) + y
+    models = rng.normal(size=(1000, 200)) + y[:1000, None]
+    by = np.arange(50_000) % 1000
+    calls = {f"200 models {m.short}": (lambda m=m: metrics.infer(y[:1000], models, m), 1) for m in measures}
+    calls |= {f"1,000 subgroups {m.short}": (lambda m=m: metrics.infer(y, s, m, by=by), 1) for m in measures[:2]}
+    print("seconds a call")
+    print("  ".join(f"{name} {value:.2f}" for name, value in medians(calls, time.process_time).items()))
+
+
+def forms(n: int) -> None:
+    """The same samples in other forms, relative to an array of whole labels and one of float scores."""
+    rng = np.random.default_rng(n)
+    y = (rng.random(n) < 0.3).astype(int)
+    s = rng.normal(size=n) + y
+    text = np.where(y, "yes", "no")
+    held = {"arrays": (y, s), "bool": (y == 1, s), "whole scores": (y, np.rint(1000 * s).astype(int))}
+    held |= {"text": (text, s), "text objects": (text.astype(object), s)}
+    for name, series in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "array")):
+        with suppress(ImportError):
+            make = getattr(import_module(name), series)
+            held |= {name: (make(y), make(s)), f"{name} text": (make(text.tolist()), make(s))}
+    print(f"n = {n:.0e}: processor time relative to arrays")
+    for function in (metrics.roc_auc_score, metrics.roc_curve, metrics.infer, metrics.Samples):
+        label = {} if function is metrics.roc_auc_score else {"pos_label": "yes"}
+        calls = {
+            name: (lambda y=y, s=s, o=label if "text" in name else {}, f=function: f(y, s, **o), 1)
+            for name, (y, s) in held.items()
+        }
+        times = medians(calls, time.process_time)
+        ratios = "  ".join(f"{name} {times[name] / times['arrays']:.2f}" for name in list(held)[1:])
+        print(f"{function.__name__}: {ratios}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -254,6 +301,9 @@ if __name__ == "__main__":
     )
     largest = parser.parse_args().largest
     small()
+    intervals()
+    forms(10**5)
+    forms(10**6)
     for size in (10**4, 10**5, 10**6, 10**7):
         if size <= largest:
             large(size, 0.3, np.float64, "light")

@@ -193,3 +193,51 @@ def test_more_than_two_labels_are_told_with_their_numbers(strange):
     assert f"{strange!r} (2)" in str(told[0].message) and "'well' (2)" in str(told[0].message)
     assert found.estimate == infer(y == "sick", range(6)).estimate
     assert infer(np.where(y == "sick", "sick", "well"), range(6), pos_label="sick").estimate == found.estimate
+
+
+_YES = Y == 1
+_TEXT = np.where(_YES, "yes", "no")
+#: Labels of two classes in every form.
+LABELS = {
+    "bool": _YES,
+    "int16": Y.astype(np.int16),
+    "uint64": Y.astype(np.uint64),
+    "float32": Y.astype(np.float32),
+    "text": _TEXT,
+    "wide text": _TEXT.astype("U40")[::-1][::-1],
+    "objects": _TEXT.astype(object),
+    "not ASCII": np.where(_YES, "\N{LATIN SMALL LETTER Y WITH DIAERESIS}", "no"),
+    "column": Y[:, None],
+    "list": _TEXT.tolist(),
+    "pandas": pd.Series(Y, index=range(60, 0, -1)),
+    "pandas text": pd.Series(_TEXT),
+    "pandas Int64": pd.Series(Y, dtype="Int64"),
+    "category": pd.Series(_TEXT, dtype="category"),
+    "polars": pl.Series(Y),
+    "polars text": pl.Series(_TEXT.tolist()),
+}
+
+
+@pytest.mark.parametrize("form", LABELS)
+def test_labels_of_every_form_are_the_same_two_classes(form):
+    y = LABELS[form]
+    label = None if form not in ("not ASCII",) and "text" not in form and np.asarray(y).dtype.kind in "biuf" else "yes"
+    label = "\N{LATIN SMALL LETTER Y WITH DIAERESIS}" if form == "not ASCII" else label
+    for score in (S, CODES, CODES.astype(np.uint8), CODES.tolist(), pd.Series(S), pl.Series(S), S[::-1][::-1]):
+        assert metrics.roc_auc_score(y, score) == metrics.roc_auc_score(Y, np.asarray(score, dtype=float))
+    assert infer(np.ravel(y) if form == "column" else y, S, pos_label=label).estimate == infer(Y, S).estimate
+    if label is not None:
+        swapped = infer(np.ravel(y), S, pos_label="no", higher_is_better=False)
+        assert swapped.estimate == infer(Y, S).estimate
+
+
+def test_other_labels_are_not_two_texts():
+    for y in (["a", "b", "c", "b"], ["a", None, "b", "a"], ["a", 1, "b", "a"]):
+        with pytest.raises((TypeError, ValueError)):
+            metrics.roc_auc_score(np.array(y, dtype=object), [1, 2, 3, 4])
+    with pytest.warns(Warning, match="all but 'a' are negative"):
+        assert infer(["a", "b", "c", "b", "a"], [3, 2, 1, 2, 3], pos_label="a").estimate == 1.0
+    with pytest.raises(ValueError, match="one class only"):
+        infer(["a"] * 4, [1, 2, 3, 4], pos_label="a")
+    with pytest.raises(ValueError, match="does not occur"):
+        infer(["a", "b"] * 4, [1, 2, 3, 4] * 2, pos_label="c")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax import _core
 from rocmax._checks.arrays import marked_missing as marked_missing
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
@@ -56,6 +57,9 @@ def labels(
 ) -> tuple[NDArray[Any], Any]:
     """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
     y = one_column(unmasked(y_true, name, remedy), name)
+    kinds = two_texts(y) if isinstance(pos_label, str) else None
+    if kinds is not None and len(kinds[0]) == 2 and pos_label in kinds[0]:
+        return kinds[1] == (pos_label == kinds[0][1]), pos_label
     if pos_label is not None:
         require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
@@ -85,7 +89,7 @@ def labels(
         label = found[1] if tuple(sorted(found, key=str)) not in PAIRS else 1
         return np.asarray(y == label), label
     if y.dtype in LABELS:
-        if _first_two(y) not in PAIRS:  # the core checks these for further values
+        if first_two(y) not in PAIRS:  # the core checks these for further values
             positive_label(label_classes(y, name), len(y), name, remedy)
         return plain(y), y.dtype.type(1).item()
     require_labels(y, name, remedy)
@@ -145,7 +149,7 @@ def second_class(estimator: Any) -> Any:
     return classes[1].item() if hasattr(classes[1], "item") else classes[1]
 
 
-def _first_two(y: NDArray[Any]) -> Any:
+def first_two(y: NDArray[Any]) -> Any:
     """Return the first two distinct labels, sorted, without reading the rest."""
     for start in range(0, len(y), _BLOCK):
         others = np.flatnonzero(y[start : start + _BLOCK] != y[0])
@@ -161,6 +165,20 @@ def texts(y: NDArray[Any]) -> set[str]:
     except TypeError:  # such as lists
         return set()
     return found if all(isinstance(name, str) for name in found) else set()
+
+
+def two_texts(y: NDArray[Any]) -> tuple[list[str], NDArray[np.bool_]] | None:
+    """Return the one or two texts that are all labels, and which differ from the first; None of any others."""
+    if y.ndim != 1 or not len(y) or y.dtype.kind not in "OU" or not y.dtype.itemsize:
+        return None
+    if y.dtype == object:
+        found = _core.two_texts(plain(y))
+    else:
+        found = _core.two_rows(np.ascontiguousarray(y).view(np.uint8).reshape(len(y), -1))
+    if found is None:
+        return None
+    differs, place = found
+    return [str(label) for label in (y[0], *y[place : place + 1])], differs
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:

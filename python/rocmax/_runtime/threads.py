@@ -8,15 +8,13 @@ from functools import cache
 from numbers import Integral
 from typing import Any
 
-import joblib
-from threadpoolctl import threadpool_limits
-
+from rocmax import _core
 from rocmax._parameters import shown
 
 
 @cache
 def _n_cores() -> int:
-    return max(1, int(joblib.cpu_count()))
+    return _core.n_cores()
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -73,6 +71,8 @@ def blas_threads(n: int) -> Iterator[None]:
 
     The limit is one of the whole process: for overlapping calls, the first one's holds until the last has ended.
     """
+    from threadpoolctl import threadpool_limits  # takes a while to import
+
     user = object()
     with _shared.lock:
         if not _shared.users:

@@ -14,13 +14,13 @@ from rocmax._checks.frames import class_columns, warn_of_order
 from rocmax._checks.samples import (
     F64,
     LABELS,
-    SCORES,
+    first_two,
     naming_missing,
     number,
     require_weights,
     scikit_learn,
     scores,
-    texts,
+    two_texts,
 )
 from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
@@ -28,6 +28,7 @@ from rocmax._tables._forms import WHOLE
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
+_PLAIN = (np.ndarray, list)
 _AUC = _core.Measure.auc()
 _LEAST = 1e-100  # width of a range and weight of a class in the core; the greatest weight is its inverse
 
@@ -94,26 +95,25 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
-    if named:
-        y, s = _array(y_true), _array(y_score)
-        if _ready(y, s, sample_weight, max_fpr) and (area := _area(y, s, sample_weight, max_fpr)) is not None:
-            return area
-    for name, values in (("y_true", y_true), ("y_score", y_score), ("sample_weight", sample_weight)):
-        require_read(values, name)
-        require_unmasked(values, name)
-    warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
-    y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
-    if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns") and not is_dask(y_true, y_score):
-        y_score = _by_name(y_true, y_score, labels)
+    given = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+    if not all(values is None or type(values) in _PLAIN for values in given.values()):
+        for name, values in given.items():
+            require_read(values, name)
+            require_unmasked(values, name)
+        warn_of_order(**given)
+        y_true, y_score, sample_weight = (in_numpy(values) for values in given.values())
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
-    if named and (area := _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)) is not None:
-        return area
+    if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns"):
+        y_score = _by_name(y_true, y_score, labels)
+    if is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS):
+        area = _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)
+        if area is not None:
+            return area
     theirs = scikit_learn("roc_auc_score")
     try:
         with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
@@ -134,65 +134,47 @@ def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
     return y_score if order is None or len(order) != y_score.shape[1] else np.asarray(y_score)[:, order]
 
 
-def _array(values: Any) -> Any:
-    """Return a list as an array, anything else as it is."""
-    try:
-        return np.asarray(values) if type(values) is list else values
-    except ValueError:  # rows of several lengths
-        return values
-
-
-def _ready(y: Any, s: Any, weight: Any, max_fpr: Any) -> bool:
-    """Whether the core can read what is given as it is, for two classes and one model; it checks the values."""
-    arrays = (y, s) if weight is None else (y, s, weight)
-    return (
-        all(type(array) is np.ndarray and array.ndim == 1 and array is plain(array) for array in arrays)
-        and len({len(array) for array in arrays}) == 1
-        and (weight is None or weight.dtype == np.float64)
-        and (max_fpr is None or (type(max_fpr) is float and _LEAST < max_fpr <= 1.0))
-        and s.dtype in SCORES
-        and y.dtype in LABELS
-        # scikit-learn takes whole numbers for labels, no other floats.
-        and (y.dtype.kind != "f" or bool(((y == np.rint(y)) & (np.abs(y, dtype=np.float64) < WHOLE)).all()))
-    )
-
-
 def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_class: Any) -> Any:
     """Return the area of two classes; None of all else, which scikit-learn's function knows, averages or refuses."""
-    from sklearn.utils.multiclass import type_of_target  # takes seconds to import: the common case does without
-
     if max_fpr is not None and not _LEAST < as_float(max_fpr) <= 1.0:
         return None
     try:
-        y_true = _names(y_true)
-        with np.errstate(invalid="ignore"):  # of labels that are not numbers: scikit-learn's function warns of them
-            kind = type_of_target(y_true, input_name="y_true")
-        y, s = np.asarray(y_true), scores(y_score)
-        weight = _weights(sample_weight, len(y))
+        y, s = _marks(y_true), scores(y_score)
+        weight = _weights(sample_weight, len(s))
     except (TypeError, ValueError) as error:
         # scikit-learn's function would round Python's integers, and so make ties.
         own = "beyond the integers" in str(error) and np.asarray(y_score).dtype == object
         if own or "sample_weight must be non-negative" in str(error):
             raise
         return None
-    if kind != "binary" or len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
+    if y is None or len(y) != len(s):
         return None
     s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
-    classes = np.unique(y)
-    if len(classes) != 2 or (s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo"))):
+    if s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")):
         return None
-    return _area(np.asarray((y[:, 0] if y.ndim == 2 else y) == classes[1]), s, weight, max_fpr)
+    return _area(y, s, weight, max_fpr)
 
 
-def _names(y_true: Any) -> Any:
-    """Return labels that are texts as an array of them, two of them as marks of the greater; all else as it is."""
+def _marks(y_true: Any) -> NDArray[Any] | None:
+    """Return labels as the core takes them, texts as marks of the greater; None of others, such as those of columns.
+
+    scikit-learn takes whole numbers for labels, no other floats. Only two are looked at: the core refuses a third.
+    """
     if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
-        return y_true
+        return None
     y = np.asarray(y_true)
-    found = texts(y)
-    if not found:
-        return y_true
-    return y == max(found) if len(found) == 2 else y.astype(str)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim != 1 or not len(y):
+        return None
+    if y.dtype.kind in "OU":
+        kinds = two_texts(y)
+        return None if kinds is None or len(kinds[0]) < 2 else kinds[1] == (kinds[0][1] > kinds[0][0])
+    if y.dtype.kind == "f":
+        pair = first_two(y)
+        return y.astype(np.float64, copy=False) if all(x.is_integer() and abs(x) < WHOLE for x in pair) else None
+    if y.dtype in LABELS:
+        return y
+    return y.astype(np.int64) if y.dtype.kind in "iu" and y.max() < 2**63 else None
 
 
 def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
