@@ -148,15 +148,16 @@ def peers():
 def neighbors():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100_000, 20)), rng.random(100_000) < 0.5
-    pos, neg = X[y], X[~y]
+    rows, columns = np.flatnonzero(y), np.flatnonzero(~y)
     with Clock() as ours:
-        found = _core.nearest(pos, neg, 10, 2), _core.nearest(neg, pos, 10, 2)
+        found = _core.PairList.neighbors(_core.Problem(y), (X, False), 10, False, 2).rows()
     with Clock() as theirs:
         expected = [
             NearestNeighbors(n_neighbors=10, n_jobs=2).fit(b).kneighbors(a, return_distance=False)
-            for a, b in ((pos, neg), (neg, pos))
+            for a, b in ((X[y], X[~y]), (X[~y], X[y]))
         ]
-    same = all(np.array_equal(a.reshape(-1, 10), b) for a, b in zip(found, expected, strict=True))
+    both = [np.repeat(rows, 10), columns[expected[0]].ravel()], [rows[expected[1]].ravel(), np.repeat(columns, 10)]
+    same = np.array_equal(found, np.unique(np.hstack(both).T, axis=0))
     print(f"100,000 x 20, k = 10 of the other class: ours {ours}, NearestNeighbors {theirs}, equal: {same}")
 
 

@@ -1,4 +1,4 @@
-//! The oracle and the measures at 1e3 to 1e7 scores, on one thread and on two.
+//! The oracle and the measures at 1e3 to 1e7 scores, and lists of 25 million pairs, on one thread and on two.
 //!
 //! Run `cargo bench -p rocmax-benches`, or with `-- --quick` or a filter such as `-- oracle/0-0.05`.
 #![allow(missing_docs, reason = "criterion makes the functions")]
@@ -10,6 +10,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rocmax_benches::{Scores, sample};
 use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::pairs::PairList;
 use rocmax_core::risk::{Oracle, Tight, Workspace};
 use rocmax_core::{Ctx, Labels, RateRange, Result};
 
@@ -68,5 +69,28 @@ fn measures(c: &mut Criterion) {
     }
 }
 
-criterion_group!(kernels, oracle, measures);
+/// 25 million pairs of 10,000 samples: all of them, as many of four times as many, and the hinge over a list.
+fn pairs(c: &mut Criterion) {
+    let mut group = c.benchmark_group("pairs");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(3));
+    group.throughput(Throughput::Elements(25_000_000));
+    let problem = |n: usize| rocmax_core::Problem::new((0..n).map(|i| i % 2 == 0).collect()).ok();
+    let (Some(all), Some(more)) = (problem(10_000), problem(20_000)) else { return };
+    let (_, scores) = sample(10_000, 2, Scores::Distinct);
+    let mut coef = vec![0.0; 10_000];
+    for n_threads in THREADS {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().ok();
+        let ctx = Ctx::new(pool.as_ref().filter(|_| n_threads > 1), None);
+        let Ok(list) = PairList::all(&all, &ctx) else { return };
+        let mut bench = |name: &str, call: &mut dyn FnMut() -> Result<usize>| {
+            group.bench_function(BenchmarkId::new(name, format!("{n_threads} threads")), |b| b.iter(&mut *call));
+        };
+        bench("enumerated", &mut || Ok(PairList::all(&all, &ctx)?.n_pairs()));
+        bench("sampled", &mut || Ok(PairList::random(&more, 25_000_000, 0, &ctx)?.n_pairs()));
+        bench("summed", &mut || list.hinge(black_box(&scores), &mut coef, &ctx).map(|found| found.value as usize));
+    }
+    group.finish();
+}
+
+criterion_group!(kernels, oracle, measures, pairs);
 criterion_main!(kernels);

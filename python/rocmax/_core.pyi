@@ -9,17 +9,36 @@ from numpy.typing import NDArray
 from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
-    "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairLoss", "PairRange", "Problem", "Rule",
-    "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components", "conjugate",
-    "covariance", "curve_points", "dense_step", "gains",
-    "leave_pair_out", "mean_tables", "measure", "minimise_on_simplex", "n_cores", "nearest", "newton_step",
-    "normal_cdf", "normal_quantile", "pair_loss", "partial_boost", "permuted_distances", "pool_bins", "rank_boost",
-    "scores", "share_table", "split_tree", "student_cdf", "student_quantile", "two_rows", "two_texts",
+    "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairList", "PairLoss", "PairRange", "Problem",
+    "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components",
+    "conjugate", "covariance", "curve_points", "dense_step", "gains", "leave_pair_out", "mean_tables", "measure",
+    "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile", "pair_levels", "pair_loss",
+    "pair_multipliers", "pair_support", "partial_boost", "permuted_distances", "pool_bins", "rank_boost", "scores",
+    "share_table", "split_tree", "student_cdf", "student_quantile", "two_rows", "two_texts",
 ]  # fmt: skip
 __version__: str
 
+@final
+class PairList:
+    @staticmethod
+    def all(problem: Problem, n_threads: int) -> PairList: ...
+    @staticmethod
+    def random(problem: Problem, n_pairs: int, seed: int, n_threads: int) -> PairList: ...
+    @staticmethod
+    def neighbors(problem: Problem, space: tuple[F64, bool], k: int, two_step: bool, n_threads: int) -> PairList: ...
+    @staticmethod
+    def listed(problem: Problem, rows: NDArray[np.int64], n_threads: int) -> PairList: ...
+    def __len__(self) -> int: ...
+    def rows(self) -> NDArray[np.intp]: ...
+    def hinge(self, scores: F64, coef: F64, n_threads: int) -> tuple[float, float, float]: ...
+    def multipliers(self, weights: F64, levels: F64, n_threads: int) -> F64: ...
+
 def n_cores() -> int: ...
-def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...
+def pair_levels(problem: Problem, sums: F64) -> F64: ...
+def pair_multipliers(weights: F64, levels: F64, i: NDArray[np.int64], j: NDArray[np.int64]) -> F64: ...
+def pair_support(
+    problem: Problem, weights: F64, levels: F64, limit: int, n_threads: int
+) -> tuple[NDArray[np.intp], int]: ...
 def rank_boost(
     problem: Problem,
     values: F64,

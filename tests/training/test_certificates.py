@@ -167,15 +167,15 @@ def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
 
 def test_a_false_dual_of_listed_pairs_stops_the_fit(monkeypatch):
     X, y = problem(np.random.default_rng(2))
-    i, j = (pairs.ravel() for pairs in np.meshgrid(np.flatnonzero(y), np.flatnonzero(~y), indexing="ij"))
-    oracle, design = Listed(i, j).bind(_core.Problem(y), 1), DualDesign(as_design(X))
+    every = _core.PairList.all(_core.Problem(y), 1)
+    oracle, design = Listed(every).bind(_core.Problem(y), 1), DualDesign(as_design(X))
 
     def minimised(times):
         def program(gram, i, j, cap, **_):
             return np.full(len(i), times * cap), 1
 
         monkeypatch.setattr("rocmax.solvers._cvxopt.solve_pair_dual", program)
-        return minimise_pairs(oracle, design, 1e-3, i, j, tol=1e-9, max_iter=1)
+        return minimise_pairs(oracle, design, 1e-3, tol=1e-9, max_iter=1)
 
     assert minimised(1)[0].gap <= 1e-6  # all multipliers at their limit: the optimum
     with pytest.raises(RuntimeError, match="internal error"):

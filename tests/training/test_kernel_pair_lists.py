@@ -5,8 +5,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
-from rocmax import AUCSVC
-from rocmax.estimators._pairs import kernel_pairs, neighbor_pairs
+from rocmax import AUCSVC, _core
+from rocmax._runtime.settings import using
+from rocmax.estimators._pairs import neighbor_pairs
+
+
+def near(X, y, k, rule, **options):
+    return neighbor_pairs(X, _core.Problem(y == 1), k, rule, 2, **options).rows().T
 
 
 def reference(X, y, k, rule):
@@ -33,15 +38,15 @@ def test_lists_are_those_of_brute_force_with_ties_and_copies(rule, seed):
     k = int(rng.integers(1, 12))
     expected = reference(X, y, k, rule)
     for samples in (X, sp.csr_array(X), np.asfortranarray(X)):
-        assert list(zip(*map(list, neighbor_pairs(samples, y == 1, k, rule, 2)), strict=True)) == expected
-    assert list(zip(*map(list, kernel_pairs(X @ X.T, y == 1, k, rule)), strict=True)) == expected
+        assert list(zip(*near(samples, y, k, rule), strict=True)) == expected
+    assert list(zip(*near(X @ X.T, y, k, rule, kernel=True), strict=True)) == expected
 
 
 @pytest.mark.parametrize("rule", ["two-step", "symmetric"])
 def test_more_neighbors_than_samples_are_all_pairs(rule):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 3 == 0
-    i, j = neighbor_pairs(X, y, 1000, rule, 1)
+    i, j = near(X, y, 1000, rule)
     assert len(i) == 10 * 20 == len({*zip(i, j, strict=True)})
     full = AUCSVC(20.0, tol=1e-8).fit(X, y)
     listed = AUCSVC(20.0, tol=1e-8, pairs="neighbors", n_neighbors=1000, neighbor_rule=rule).fit(X, y)
@@ -63,11 +68,11 @@ def test_pairs_of_a_precomputed_kernel_train_the_same_machine(rule):
 def test_a_large_search_agrees_with_scikit_learn():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((6000, 10)), np.arange(6000) % 2 == 0
-    i, j = neighbor_pairs(X, y, 3, "two-step", 2)
-    near = NearestNeighbors(n_neighbors=3).fit(X[y]).kneighbors(X[~y], return_distance=False)
-    used = np.flatnonzero(y)[np.unique(near)]
-    near = NearestNeighbors(n_neighbors=3).fit(X[~y]).kneighbors(X[used], return_distance=False)
-    expected = {(a, b) for a, row in zip(used, np.flatnonzero(~y)[near], strict=True) for b in row}
+    i, j = near(X, y, 3, "two-step")
+    of_negatives = NearestNeighbors(n_neighbors=3).fit(X[y]).kneighbors(X[~y], return_distance=False)
+    used = np.flatnonzero(y)[np.unique(of_negatives)]
+    found = NearestNeighbors(n_neighbors=3).fit(X[~y]).kneighbors(X[used], return_distance=False)
+    expected = {(a, b) for a, row in zip(used, np.flatnonzero(~y)[found], strict=True) for b in row}
     assert {*zip(i, j, strict=True)} == expected
 
 
@@ -89,3 +94,79 @@ def test_the_machine_over_a_list_is_the_explicit_dual(rule, structure):
     slack = 1.0 - scores[i] + scores[j]
     assert np.all(slack >= -1e-3) and np.all(np.abs(slack[al < 0.999 * cap]) <= 1e-3)
     assert auto.pair_dual(np.flatnonzero(y), np.flatnonzero(y == 0)[0]).shape == (y.sum(),)
+
+
+def data(seed, n=80):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    return rng.standard_normal((n, 3)) + y[:, None], y
+
+
+@pytest.mark.parametrize("pairs", ["random", "neighbors"])
+@pytest.mark.parametrize("solver", ["auto", "cvxopt"])
+def test_a_list_of_the_same_pairs_trains_the_same_machine(pairs, solver):
+    X, y = data(3)
+    given = {"tol": 1e-8, "solver": solver}
+    own = AUCSVC(300.0, pairs=pairs, n_pairs=150, n_neighbors=3, random_state=1, **given).fit(X, y)
+    if pairs == "random":
+        rows = _core.PairList.random(_core.Problem(y == 1), 150, 1, 1).rows()
+    else:
+        rows = near(X, y, 3, "two-step").T
+    listed = AUCSVC(300.0, pairs=rows[::-1], **given).fit(X, y)
+    assert own.n_pairs_ == listed.n_pairs_ == len(rows) <= 150
+    np.testing.assert_array_equal(own.decision_function(X), listed.decision_function(X))
+    np.testing.assert_array_equal(own.support_pairs_, listed.support_pairs_)
+    assert {*map(tuple, own.support_pairs_)} <= {*map(tuple, rows)}
+
+
+def test_random_pairs_are_ten_per_sample_or_all_and_the_first_of_more():
+    X, y = data(4)
+    n_pairs = int(y.sum() * (1 - y).sum())
+    counts = [
+        AUCSVC(10.0, pairs="random", n_pairs=n, random_state=0, tol=1e-2).fit(X, y).n_pairs_ for n in (None, 10**9)
+    ]
+    assert counts == [800, n_pairs]
+    every, full = (AUCSVC(10.0, pairs=pairs, n_pairs=10**9, tol=1e-8).fit(X, y) for pairs in ("random", "all"))
+    assert every.objective_ == pytest.approx(full.objective_, rel=1e-7)
+    fits = [AUCSVC(10.0, pairs="random", random_state=5, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert fits[0].dual_coef_.tobytes() == fits[1].dual_coef_.tobytes()
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}], ids=str)
+def test_the_support_of_all_pairs_is_those_with_a_multiplier(options):
+    X, y = data(5)
+    model = AUCSVC(30.0, tol=1e-6, **options).fit(X, y)
+    pos, neg = np.flatnonzero(y), np.flatnonzero(y == 0)
+    al = model.pair_dual(pos[:, None], neg)
+    rows, columns = np.nonzero(al)
+    np.testing.assert_array_equal(model.support_pairs_, np.column_stack([pos[rows], neg[columns]]))
+    assert 0 < len(rows) < al.size
+    scores = model.decision_function(X)
+    i, j = model.support_pairs_.T
+    assert (scores[i] - scores[j]).max() <= 1.0 + 1e-3 and al.sum() <= 30.0 * (1 + 1e-9)
+    with (
+        using(memory=32 * len(rows) - 1),
+        pytest.raises(MemoryError, match=r"support_pairs_ of [0-9,]+ pairs .*pair_dual"),
+    ):
+        _ = model.support_pairs_
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ("some", "pairs must be one of 'all', 'neighbors', 'random', got 'some'"),
+        (None, r"pairs must be 'all', 'neighbors', 'random' or an array of shape \(n_pairs, 2\), got None"),
+        ([[1, 2, 3]], r"array of shape \(n_pairs, 2\), got an array of shape \(1, 3\)"),
+        (np.empty((0, 2), dtype=int), r"got an array of shape \(0, 2\)"),
+        ([[1.0, 2.0]], r"pairs\[:, 0\] must be a whole number or an array of them, got dtype float64"),
+        ([[0, 99]], r"pairs\[:, 1\] must be a training row, 0 to 9, got 99"),
+        ([[0, 2]], r"pairs\[:, 1\] must index negative training rows, but row 2 is not"),
+        ([[0, 1], [2, 3], [0, 1]], r"pairs must be listed once each, got \(0, 1\) twice"),
+    ],
+)
+def test_lists_that_are_none_are_refused(pairs, message):
+    y = np.arange(10) % 2 == 0
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(pairs=pairs).fit(np.arange(10.0)[:, None], y)
+    with pytest.raises(ValueError, match="n_pairs must be"):
+        AUCSVC(pairs="random", n_pairs=0).fit(np.arange(10.0)[:, None], y)

@@ -1,130 +1,101 @@
 """The pairs of a positive and a negative that a machine is trained on, and their multipliers."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._runtime.memory import require_memory
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._runtime.memory import available_memory, require_memory
+from rocmax._runtime.threads import n_threads
+from rocmax._typing import F64, Bool
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 RULES = ("two-step", "symmetric")
+# Bytes that a pair of `support_pairs_` takes while it is found.
+_SUPPORT = 32
 
 
-def every_pair(positive: Bool) -> Pairs:
-    """Return all m n pairs."""
-    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
-    return np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+def neighbor_pairs(
+    X: Any, problem: _core.Problem, k: int, rule: str, threads: int, *, kernel: bool = False
+) -> _core.PairList:
+    """Return the pairs of near samples by the rule of :class:`AUCSVC`; `kernel`: X is a kernel matrix.
 
-
-def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_threads: int) -> Pairs:
-    """Return the rows (i, j) of neighbouring positives and negatives by the rule of :class:`AUCSVC`, sorted, each once.
-
-    Distances are Euclidean; of equal ones the lower row is nearer. All of a class with fewer than k samples are near.
+    Distances are Euclidean, or in the space of the kernel; of equal ones the lower row is nearer.
     """
-    X = _dense(X)
-
-    def nearest(queries: AnyArray, targets: AnyArray) -> AnyArray:
-        k = min(n_neighbors, len(targets))
-        found = _core.nearest(np.ascontiguousarray(X[queries]), np.ascontiguousarray(X[targets]), k, n_threads)
-        return found.reshape(len(queries), -1)
-
-    return _pairs(nearest, positive, rule)
-
-
-def _pairs(nearest: Callable[[AnyArray, AnyArray], AnyArray], positive: Bool, rule: str) -> Pairs:
-    """Return the pairs, given the places of the nearest targets of each query among rows."""
-    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
-    of_negatives = rows[nearest(columns, rows)]
-    used = np.unique(of_negatives) if rule == "two-step" else rows
-    of_positives = columns[nearest(used, columns)]
-    i, j = np.repeat(used, of_positives.shape[1]), of_positives.ravel()
-    if rule == "symmetric":
-        i, j = np.append(i, of_negatives.ravel()), np.append(j, np.repeat(columns, of_negatives.shape[1]))
-    keys = np.unique(i.astype(np.int64) * len(positive) + j)
-    return (keys // len(positive)).astype(np.intp), (keys % len(positive)).astype(np.intp)
-
-
-def kernel_pairs(gram: AnyArray, positive: Bool, n_neighbors: int, rule: str) -> Pairs:
-    """Return the same pairs by distances in the space of a kernel matrix."""
-    diagonal = np.diag(gram)
-
-    def nearest(queries: AnyArray, targets: AnyArray) -> AnyArray:
-        squared = diagonal[queries][:, None] + diagonal[targets] - 2.0 * gram[np.ix_(queries, targets)]
-        return np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
-
-    return _pairs(nearest, positive, rule)
-
-
-def _dense(X: Any) -> F64:
     if hasattr(X, "toarray"):
         require_memory(
             8 * X.shape[0] * X.shape[1], "pairs='neighbors' makes a sparse X dense, which", "use pairs='all'"
         )
         X = X.toarray()
-    return np.asarray(X, dtype=np.float64)
+    values = np.ascontiguousarray(X, dtype=np.float64)
+    return _core.PairList.neighbors(problem, (values, kernel), k, rule == "two-step", threads)
+
+
+def given_pairs(pairs: Any, problem: _core.Problem, threads: int) -> _core.PairList:
+    """Return the pairs that a user lists."""
+    rows = np.asarray(pairs)
+    if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
+        what = f"an array of shape {rows.shape}" if rows.ndim else repr(pairs)
+        raise ValueError(f"pairs must be 'all', 'neighbors', 'random' or an array of shape (n_pairs, 2), got {what}")
+    i, j = check_pairs(rows[:, 0], rows[:, 1], problem.labels, ("pairs[:, 0]", "pairs[:, 1]"))
+    return _core.PairList.listed(problem, np.column_stack([i, j]).astype(np.int64), threads)
 
 
 class CutMultipliers:
-    """Multipliers over all pairs from those of the cuts: al_ij = 1 / (m n) sum_k weight_k 1[cut k counts (i, j)].
+    """Multipliers over all pairs: al_ij = share_i share_j sum_k weight_k 1[cut k counts (i, j)].
 
-    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score, these pairs form a staircase, which its
-    row sums determine: with r_i the row sum of i, cut k counts (i, j) if fewer than r_i negatives have a larger column
-    sum than j. The coefficients of the cuts are these sums. With weights, numbers become sums of weights and 1 / (m n)
-    becomes w_i w_j over the totals of the classes; half of w_j is added so that rounding does not decide. Memory
-    O(cuts N).
+    The shares are those of the samples in the weight of their class. Memory O(cuts N).
     """
 
     def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:
-        positive, weight, used = problem.labels, problem.sample_weight, weights > 0
+        positive, weight = problem.labels, problem.sample_weight
         own = np.ones(len(positive)) if weight is None else weight
-        of_pos, of_neg = own[positive], own[~positive]
-        self._share = own / np.where(positive, of_pos.sum(), of_neg.sum())
-        self._weights = weights[used]
-        self._steps = np.abs(coefs[used]) * (of_pos.sum() * of_neg.sum()) / np.where(own > 0, own, 1.0)
-        for steps in self._steps:
-            order = np.argsort(row := -steps[~positive], kind="stable")
-            ahead = np.append(0.0, np.cumsum(of_neg[order]))
-            steps[~positive] = ahead[np.searchsorted(row[order], row)] + of_neg / 2.0
+        totals = own[positive].sum(), own[~positive].sum()
+        self._labels, self._own = positive, weight
+        self._share = own / np.where(positive, *totals)
+        self._weights = np.ascontiguousarray(weights[weights > 0])
+        self._levels = _core.pair_levels(problem, coefs[weights > 0] * np.prod(totals))
+
+    def support(self) -> NDArray[np.intp]:
+        """Return the pairs with a multiplier above 0, of shape (k, 2), sorted by positive, then by negative."""
+        most = available_memory() // _SUPPORT
+        problem = _core.Problem(self._labels, self._own)
+        found, total = _core.pair_support(problem, self._weights, self._levels, min(most, 2**62), n_threads(None))
+        if total > len(found):
+            advice = "pair_dual(i, j) has the multipliers of chosen pairs without a list"
+            require_memory(_SUPPORT * total, f"support_pairs_ of {total:,} pairs", advice)
+        return found
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
-        total = np.zeros(np.shape(i))
-        for weight, steps in zip(self._weights, self._steps, strict=True):
-            total += weight * (steps[j] < steps[i])
-        total *= self._share[i] * self._share[j]
-        return total
+        rows = (np.ascontiguousarray(rows, dtype=np.int64).ravel() for rows in (i, j))
+        found = _core.pair_multipliers(self._weights, self._levels, *rows).reshape(np.shape(i))
+        return np.asarray(found * self._share[i] * self._share[j])
 
 
 class ListedMultipliers:
-    """Multipliers of listed pairs; others are 0."""
+    """Multipliers of listed pairs, sorted; others are 0."""
 
-    def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp], values: F64, n_samples: int) -> None:
+    def __init__(self, pairs: _core.PairList, values: F64, n_samples: int) -> None:
         kept = values > 0
-        keys = i[kept].astype(np.int64) * n_samples + j[kept]
-        order = np.argsort(keys)
-        self._n_samples = n_samples
-        self._keys, self._values = keys[order], values[kept][order]
+        self._rows, self._values, self._n_samples = pairs.rows()[kept], values[kept], n_samples
 
-    @property
     def support(self) -> NDArray[np.intp]:
-        """The pairs with a multiplier above 0, of shape (k, 2), sorted by positive, then by negative."""
-        return np.column_stack([self._keys // self._n_samples, self._keys % self._n_samples]).astype(np.intp)
+        """Return the pairs with a multiplier above 0, of shape (k, 2), sorted by positive, then by negative."""
+        return self._rows.copy()
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
-        keys = np.asarray(i, dtype=np.int64) * self._n_samples + j
-        if not len(self._keys):
-            return np.zeros(keys.shape)
-        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[place] == keys, self._values[place], 0.0)
+        keys, wanted = self._rows @ [self._n_samples, 1], np.asarray(i) * self._n_samples + j
+        if not len(keys):
+            return np.zeros(wanted.shape)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, self._values[place], 0.0)
 
 
-def check_pairs(i: Any, j: Any, positive: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def check_pairs(i: Any, j: Any, positive: Bool, names: tuple[str, str] = ("i", "j")) -> Pairs:
     """Check and broadcast the indices i of positive and j of negative rows."""
     checked = []
-    for name, rows, label, kind in (("i", i, True, "positive"), ("j", j, False, "negative")):
+    for name, rows, label, kind in zip(names, (i, j), (True, False), ("positive", "negative"), strict=True):
         array = np.asarray(rows)
         if array.dtype.kind not in "iu":
             raise ValueError(f"{name} must be a whole number or an array of them, got dtype {array.dtype}")

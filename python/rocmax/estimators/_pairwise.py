@@ -4,8 +4,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax import _core
 from rocmax._parameters import check_choice, check_count
 from rocmax._typing import F64
 from rocmax.estimators._base import Data
@@ -15,8 +17,7 @@ from rocmax.estimators._pairs import (
     CutMultipliers,
     ListedMultipliers,
     check_pairs,
-    every_pair,
-    kernel_pairs,
+    given_pairs,
     neighbor_pairs,
 )
 from rocmax.estimators._thresholds import Threshold
@@ -24,6 +25,8 @@ from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
 
+# The pairs per sample of pairs="random".
+_PER_SAMPLE = 10
 # A fit goes on to these shares of `tol` until the model of its multipliers is within `tol` too. In 40 random fits the
 # second was enough, and took half as many products again.
 _FINER = 10.0 ** -np.arange(5)
@@ -33,6 +36,8 @@ _FINER = 10.0 ** -np.arange(5)
 class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
+    The literature calls it ROC-SVM (reference [1]_) or AUC-SVM, and with `structure` SAUC-SVM (reference [2]_).
+
     Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
     m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
     ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
@@ -40,8 +45,12 @@ class AUCSVC(Machine):
 
     Parameters
     ----------
-    pairs : {"all", "neighbors"}, default="all"
-        The pairs that count: all m n, or those of neighbouring samples, as in the references.
+    pairs : {"all", "neighbors", "random"} or array of shape (n_pairs, 2), default="all"
+        The pairs that count: all m n, those of neighbouring samples, as in the references, or random ones, drawn
+        without replacement. An array lists rows of a positive and of a negative training sample, each pair once; so
+        ``np.argwhere`` of a condition on two samples trains on the pairs that satisfy it.
+    n_pairs : int, default=None
+        Number of pairs of ``pairs="random"``; all if there are fewer. None: ten times the number of samples.
     n_neighbors : int, default=10
         k of ``pairs="neighbors"``.
     neighbor_rule : {"two-step", "symmetric"}, default="two-step"
@@ -56,6 +65,8 @@ class AUCSVC(Machine):
         Largest number of steps, each one product of two vectors with the kernel matrix.
     warm_start : bool, default=False
         Start from the model of the previous call of ``fit`` if it has as many samples, which may save steps.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws ``pairs="random"``: more pairs of one integer contain fewer.
 
     Attributes
     ----------
@@ -69,7 +80,9 @@ class AUCSVC(Machine):
     n_pairs_ : int
         Number of pairs in the mean.
     support_pairs_ : ndarray of shape (k, 2)
-        The pairs (i, j) with a positive multiplier, with ``pairs="neighbors"`` or ``solver="cvxopt"``.
+        The pairs (i, j) with a positive multiplier, sorted: those within the margin. With ``pairs="all"`` they are
+        listed when asked for, from all m n pairs; a MemoryError reports the 32 bytes a pair that a list needs if these
+        are not available.
     n_iter_ : int
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step, and its
@@ -84,8 +97,9 @@ class AUCSVC(Machine):
     Notes
     -----
     Cost: the kernel matrix once, 8 N^2 bytes (4 N^2 in float32), then O(N^2) per step. With ``kernel="linear"`` no
-    matrix is formed and a step costs O(N d); each cut keeps its coefficients, 8 N bytes. `structure` costs O(N^3) once
-    with a kernel. If the matrix does not fit in memory, use ``PartialAUCSVC(kernel="rbf", n_landmarks=1000)``.
+    matrix is formed and a step costs O(N d); each cut keeps its coefficients, 8 N bytes. A list of p pairs takes 4 p
+    bytes, and a step O(p) more. `structure` costs O(N^3) once with a kernel. If the matrix does not fit in memory, use
+    ``PartialAUCSVC(kernel="rbf", n_landmarks=1000)``.
 
     References
     ----------
@@ -111,7 +125,8 @@ class AUCSVC(Machine):
     degree: float = 3
     coef0: float = 0.0
     structure: float = 0.0
-    pairs: str = "all"
+    pairs: Any = "all"
+    n_pairs: int | None = None
     n_neighbors: int = 10
     neighbor_rule: str = "two-step"
     solver: str = "auto"
@@ -120,33 +135,41 @@ class AUCSVC(Machine):
     warm_start: bool = False
     kernel_dtype: str = "float64"
     threshold: Threshold = "auto"
+    random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
 
     def _checked_surrogate(self) -> Surrogate:
-        check_choice("pairs", self.pairs, ("all", "neighbors")), check_count("n_neighbors", self.n_neighbors)
+        if isinstance(self.pairs, str):
+            check_choice("pairs", self.pairs, ("all", "neighbors", "random"))
+        check_count("n_neighbors", self.n_neighbors), self.n_pairs is None or check_count("n_pairs", self.n_pairs)
         check_choice("neighbor_rule", self.neighbor_rule, RULES)
         check_choice("solver", self.solver, ("auto", "cvxopt"))
         return "tight"
 
-    def _on(self, data: Data, surrogate: Surrogate, threads: int) -> Surrogate:
+    def _on(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
         X, positive, weight = data
-        self._positive = positive
-        if weight is not None and (self.pairs, self.solver) != ("all", "auto"):
+        self._positive, name = positive, self.pairs if isinstance(self.pairs, str) else "an array"
+        if weight is not None and (name, self.solver) != ("all", "auto"):
             raise ValueError(
-                f"sample_weight needs pairs='all' and solver='auto', got pairs={self.pairs!r} and"
-                f" solver={self.solver!r}"
+                f"sample_weight needs pairs='all' and solver='auto', got pairs={name!r} and solver={self.solver!r}"
             )
-        if self.pairs == "all":
-            counted = positive[data.counted]
-            self.n_pairs_ = int(counted.sum() * (~counted).sum())
+        problem, counted = _core.Problem(positive), positive[data.counted]
+        self.n_pairs_ = int(counted.sum() * (~counted).sum())
+        if name == "all" and self.solver == "auto":
             return surrogate
-        if self._kernel.name == "precomputed":
-            i, j = kernel_pairs(X, positive, self.n_neighbors, self.neighbor_rule)
+        if name == "all":
+            pairs = _core.PairList.all(problem, threads)
+        elif name == "random":
+            n_pairs = _PER_SAMPLE * len(positive) if self.n_pairs is None else self.n_pairs
+            pairs = _core.PairList.random(problem, min(n_pairs, self.n_pairs_), seed, threads)
+        elif name == "neighbors":
+            kernel = self._kernel.name == "precomputed"
+            pairs = neighbor_pairs(X, problem, self.n_neighbors, self.neighbor_rule, threads, kernel=kernel)
         else:
-            i, j = neighbor_pairs(X, positive, self.n_neighbors, self.neighbor_rule, threads)
-        self.n_pairs_ = len(i)
-        return Listed(i, j)
+            pairs = given_pairs(self.pairs, problem, threads)
+        self.n_pairs_ = len(pairs)
+        return Listed(pairs)
 
     @property
     def _is_dual(self) -> bool:
@@ -163,9 +186,8 @@ class AUCSVC(Machine):
         assert isinstance(oracle, Oracle)  # its surrogates are convex
 
         if self.solver == "cvxopt":
-            i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
-            result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
-            self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
+            assert isinstance(oracle, PairHinge)
+            result, values = minimise_pairs(oracle, design, C, tol=tol, max_iter=max_iter)
         else:
             # By planes alone: the multipliers of pairs follow from cuts at one order of the scores.
             design.divisible = False
@@ -186,12 +208,17 @@ class AUCSVC(Machine):
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):
                 values = oracle.multipliers(bundle.weights, coefs)
-                self._multipliers = ListedMultipliers(oracle.i, oracle.j, values, problem.n_samples)
-            else:
-                self._multipliers = CutMultipliers(bundle.weights, coefs, problem)
-        if isinstance(self._multipliers, ListedMultipliers):
-            self.support_pairs_ = self._multipliers.support
+        self._multipliers = (
+            ListedMultipliers(oracle.pairs, values, problem.n_samples)
+            if isinstance(oracle, PairHinge)
+            else CutMultipliers(bundle.weights, coefs, problem)
+        )
         return result
+
+    @property
+    def support_pairs_(self) -> NDArray[np.intp]:
+        check_is_fitted(self)
+        return self._multipliers.support()
 
     def pair_dual(self, i: Any, j: Any) -> F64:
         """Return the multipliers al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.designs import Design
-from rocmax.risks import Oracle
+from rocmax.risks import PairHinge
 from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import Progress, SolverResult
@@ -58,20 +58,13 @@ def solve_pair_dual(
 
 
 def minimise_pairs(
-    oracle: Oracle,
-    design: Design,
-    C: float,
-    i: NDArray[np.intp],
-    j: NDArray[np.intp],
-    *,
-    tol: float,
-    max_iter: int,
+    oracle: PairHinge, design: Design, C: float, *, tol: float, max_iter: int
 ) -> tuple[SolverResult, F64]:
-    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over the pairs (i, j).
+    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over listed pairs.
 
     Returns the certified model and the multipliers of the pairs.
     """
-    n = design.n_samples
+    n, (i, j) = design.n_samples, oracle.pairs.rows().T
     every = design.adjoint(np.eye(n))
     values, n_iter = solve_pair_dual(design.inner(every, every), i, j, C / len(i), tol=tol, max_iter=max_iter)
     coefs = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)

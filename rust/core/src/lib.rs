@@ -18,6 +18,7 @@
 //! - [`interval`]: confidence limits on binormal curves.
 //! - [`resample`]: the bootstrap and a permutation test.
 //! - [`risk`]: surrogate risks as a value and one coefficient per sample; they never see features.
+//! - [`pairs`]: lists of pairs, the hinge over a list, nearest neighbours.
 //! - [`solve`]: the quadratic program over the cuts of a risk; leave-pair-out cross-validation of least squares.
 
 #![forbid(unsafe_code)]
@@ -35,6 +36,7 @@ pub mod interval;
 #[path = "../tests/properties/naive.rs"]
 pub mod naive;
 mod order;
+pub mod pairs;
 mod papers;
 pub mod resample;
 pub mod risk;

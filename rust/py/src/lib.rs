@@ -6,6 +6,7 @@ mod data;
 mod error;
 mod gate;
 mod interval;
+mod pairs;
 mod papers;
 mod resample;
 mod risk;
@@ -29,7 +30,9 @@ mod _core {
     #[pymodule_export]
     use crate::interval::{normal_cdf, normal_quantile, student_cdf, student_quantile};
     #[pymodule_export]
-    use crate::papers::{nearest, partial_boost, rank_boost, split_tree};
+    use crate::pairs::{PairList, pair_levels, pair_multipliers, pair_support};
+    #[pymodule_export]
+    use crate::papers::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
     use crate::resample::{bootstrap, bootstrap_cuts, permuted_distances};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Bindings of `rocmax_core::internals::papers`.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rocmax_core::internals::papers::{self, CELLS, Codes, Features, Limits};
 
@@ -106,22 +106,4 @@ pub(crate) fn partial_boost<'py>(
 /// One field of each row of a table.
 fn column<'py, R, T: numpy::Element>(py: Python<'py>, rows: &[R], field: impl Fn(&R) -> T) -> Array<'py, T> {
     PyArray1::from_iter(py, rows.iter().map(field))
-}
-/// The indices of the `k` nearest targets of each query, query after query.
-#[pyfunction]
-pub(crate) fn nearest<'py>(
-    py: Python<'py>,
-    queries: PyReadonlyArray2<'py, f64>,
-    targets: PyReadonlyArray2<'py, f64>,
-    k: usize,
-    n_threads: usize,
-) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let dim = targets.shape()[1];
-    let (n_queries, n_targets) = (queries.shape()[0], targets.shape()[0]);
-    // The targets feature by feature, and the neighbours of all queries with their distances.
-    let found = 24usize.saturating_mul(k.min(n_targets)).saturating_mul(n_queries);
-    let need = Need { work: n_queries.saturating_mul(n_targets), bytes: found.saturating_add(8 * n_targets * dim) };
-    let (queries, targets) = (queries.as_slice()?, targets.as_slice()?);
-    let nearest = gate::enter(py, n_threads, need, |ctx| papers::nearest(queries, targets, dim, k, ctx))?;
-    Ok(nearest.into_pyarray(py))
 }

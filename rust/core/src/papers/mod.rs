@@ -1,13 +1,11 @@
-//! Methods of the papers, for comparisons: boosted stumps, trees and nearest neighbours. They see features themselves.
+//! Methods of the papers, for comparisons: boosted stumps and trees. They see features themselves.
 
 mod features;
-mod neighbors;
 mod partial_boost;
 mod rank_boost;
 mod split_tree;
 
 pub use features::{Features, Stump};
-pub use neighbors::nearest;
 pub use partial_boost::{CELLS, Codes, Round, partial_boost};
 pub use rank_boost::rank_boost;
 pub use split_tree::{Limits, Node, Split, split_tree};

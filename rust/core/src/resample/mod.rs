@@ -10,6 +10,8 @@ mod ranks;
 mod replicate;
 mod weighted_draws;
 
+pub(crate) use multinomial::Stream;
+
 pub use bootstrap::{Resampling, Scheme, bootstrap};
 pub use cuts::{Rates, bootstrap_cuts};
 pub use permutation::{Scored, permuted_distances};

@@ -16,6 +16,7 @@ mod left_out_pairs;
 pub mod naive;
 mod newton;
 mod pair_losses;
+mod pairs;
 mod papers;
 mod roc;
 mod samples;

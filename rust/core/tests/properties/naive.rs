@@ -144,7 +144,7 @@ pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f6
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
 
-/// Twin of [`rocmax_core::internals::papers::nearest`]: every distance, sorted.
+/// Twin of [`rocmax_core::pairs::nearest`]: every distance, sorted.
 pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
     let mut found = Vec::new();
     for query in queries.chunks_exact(dim) {
@@ -154,4 +154,32 @@ pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u3
         found.extend(order.iter().take(k).map(|(_, index)| index));
     }
     found
+}
+
+/// Twin of [`rocmax_core::pairs::neighbors`]: the pairs of the rule, sample by sample.
+pub fn neighbors(problem: &Problem, values: &[f64], dim: usize, k: usize, two_step: bool) -> Vec<(u32, u32)> {
+    let labels = problem.labels();
+    let near = |i: usize| -> Vec<u32> {
+        let others: Vec<usize> = (0..labels.len()).filter(|&j| labels[j] != labels[i]).collect();
+        let rows: Vec<f64> = others.iter().flat_map(|&j| &values[j * dim..][..dim]).copied().collect();
+        let found = nearest(&values[i * dim..][..dim], &rows, dim, k);
+        found.into_iter().map(|at| others[at as usize] as u32).collect()
+    };
+    let all = |class: bool| (0..labels.len()).filter(move |&i| labels[i] == class);
+    let by_negatives: Vec<(u32, u32)> =
+        all(false).flat_map(|j| near(j).into_iter().map(move |i| (i, j as u32))).collect();
+    let used = |i: &usize| !two_step || by_negatives.iter().any(|pair| pair.0 as usize == *i);
+    let mut pairs: std::collections::BTreeSet<(u32, u32)> =
+        all(true).filter(used).flat_map(|i| near(i).into_iter().map(move |j| (i as u32, j))).collect();
+    if !two_step {
+        pairs.extend(by_negatives);
+    }
+    pairs.into_iter().collect()
+}
+
+/// Twin of `rocmax_core::pairs::PairList::hinge`: the mean hinge of pairs, and the share in the right order.
+pub fn pair_hinge(pairs: &[(u32, u32)], scores: &[f64]) -> (f64, f64) {
+    let apart: Vec<f64> = pairs.iter().map(|&(i, j)| scores[i as usize] - scores[j as usize]).collect();
+    let mean = |of: fn(f64) -> f64| apart.iter().map(|&apart| of(apart)).sum::<f64>() / apart.len() as f64;
+    (mean(|apart| f64::max(0.0, 1.0 - apart)), mean(|apart| f64::from(u8::from(apart > 0.0))))
 }

@@ -1,10 +1,9 @@
-//! Methods of the papers against searches over all stumps, splits and pairs.
+//! Methods of the papers against searches over all stumps and splits.
 
 use proptest::prelude::*;
-use rocmax_core::internals::papers::{Features, Limits, Stump, nearest, rank_boost, split_tree};
+use rocmax_core::internals::papers::{Features, Limits, Stump, rank_boost, split_tree};
 use rocmax_core::{Ctx, Error, Problem};
 
-use crate::naive;
 use crate::samples::hash;
 
 /// Gains that differ by no more are equal.
@@ -139,12 +138,6 @@ fn best_split(values: &[f64], n: usize, members: &[usize], problem: &Problem, le
     found
 }
 
-fn rows(n: std::ops::Range<usize>, dim: usize) -> impl Strategy<Value = Vec<f64>> {
-    // Few distinct values: many equal distances and equal rows.
-    let value = prop_oneof![(-2i32..3).prop_map(f64::from), -3.0..3.0, Just(1e-300), Just(1e6)];
-    n.prop_flat_map(move |n| prop::collection::vec(value.clone(), n * dim))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -189,17 +182,6 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn nearest_is_brute_force(
-        (dim, queries, targets) in (1usize..6).prop_flat_map(|d| (Just(d), rows(0..70, d), rows(1..80, d))),
-        k in 0usize..12,
-        shift in prop_oneof![Just(0.0), Just(1e8), Just(1e150)],
-    ) {
-        let targets: Vec<f64> = targets.iter().map(|v| v + shift).collect();
-        let found = nearest(&queries, &targets, dim, k, &Ctx::serial()).unwrap();
-        prop_assert_eq!(found, naive::nearest(&queries, &targets, dim, k));
-    }
 }
 
 #[test]
@@ -216,11 +198,6 @@ fn threads_change_nothing() {
     let [alone, together] = contexts.map(|ctx| grown(Limits { leaf: 20.0, depth: 9 }, ctx));
     assert!(alone == together && alone.len() > 50 && alone.iter().all(|node| node.pos + node.neg >= 20.0));
     assert_eq!(grown(Limits { leaf: 1.0, depth: 1 }, Ctx::serial()).len(), 3);
-    let (queries, targets) = (made(150, 7, 0.5, 1000.0).1, made(2500, 7, 0.4, 1000.0).1);
-    let expected = naive::nearest(&queries, &targets, 7, 10);
-    for ctx in &contexts {
-        assert_eq!(nearest(&queries, &targets, 7, 10, ctx).unwrap(), expected);
-    }
 }
 
 #[test]
@@ -238,7 +215,4 @@ fn bad_features_are_refused_and_a_set_flag_stops() {
     assert!(matches!(split_tree(&bad, &two, limits, &Ctx::serial()), Err(Error::NonFinite { .. })));
     let lists = Features::Sparse { starts: &[0, 0], rows: &[], values: &[], n_rows: 2 };
     assert!(matches!(split_tree(&lists, &two, limits, &Ctx::serial()), Err(Error::Domain { .. })));
-    let found = nearest(&[0.0], &[1.0, f64::NAN], 1, 1, &Ctx::serial());
-    assert!(matches!(found, Err(Error::NonFinite { name: "targets", index: 1, .. })));
-    assert!(matches!(nearest(&[0.0; 3], &[1.0; 2], 2, 1, &Ctx::serial()), Err(Error::Length { .. })));
 }

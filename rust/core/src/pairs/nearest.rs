@@ -64,7 +64,7 @@ fn squared_distances(query: &[f64], tile: &[f64], squared: &mut [f64]) {
 
 /// Adds a target to the `k` nearest so far, unless all of them are as near; targets come by ascending index.
 #[inline(always)]
-fn keep(found: &mut Vec<(f64, u32)>, k: usize, squared: f64, index: u32) {
+pub(super) fn keep(found: &mut Vec<(f64, u32)>, k: usize, squared: f64, index: u32) {
     if found.len() < k || found.last().is_some_and(|farthest| squared < farthest.0) {
         found.insert(found.partition_point(|near| near.0 <= squared), (squared, index));
         found.truncate(k);
