@@ -18,4 +18,6 @@ from rocmax.estimators import Certificate as Certificate
 from rocmax.estimators import PartialAUCPath as PartialAUCPath
 from rocmax.estimators import PartialAUCSVC as PartialAUCSVC
 from rocmax.estimators import PartialAUCSVCCV as PartialAUCSVCCV
+from rocmax.estimators import SurrogateRisk as SurrogateRisk
 from rocmax.estimators import partial_auc_path as partial_auc_path
+from rocmax.estimators import surrogate_risk as surrogate_risk

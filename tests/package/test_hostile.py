@@ -31,7 +31,7 @@ LONG = {"n_estimators", "n_resamples", "n_steps"}  # may be as large as anyone h
 RESULTS = {  # what calls return: nothing is passed to them
     *("DeLong", "LogitDeLong", "Method", "Newcombe", "Obuchowski", "Profile", "Score", "Wu"),  # take no options
     *("Comparison", "ConfidenceInterval", "Inference", "JointTest", "MRMCAnalysis", "PairComparison", "PooledEstimate"),
-    "SampleSize",
+    *("PermutationTest", "SampleSize", "SurrogateRisk"),
     *("OperatingPoint", "PartialAUCPath", "ROCBand", "SubgroupComparison", "SubgroupInference"),
 }
 

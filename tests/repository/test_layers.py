@@ -28,6 +28,7 @@ METRICS = [
     "_compare",
     "_check_measure",
     "_band",
+    "_permutation",
     "_cross_validated",
     "thresholds",
     "power",

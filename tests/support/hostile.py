@@ -144,6 +144,8 @@ def _metric_calls() -> dict[str, Call]:
             f"operating_point {name}".strip(): _call(metrics.operating_point, **ys, **option)._replace(finite=False)
             for name, option in points.items()  # where nothing is called positive there is no predictive value
         },
+        "permutation_test": _call(metrics.permutation_test, **ys, n_resamples=20),
+        "surrogate_risk": _call(rocmax.surrogate_risk, **ys, fpr_range=(0.1, 0.6)),
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
         "operating_point guarantee": _call(
             metrics.operating_point, **ys, threshold=("sensitivity", 0.6), guarantee=0.5
@@ -332,7 +334,12 @@ def _estimator_calls() -> dict[str, Call]:
             "": {"Cs": (0.1, 10.0), "cv": 2},
             "landmarks": kernel | {"Cs": (0.1, 10.0), "cv": 2, "n_landmarks": 8, "random_state": 0},
         },
-        rocmax.AUCSVC: {"": {}, "linear": {"kernel": "linear"}, "neighbors": {"pairs": "neighbors", "n_neighbors": 3}},
+        rocmax.AUCSVC: {
+            "": {},
+            "linear": {"kernel": "linear"},
+            "neighbors": {"pairs": "neighbors", "n_neighbors": 3},
+            "random": {"pairs": "random", "n_pairs": 30},
+        },
         rocmax.papers.TwoNormSVC: {"": {}},
         rocmax.AUCRLS: {"": {}, "rbf": kernel, "poly": {"kernel": "poly"}, "cg": {"solver": "cg"}},
         rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},

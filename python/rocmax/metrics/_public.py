@@ -6,6 +6,8 @@ from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._cross_validated import cross_validated_auc as cross_validated_auc
 from rocmax.metrics._infer import infer as infer
+from rocmax.metrics._permutation import PermutationTest as PermutationTest
+from rocmax.metrics._permutation import permutation_test as permutation_test
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold

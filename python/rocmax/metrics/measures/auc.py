@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample, call
+from rocmax.metrics.samples._reading import Labelled, read
+from rocmax.metrics.samples._sample import Sample, call, one_model
+from rocmax.metrics.samples._samples import Samples
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,6 +194,24 @@ class ScoredAUC(CurveMeasure):
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: np.fmax(s - t, 0.0)
+
+    def parts(
+        self,
+        y_true: ArrayLike | Samples,
+        y_score: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **reading: Unpack[Labelled],
+    ) -> tuple[float, float]:
+        """Return R+ and R-, the mean scores of the positives and of the negatives over the pairs that are won.
+
+        ``R+ = mean_ij s_i 1[s_i > t_j]`` and ``R- = mean_ij t_j 1[s_i > t_j]``; the scored AUC is R+ - R- (Theorem 2).
+        Takes what a measure takes, with the scores of one model.
+        """
+        data = one_model(read(type(self).parts, y_true, y_score, reading, Labelled, sample_weight=sample_weight).two)
+        share = call(_core.components, data, _core.Measure.margin(0.0), data.threads)[1]
+        won = data.score * share
+        pos, neg = (float(np.average(won[of], weights=data.weights[of])) for of in (data.positive, ~data.positive))
+        return pos, neg
 
     def __str__(self) -> str:
         return "scored AUC"
