@@ -18,7 +18,7 @@ MOST = {
     "python/rocmax/designs": (1_503, ""),
     "python/rocmax/display": (3_184, "positives caught against alerts of a day"),
     "python/rocmax/ensemble": (1_487, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_616, "surrogates as values; held-out thresholds; domains of a certificate's fields"),
+    "python/rocmax/estimators": (4_619, "surrogates as values; held-out thresholds; domains of a certificate's fields"),
     "python/rocmax/metrics": (18_788, "a permutation test; parts of the scored AUC; measures at a threshold"),
     "python/rocmax/papers": (911, ""),
     "python/rocmax/risks": (631, "one check of pair losses, of torch and boosting"),

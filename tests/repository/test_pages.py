@@ -188,3 +188,24 @@ def test_the_guide_lists_its_pages_for_language_models(tmp_path):
         "# rocmax\n\n> It measures curves.\n\n## Use it\n\n- [First page](first.html): It starts.\n"
         "- [All examples](gallery/index.html)\n- [One](gallery/one.html): An example.\n"
     )
+
+
+def test_every_name_on_the_map_of_the_papers_is_imported() -> None:
+    rows = [line.split("|")[1:-1] for line in (pages.DOCS / "from_the_papers.md").read_text("utf-8").splitlines()]
+    rows = [row for row in rows if len(row) == 3 and row[0].strip() not in ("number", "---")]
+    assert len(rows) > 50
+    for number, names, _ in rows:
+        found = re.findall(r"`([\w.]+)`", names)
+        assert found and re.sub(r"`[\w.]+`", "", names).strip(" ,") == "", number
+        for name in found:
+            parts = name.split(".")
+            value = import_module(parts[0])
+            for k, part in enumerate(parts[1:], 2):
+                value = getattr(value, part, None) or import_module(".".join(parts[:k]))
+    words = {
+        rocmax.AUCSVC: ("ROC-SVM", "AUC-SVM", "SAUC-SVM"),
+        rocmax.PartialAUCSVC: ("SVM_pAUC", "SVM_AUC"),
+        rocmax.papers.TwoNormSVC: ("2-norm SVM",),
+    }
+    for kind, its in words.items():
+        assert kind.__doc__ and all(word in kind.__doc__ for word in its)

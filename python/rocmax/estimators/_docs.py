@@ -33,7 +33,8 @@ SHARED = {
     "C": (
         'float or "auto"',
         "Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM and "
-        'the references, is C / (number of pairs). "auto" is 100 for a linear kernel and 300 for others.',
+        'ROC-SVM, is C / (number of pairs); SVM_pAUC has the mean too. "auto" is 100 for a linear kernel and 300 for '
+        "others.",
     ),
     "kernel": (
         "str or callable",

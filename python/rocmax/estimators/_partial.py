@@ -14,6 +14,8 @@ from rocmax.estimators._training import Surrogate, check_surrogate
 class PartialAUCSVC(Machine):
     """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
+    With ``surrogate="tight"`` it is SVM_pAUC of reference [1]_, on the full range SVM_AUC.
+
     Minimises ``1/2 |w|^2 + C R(Xw)`` over linear scores s = Xw. R is a surrogate of one minus the partial AUC on
     [low, high], which is a mean over all positives and the negatives that the model ranks floor(n low) + 1 to
     ceil(n high). All pairs count, none is sampled, and every fit ends with a certified optimality gap.

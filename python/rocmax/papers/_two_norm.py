@@ -27,7 +27,7 @@ _SINGLE = 1e-6
 
 @dataclass(eq=False, repr=False)
 class TwoNormSVC(KernelRanker):
-    """Support vector machine with squared slacks, whose training AUC is 1 in a space of its own.
+    """2-norm SVM: a support vector machine with squared slacks, whose training AUC is 1 in a space of its own.
 
     Minimises ``1/2 |w|^2 + C sum_i xi_i^2``, ``y_i (f(x_i) + b) >= 1 - xi_i``, through its dual
 
