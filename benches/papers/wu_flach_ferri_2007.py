@@ -15,7 +15,11 @@ the sets with the two-sided sign test, and for each set the t-test over repetiti
 `--parts scatter` (Figure 3): test AUC against validation AUC and sAUC, credit_a, 50 repetitions of ten models; "r2" of
 the tables is the mean of that within the repetitions.
 
-Run: python benches/papers/wu_flach_ferri_2007.py --data FOLDER [--quick] [--parts noise tables scatter]
+`--parts power` (the conclusion's claim, without numbers in the paper): power of the permutation test of equal
+distributions by sAUC and by AUC (Wilcoxon's) at 5 %, two-sided, 199 labellings, on scores of beta distributions: of
+other means, other widths, and other shapes of one mean. 500 pairs of samples for each.
+
+Run: python benches/papers/wu_flach_ferri_2007.py --data FOLDER [--quick] [--parts noise tables scatter power]
 """
 
 import argparse
@@ -35,12 +39,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from rocmax.metrics import roc_auc_score, scored_auc_score
+from rocmax.metrics import permutation_test, roc_auc_score, scored_auc_score
 
 SMALL = ["monk1", "monk2", "monk3", "tic_tac_toe", "credit_a", "german", "house_votes_84", "breast_cancer_ljubljana"]
 SMALL += ["breast_w", "colic", "heart_statlog"]
 LARGE = ["kr_vs_kp", "spambase", "sick", "caravan", "hypothyroid", "mushroom"]
 NOMINAL = {name: [f"a{k}" for k in range(1, 7)] for name in ("monk1", "monk2", "monk3")}
+# The beta distributions of positives and of negatives.
+BETAS = {"equal": (2, 2, 2, 2), "means": (3, 2, 2, 2), "low": (1.5, 6, 1, 6), "high": (6, 1, 6, 1.7)}
+BETAS |= {"wide": (1, 1, 4, 4), "skewed": (0.5, 1, 2, 4), "mean and width": (1.5, 1, 3, 3)}
 KINDS, MEASURES, N_MODELS, N_REMOVED = ("tree", "bayes", "logistic"), ("sauc", "auc", "brier"), 10, 3
 
 
@@ -218,9 +225,29 @@ def scatter(given: argparse.Namespace) -> None:
     figure.savefig(file.with_suffix(".png"), dpi=100)
 
 
+def rejected(job: Row) -> Row:
+    """The share of pairs of samples in which each test detects a difference, at 5 %."""
+    rng, found = np.random.default_rng([job["block"], job["n"]]), np.zeros(2)
+    y, (a, b, c, d) = np.arange(2 * job["n"]) < job["n"], BETAS[job["betas"]]
+    for _ in range(job["runs"]):
+        s = np.append(rng.beta(a, b, job["n"]), rng.beta(c, d, job["n"]))
+        tests = (permutation_test(y, s, m, n_resamples=199, random_state=0, n_jobs=1) for m in ("scored_auc", "auc"))
+        found += [test.pvalue <= 0.05 for test in tests]
+    return dict(zip(MEASURES, found / job["runs"], strict=False))
+
+
+def power(given: argparse.Namespace) -> None:
+    runs, sizes = (20, (10,)) if given.quick else (100, (10, 20))
+    base = [{"betas": name, "n": n} for name in BETAS for n in sizes]
+    jobs = [row | {"block": b, "runs": runs} for row in base for b in range(1 if given.quick else 5)]
+    found = run(jobs, rejected, given.out / "wu_flach_ferri_2007_power.csv", given.jobs)
+    print("share of rejections at 5 % by the permutation tests of sAUC and AUC")
+    print(found.groupby(["betas", "n"], sort=False)[list(MEASURES[:2])].mean().round(3).to_string())
+
+
 def main() -> None:
     options = parser(__doc__)
-    parts = {"noise": noise, "tables": tables, "scatter": scatter}
+    parts = {"noise": noise, "tables": tables, "scatter": scatter, "power": power}
     options.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
     given = options.parse_args()
     for part in given.parts:

@@ -21,7 +21,10 @@ RUNS = {
         ["neighbors", "tables"],
     ),
     "wu_flach_ferri_2007": (["--sets", "spectf", *SMALL], ["noise", "tables"]),
-    "wang_chen_xue": (["--sets", "spectf", *SMALL], ["toy", "table"]),
+    "wang_chen_xue": (
+        ["--sets", "spectf", "--parts", "toy", "table", "structure", *SMALL],
+        ["toy", "table", "structure"],
+    ),
 }
 
 
