@@ -35,7 +35,8 @@ impl<'a> Ctx<'a> {
         Self::default()
     }
 
-    /// On the threads of `pool` (without the feature "rayon" there is no pool, and it is `None`), else on the calling one; calls end with [`Error::Interrupted`] soon after `stop` is set.
+    /// On the threads of `pool` (without the feature "rayon" there is none), else on the calling one; calls end with
+    /// [`Error::Interrupted`] soon after `stop` is set.
     pub fn new(pool: Option<&'a Pool>, stop: Option<&'a AtomicBool>) -> Self {
         Self { pool, stop }
     }

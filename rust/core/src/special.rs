@@ -92,8 +92,8 @@ fn log_scale(a: f64) -> f64 {
     (product * series * (a / PI).sqrt()).ln()
 }
 
-/// The continued fraction by which `I_x(a, b) = x^a (1 - x)^b / (a B(a, b))` is multiplied (DLMF 8.17.22), from its front
-/// on (Lentz). It converges quickly for x below (a + 1) / (a + b + 2).
+/// The continued fraction by which `I_x(a, b) = x^a (1 - x)^b / (a B(a, b))` is multiplied (DLMF 8.17.22), from its
+/// front on (Lentz). It converges quickly for x below (a + 1) / (a + b + 2).
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     let apart = |y: f64| if y == 0.0 { 1e-300 } else { y };
     let (mut value, mut c, mut d) = (1.0, 1.0, 0.0);

