@@ -31,7 +31,9 @@ class Profile(Method):
     null difference. r is the correlation of the components, shrunk to ``r / (1 + 2 (1 - r) (4 / df)^2)`` with the
     degrees of freedom (Welch and Satterthwaite) of the variance of the difference, those of the samples that differ
     where r exceeds 0.9; of models of independent samples it is 0. Estimates with few possible values have limits that
-    begin apart at level 0; ``(1 - r^2)^(1/4)`` of both gaps is added. Joint tests come from DeLong's covariance.
+    begin apart at level 0; ``(1 - r^2)^(1/4)`` of both gaps is added. Joint tests and means of subgroups come from
+    DeLong's covariance. Where fewer than five samples of a class are in the range of a partial area, the jackknife's,
+    over ``1 + 3 / (2 k + 1)``, replaces the part of that class, k the samples expected up to the end of the range.
 
     Where 1,000 samples decide a partial area, or 10,000 another measure with two bounds, u and v are those of intervals
     by "logit-delong", unless the classes are nearly separated.

@@ -11,6 +11,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
@@ -19,6 +20,7 @@ from rocmax.metrics.subgroups._estimates import (
     Estimates,
     Shares,
     SubgroupTest,
+    needs_scores,
     of_scores,
     of_unseen_range,
     pooled,
@@ -165,7 +167,12 @@ def compare_subgroups(
             own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
         pooled_own = joined(own)
-        if len(scores) == len(found) and sums is None and of_unseen_range(samples, share, measure):
+        # Of cuts and areas the errors of both models are skewed alike; of means they are biased, too.
+        if isinstance(measure, MeanMeasure):
+            summed = needs_scores(pooled_own, samples, share, measure)
+        else:
+            summed = of_unseen_range(samples, share, measure)
+        if summed and len(scores) == len(found) and sums is None:
             pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
