@@ -4,8 +4,8 @@ A line of a table has cells of n simulated samples each (default 200; a quarter 
 subgroups): how many are refused an interval, in most samples; the least and the greatest coverage of the others in
 percent and the design of the least; the geometric mean of their mean widths; and the number of cells below 93 % by more
 than two standard errors. The first line counts these. Tests count as intervals that cover 100 % less their type I
-error. Sections: models, differences, subgroups, pooled, pairs, designs, clusters, alerts, bands, which take an hour of
-processor time for n = 200; and if they are named boundary, folds, multiclass, prevalence, sampling.
+error. Sections: models, differences, subgroups, pooled, pairs, designs, sampling, folds, clusters, alerts, bands, which
+take two hours of processor time for n = 200; and if they are named boundary, levels, multiclass, prevalence.
 
 Scores are functions of normal deviates (yardstick.py), of models that are compared with correlation 1/2.
 """
@@ -58,7 +58,19 @@ MEASURES = (
 )
 #: Populations of two models: equal ones, and others whose difference is not 0.
 PAIRS = (("shift 1", "shift 1"), ("shift 1.5", "shift 1"), ("spread 2", "shift 1"), ("contaminated", "exponential"))
-SECTIONS = ("models", "differences", "subgroups", "pooled", "pairs", "designs", "clusters", "alerts", "bands")
+SECTIONS = (
+    "models",
+    "differences",
+    "subgroups",
+    "pooled",
+    "pairs",
+    "designs",
+    "sampling",
+    "folds",
+    "clusters",
+    "alerts",
+    "bands",
+)
 
 
 class Cell(NamedTuple):

@@ -3,14 +3,29 @@
 Of 10,000 rows, whose positives are normal with mean 2 and whose negatives with mean 0, so many are labelled: half of
 them the highest scores, the others at random ("alerts"); with probabilities like 1 / sqrt(rank) ("rank"); or at random
 ("uniform", from five expected positives on). True values are those of the population at the prevalence given. Samples
-with fewer than two positives are drawn again.
+with fewer than two positives are drawn again. Other
+methods, and means over four subgroups of labelled rows: python benches/python/coverage_sampling.py 40.
 """
 
+import sys
+import warnings
+from functools import partial
+
 import numpy as np
-from coverage_all import Cell
+from coverage_all import Cell, table
 from scipy import optimize, special, stats
 
-from rocmax.metrics import AveragePrecision, EnrichmentFactor, NetBenefit, PrecisionAt, RecallAt, compare, infer
+from rocmax.metrics import (
+    AUC,
+    AveragePrecision,
+    Bootstrap,
+    EnrichmentFactor,
+    NetBenefit,
+    PrecisionAt,
+    RecallAt,
+    compare,
+    infer,
+)
 
 N, SHIFT, SIZES = 10_000, 2.0, (100, 300, 1000)
 
@@ -79,3 +94,31 @@ def rows(count):
                     yield str(measure), design, [Cell.of(*np.transpose(ends), value)]
                     if apart:
                         yield f"{measure}, difference", design, [Cell.of(*np.transpose(apart), 0.0)]
+
+
+def by_method(count):
+    """Yield the cells of other methods than the default, and of the AUC pooled over subgroups by pairs."""
+    methods = ("delong", "logit-delong", Bootstrap(200), None)
+    for pi, n in ((0.05, 300), (0.05, 1000), (0.2, 300)):
+        rng = np.random.default_rng(n)
+        samples = [drawn(rng, pi, n, "alerts") for _ in range(count)]
+        precision, recall = truth(0.1, pi)
+        auc = stats.norm.cdf(SHIFT / np.sqrt(2))
+        for measure, value in ((AUC(), auc), (PrecisionAt(0.1), precision), (RecallAt(0.1), recall)):
+            for method in methods:
+                ends, by = [], None
+                for k, (y, s, w) in enumerate(samples):
+                    if method is None:
+                        by = np.random.default_rng(k).permutation(len(y)) % 4
+                        if measure != AUC() or min(np.bincount(by[y])) < 2:
+                            continue
+                    how = {"sample_weight": w, "weight_kind": "sampling", "method": method, "by": by, "n_jobs": 1}
+                    ends.append(infer(y, s[:, 0], measure, random_state=k, **how).confidence_interval)
+                name = "4 subgroups" if method is None else getattr(method, "name", method)
+                if ends:
+                    yield f"{measure}, {name}", f"alerts, {n}, {100 * pi:g} %", [Cell.of(*np.transpose(ends), value)]
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # the coverage shows what they warn of
+    table({"sampling": partial(by_method, int(sys.argv[1]) if len(sys.argv) > 1 else 40)})

@@ -115,7 +115,7 @@ def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
         left = sample.weights.copy()
         left[row] = max(left[row] - 1.0, 0.0)
         found.append(measure.estimates(sample._replace(weight=left, steps=None)))
-    mass, k = np.bincount(kind.ravel(), weight), max(total * area.high, 1.0)
+    mass, k = np.bincount(kind.ravel(), weight).astype(np.float64), max(total * area.high, 1.0)
     values = centre(np.array(found).T, mass)
     return int(not area.mirrored), (values * mass) @ values.T * (total - 1.0) / total / (1.0 + 3.0 / (2.0 * k + 1.0))
 
