@@ -62,3 +62,11 @@ def test_band_of_the_whole_curve():
     np.testing.assert_array_equal(high, band.high(grid))
     with pytest.raises(ValueError, match="band must be one of"):
         ROCDisplay.from_predictions(y, s, band="wide")
+
+
+def test_a_numbered_modality_is_called_one() -> None:
+    rng = np.random.default_rng(0)
+    y, where = rng.random(200) < 0.4, {"reader": rng.integers(0, 3, 200), "modality": rng.integers(1, 3, 200)}
+    where["case"] = np.arange(200)
+    shown = ROCDisplay.from_reader_study(y, rng.normal(size=200) + y, **where)
+    assert [curve.name for curve in shown.curves] == ["modality 1", "modality 2"]

@@ -8,18 +8,18 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_055, "types of the core's lists of pairs; public names"),
+    "python/rocmax": (1_055, "what takes the place of unknown keywords; public names without a stub"),
     "python/rocmax/_checks": (1_192, "codes beside 0 and 1; ranges of specificities"),
-    "python/rocmax/_cli": (4_706, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_709, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (359, ""),
     "python/rocmax/_tables": (1_454, ""),
     "python/rocmax/boosting": (1_413, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (81, ""),
     "python/rocmax/designs": (1_503, ""),
-    "python/rocmax/display": (3_184, "positives caught against alerts of a day"),
+    "python/rocmax/display": (3_189, "positives caught against alerts of a day"),
     "python/rocmax/ensemble": (1_487, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_619, "held-out thresholds; domains of a certificate's fields; a record a surrogate"),
-    "python/rocmax/metrics": (18_797, "alerts of each day; measures at a threshold, McNemar's tests, Youden's index"),
+    "python/rocmax/metrics": (18_783, "alerts of each day; measures at a threshold, McNemar's tests, Youden's index"),
     "python/rocmax/papers": (911, ""),
     "python/rocmax/risks": (631, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_706, ""),

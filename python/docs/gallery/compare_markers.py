@@ -67,13 +67,15 @@ print(found)
 # %%
 # The table
 # ---------
-# ``to_frame(style="journal")`` returns the cells as journals print them, and pandas writes them: ``to_latex`` for
-# LaTeX; for Word, ``to_clipboard`` to paste the table, or ``to_html`` for a file that Word opens.
-from rocmax.metrics import infer
+# A list of measures gives one sentence and one table: here the AUC, its part at a specificity of at least 0.9, and the
+# sensitivity at a specificity of 0.95. ``to_frame(style="journal")`` returns the cells as journals print them, and
+# pandas writes them: ``to_latex`` for LaTeX; for Word, ``to_clipboard`` to paste the table, or ``to_html`` for a file
+# that Word opens.
+from rocmax.metrics import TPRAtFPR, infer
 
-areas = infer(malignant, several, missing="drop").to_frame(style="journal")
-partial = infer(malignant, several, PartialAUC((0, 0.1)), missing="drop").to_frame(style="journal")
-table = areas[["model", "AUC (95 % CI)"]].merge(partial[["model", "pAUC 0-0.1 (95 % CI)"]])
+measured = infer(malignant, several, ["auc", PartialAUC((0, 0.1)), TPRAtFPR(0.05)], missing="drop")
+print(measured.summary(), end="\n\n")
+table = measured.to_frame(style="journal").drop(columns=["threshold", "positives", "negatives"])
 print(table.to_latex(index=False, escape=True))
 
 # %%

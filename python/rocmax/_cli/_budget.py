@@ -34,7 +34,8 @@ def found(arguments: Namespace, scored: rows.Whole) -> dict[str, list[Inference]
     results: dict[str, list[Inference]] = {name: [] for name in scored.columns}
     for name, held in results.items():
         for measure in measures(arguments, scored):
-            with report.warned(f"{name}, {measure.short}", scored.notes):
+            about = f"{name}, {measure.short}"
+            with report.warned(about, scored.notes), report.progress(f"measuring {about}"):
                 held.append(scored.infer(name, measure))
     return results
 

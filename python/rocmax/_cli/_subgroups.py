@@ -33,7 +33,8 @@ def measured(scored: Any, wanted: Sequence[Measure]) -> dict[str, list[SubgroupI
     for name, results in found.items():
         for by, series in scored.by.items():
             for measure in wanted:
-                with report.warned(f"{name}, {measure.short} by {by}", scored.notes):
+                about = f"{name}, {measure.short} by {by}"
+                with report.warned(about, scored.notes), report.progress(f"measuring {about}"):
                     results.append(scored.infer(name, measure, by=series))
     return found
 

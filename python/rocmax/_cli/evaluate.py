@@ -92,7 +92,8 @@ def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: 
     """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
 
     def found(measure: Measure, *, intervals: bool = True) -> Inference:
-        with report.warned(f"{name}, {measure.short}", scored.notes, intervals=intervals):
+        about = f"{name}, {measure.short}"
+        with report.warned(about, scored.notes, intervals=intervals), report.progress(f"measuring {about}"):
             return scored.infer(name, measure)
 
     fpr_range = arguments.fpr

@@ -152,11 +152,8 @@ class Inference(Measured):
 
     @property
     def _fixed(self) -> str:
-        """What the interval of a rate takes as fixed, and which function takes the threshold as fixed."""
-        if self.threshold is None:
-            return ""
-        rate = getattr(self.measure, "fixed", "").upper()
-        return f"; the {rate} is taken as fixed; operating_point takes the threshold as fixed"
+        """What the interval of a rate takes as fixed."""
+        return "" if self.threshold is None else f"; the {getattr(self.measure, 'fixed', '').upper()} is taken as fixed"
 
     def _lines(self) -> list[str]:
         level = self._level

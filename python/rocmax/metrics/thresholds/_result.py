@@ -177,16 +177,8 @@ class OperatingPoint(Unpacked):
 
     def _fixed(self) -> str:
         """Return in words whether the intervals take the threshold as fixed."""
-        rules = [rule for rule in self._rules if not rule.given]
-        if self.method == "bootstrap" and rules:
-            other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
-            return "the rule chooses anew in every resample" + other
-        if not rules or self.guarantee is not None:
-            return "taken as fixed"
-        others = " or ".join(sorted({rule.kind.measure for rule in rules} - {""}))
-        if others:
-            return f"taken as fixed (infer with {others} takes the rate as fixed)"
-        return "taken as fixed (method='bootstrap': chosen anew in every resample)"
+        anew = self.method == "bootstrap" and not all(rule.given for rule in self._rules)
+        return "the rule chooses anew in every resample" if anew else "taken as fixed"
 
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):

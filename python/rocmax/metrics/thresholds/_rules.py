@@ -31,7 +31,6 @@ class _Kind(NamedTuple):
     weighs_fpr: bool = False  # by the prevalence, in units of TPR
     limits: str = ""  # the samples of which it limits a share: "positives", "negatives" or "samples"
     at_least: bool = False  # of the share called correctly; else at most, of the share called positive
-    measure: str = ""  # the measure that takes the limit as fixed
     # What is maximised, where it is not the core's rule.
     of_calls: Callable[[float, F64, F64, float], F64] | None = None
 
@@ -49,20 +48,18 @@ RULES = {
     "closest": _Kind(Source("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
     "eer": _Kind(Source("equal error rates")),
     "midpoint": _Kind(Source("midpoint between lowest positive and highest negative")),
-    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives", measure="TPRAtFPR"),
+    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
     "sensitivity": _Kind(
         Source("lowest FPR with sensitivity of at least {n}"),
         _is_rate,
         limits="positives",
         at_least=True,
-        measure="FPRAtTPR",
     ),
     "specificity": _Kind(
         Source("highest TPR with specificity of at least {n}"),
         _is_rate,
         limits="negatives",
         at_least=True,
-        measure="TPRAtFPR",
     ),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
     "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
