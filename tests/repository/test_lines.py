@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_055, "what takes the place of unknown keywords; public names without a stub"),
     "python/rocmax/_checks": (1_192, "codes beside 0 and 1; ranges of specificities"),
-    "python/rocmax/_cli": (4_709, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_710, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (359, ""),
     "python/rocmax/_tables": (1_454, ""),
     "python/rocmax/boosting": (1_413, "small trees; parameters without an effect; features of trees"),

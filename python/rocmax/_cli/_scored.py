@@ -155,8 +155,9 @@ class Whole(Scored):
 
     def _read(self, scores: Any, higher: Any) -> Samples:
         if self.planned is not None:
-            held = next((name for name, column in self.columns.items() if column is scores), [*self.columns])
-            return self.planned.of(held).measured(self.positive[self.places])
+            names = next((name for name, column in self.columns.items() if column is scores), [*self.columns])
+            planned: Samples = self.planned.of(names).measured(self.positive[self.places])
+            return planned
         kind = self.weight_kind
         held = self.positive, scores, self.weight, self.groups
         given = Arguments(*held, higher_is_better=higher, weight_kind=kind, titled=True)

@@ -55,7 +55,7 @@ class LabelPlan(Value):
     >>> plan = label_plan(scores, 1_000, alerts=200, random_state=0)
     >>> print(infer(Samples(truth[plan.rows], scores, plan=plan), RecallAt(0.05)))
     recall among the highest 5 % 0.499 [0.399, 0.600] (95 % CI)
-    planned; 944.7 positive, 1.906e+04 negative samples, estimated from 1,000 labels
+    labels in strata, Cochran 1977; 944.7 positive, 1.906e+04 negative samples, estimated from 1,000 labels
     """
 
     rows: NDArray[np.intp]
