@@ -76,9 +76,10 @@ type Indices<'py> = PyReadonlyArray1<'py, i32>;
 /// Features of all samples: dense, or the values, columns and starts of the rows of a sparse matrix.
 #[derive(FromPyObject)]
 pub(crate) enum Matrix<'py> {
-    Single(PyReadonlyArray2<'py, f32>),
+    // The most frequent first: an error is made of each that does not fit.
     Double(PyReadonlyArray2<'py, f64>),
     Sparse((Column<'py>, Indices<'py>, Indices<'py>)),
+    Single(PyReadonlyArray2<'py, f32>),
 }
 
 /// The value of an expression for the features of a matrix, whatever their type.
