@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, last_held, wilson
@@ -54,6 +53,8 @@ class McNemar(Method):
 
     def limits(self, b: F64, c: F64, size: float) -> Limits:
         """Return the limits of ``(b - c) / size``, for the numbers of samples that one model alone has right."""
+        from scipy import special  # takes a while to import
+
         d = b + c
         some, whole = d > 0, np.maximum(d, 1.0)
 
