@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 from itertools import count
 
 # The features of the tests are small: more threads in the BLAS only spin.
@@ -81,6 +82,15 @@ def no_figures_are_left():
     yield
     if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
         pyplot.close("all")
+
+
+@pytest.fixture
+def limits():
+    """Return the function that replaces settings until the end of the test."""
+    from rocmax._runtime.settings import using
+
+    with ExitStack() as stack:
+        yield lambda **changes: stack.enter_context(using(**changes))
 
 
 @pytest.fixture

@@ -13,18 +13,16 @@ import pytest
 pl = pytest.importorskip("polars")
 pytest.importorskip("skops")
 
-from command_line import Run, one_line  # noqa: E402
+from command_line import Limits, Run, one_line  # noqa: E402
 from profiles import cases  # noqa: E402
-from rocmax._cli import _counted as counted  # noqa: E402
-from rocmax._cli import _source as source  # noqa: E402
+from rocmax._runtime.settings import using  # noqa: E402
 
 N = 1000
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "ROWS", 256)
-    monkeypatch.setattr(counted, "ROWS", 0)
+def small(limits: Limits) -> None:
+    limits(batch_rows=256, counted_rows=0)
 
 
 def table(rng: np.random.Generator) -> "pl.DataFrame":
@@ -66,9 +64,7 @@ def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> t
     """Return what a command says in JSON of a file counted in batches, exactly, and of the file read whole."""
     asked = [command, path, "--label", "y", "--positive", "sick", "--json", *asked]
     whole = json.loads(run(*asked)[1])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "ROWS", 256)
-        patch.setattr(counted, "ROWS", 0)
+    with using(batch_rows=256, counted_rows=0):
         found = json.loads(run(*asked)[1])
         code, out, _ = run(*(one for one in asked if one != "--json"))
     assert code == 0 and "counted in batches" in out
@@ -115,19 +111,15 @@ def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp
     assert_same(found, whole)
 
 
-def test_pooled_scores_compare_within_their_error(
-    small: None, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pooled_scores_compare_within_their_error(small: None, tmp_path: Path, run: Run, limits: Limits) -> None:
     rng = np.random.default_rng(6)
     y = rng.random(60_000) < 0.2
     s, t = rng.normal(size=(2, len(y))) + y
     pl.DataFrame({"y": y, "s": s, "t": s + 0.3 * t}).write_parquet(tmp_path / "d.parquet")
     asked = ["compare", tmp_path / "d.parquet", "--label", "y", "--score", "s", "t", "--fpr", 0, 0.1, "--json"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counted, "ROWS", 10 * len(y))
+    with using(counted_rows=10 * len(y)):
         whole = json.loads(run(*asked)[1])
-    monkeypatch.setattr(source, "ROWS", 5000)
-    monkeypatch.setattr(counted, "ERROR", 1e-3)
+    limits(batch_rows=5000, counted_error=1e-3)
     code, out, err = run(*asked)
     found = json.loads(out)
     bounds = found["error_bounds"].values()
@@ -211,7 +203,7 @@ def test_a_batch_may_weigh_nothing(small: None, tmp_path: Path, run: Run) -> Non
 
 @pytest.mark.parametrize(("suffix", "written"), [("csv", "csv"), ("csv", "parquet"), ("parquet", "csv.gz")])
 def test_scores_of_batches_are_those_of_all_rows(
-    suffix: str, written: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    suffix: str, written: str, tmp_path: Path, run: Run, limits: Limits
 ) -> None:
     frame = table(np.random.default_rng(2))
     frame.drop("t").write_csv(tmp_path / "train.csv")
@@ -221,7 +213,7 @@ def test_scores_of_batches_are_those_of_all_rows(
     frame.write_csv(path) if suffix == "csv" else frame.write_parquet(path)
     outs = []
     for rows in (10 * N, 64):
-        monkeypatch.setattr(source, "ROWS", rows)
+        limits(batch_rows=rows)
         out = tmp_path / f"{rows}.{written}"
         code, said, err = run("score", tmp_path / "m", path, "--predicted", "--keep", "late", "--out", out)
         assert code == 0 and "1,000 scores" in said, err
@@ -277,11 +269,11 @@ def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path:
         }
         asked.append(ways[command])
     program = (
-        "import json, resource, sys; from rocmax._cli import _counted as counted\n"
-        "counted.ROWS, counted.ERROR = 0, 1e-4\n"
+        "import json, resource, sys; from rocmax._runtime.settings import using\n"
         "from rocmax._cli import main\n"
         "for asked in json.loads(sys.argv[1]):\n"
-        "    assert main(asked) == 0\n"
+        "    with using(counted_rows=0, counted_error=1e-4):\n"
+        "        assert main(asked) == 0\n"
         "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
     )
     # The allocator of Linux keeps more or less of what was freed, as it happens; so told, it gives all of it back.
@@ -302,8 +294,7 @@ def test_what_is_said_of_counts_is_said_of_rows(tmp_path: Path, run: Run, small:
 
     def both(*more: str) -> tuple[Any, Any, str]:
         counts = run(*asked, *more)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(counted, "ROWS", 10**9)
+        with using(counted_rows=10**9):
             rows = run(*asked, *more)
         assert counts[2] == rows[2]
         return json.loads(counts[1]), json.loads(rows[1]), counts[2]

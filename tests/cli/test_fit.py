@@ -202,6 +202,7 @@ def test_explain_a_line(tmp_path: Path, run: Run) -> None:
     frame.write_csv(tmp_path / "d.csv")
     fit = ["fit", tmp_path / "d.csv", "--label", "y", "--model", "linear", "--C", 10, "--out", tmp_path / "m"]
     assert run(*fit)[0] == 0
+    (tmp_path / "p.svg").touch()  # which is overwritten
     result = json.loads(run("explain", tmp_path / "m", "--json", "--plot", tmp_path / "p.svg")[1])
     features = {row["feature"]: row for row in result["features"]}
     assert features.keys() == {

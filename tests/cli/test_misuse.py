@@ -172,7 +172,7 @@ USAGE = [
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "nan"], "need a number between 0 and 1"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--\x1b[31m"], "\\x1b[31m"),
-    (["fit"], "the following arguments are required: DATA, --label, --out"),
+    (["fit"], "the following arguments are required: --label, --out, DATA"),
     (
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         "argument --fpr: nan: need a rate, such as 0.05 or 5%",

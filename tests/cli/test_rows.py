@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Run, one_line, text
+from command_line import Limits, Run, one_line, text
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
-from rocmax._cli import _counted as counted  # noqa: E402
 
 N = 240
 
@@ -235,7 +234,7 @@ def quoted(cells: list[str]) -> str:
 )
 @pytest.mark.parametrize("how", ["evaluate", "fit", "stdin", "gzip", "batches"])
 def test_no_rows_are_read_as_one_value(
-    cells: list[str], said: str, how: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    cells: list[str], said: str, how: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
     """Quotes inside values, an even number of them, that polars reads up to one in a later line."""
     content = quoted(cells).encode()
@@ -243,7 +242,7 @@ def test_no_rows_are_read_as_one_value(
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(content))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     if how == "batches":
-        monkeypatch.setattr(counted, "ROWS", 0)
+        limits(counted_rows=0)
     path = {"stdin": "-", "gzip": tmp_path / "d.csv.gz"}.get(how, tmp_path / "d.csv")
     asked = ["fit", path, "--out", tmp_path / "m", "--C", 1] if how == "fit" else ["evaluate", path, "--score", "a"]
     code, out, err = run(*asked, "--label", "y")

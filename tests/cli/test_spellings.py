@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from command_line import Run, one_line, text
+from command_line import Limits, Run, one_line, text
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
-from rocmax._cli import _counted as counted  # noqa: E402
-from rocmax._cli import _source as source  # noqa: E402
 
 N = 120
 RNG = np.random.default_rng(3)
@@ -41,12 +39,12 @@ def ask(tmp_path: Path, run: Run) -> Ask:
 @pytest.mark.parametrize("strange", ["sick ", "SICK", "si\u0441k", "NULL", "unknown", "yse"])
 @pytest.mark.parametrize("command", ["evaluate", "compare", "fit", "batches"])
 def test_more_than_two_labels_are_refused_until_told(
-    strange: str, command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    strange: str, command: str, tmp_path: Path, run: Run, limits: Limits
 ) -> None:
     labels = np.where(Y == 1, "sick", "well").astype(object)
     labels[1::6] = strange
     (path := tmp_path / "d.csv").write_text(text(y=labels, a=A, b=-A), encoding="utf-8")
-    monkeypatch.setattr(counted, "ROWS", 0 if command == "batches" else 10**9)
+    limits(counted_rows=0 if command == "batches" else 10**9)
     command = "evaluate" if command == "batches" else command
     how = {"fit": ["--C", 1, "--out", tmp_path / "m"], "evaluate": ["--score", "a"], "compare": ["--score", "a", "b"]}
     asked = [command, path, "--label", "y", *how[command]]
@@ -148,19 +146,18 @@ def test_the_page_repeats_no_warning_in_words_of_python(ask: Ask, tmp_path: Path
 
 
 @pytest.mark.parametrize("rows", [10**9, 0])
-def test_a_code_among_scores_is_told(rows: int, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counted, "ROWS", rows)
+def test_a_code_among_scores_is_told(rows: int, ask: Ask, limits: Limits) -> None:
+    limits(counted_rows=rows)
     code, _, err = ask({"y": Y, "a": np.where(np.arange(N) % 9 == 0, -999, A)})
     assert code == 0 and "column 'a': -999 (14 rows) is far from all other values" in err
     code, _, err = ask({"y": [""] * N, "a": A}, "--missing", "drop")
     assert code == 1 and one_line(err) and ("no row is left" in err or "holds no label" in err)
 
 
-def test_codes_are_counted_over_batches(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_are_counted_over_batches(ask: Ask, limits: Limits) -> None:
     scores = np.where(np.arange(N) % 40 == 0, -999, A)
     whole = ask({"y": Y, "a": scores})[1]["notes"]
-    monkeypatch.setattr(counted, "ROWS", 0)
-    monkeypatch.setattr(source, "ROWS", 37)
+    limits(batch_rows=37, counted_rows=0)
     assert ask({"y": Y, "a": scores})[1]["notes"] == whole and whole[0]["rows"] == 3
 
 
@@ -171,9 +168,9 @@ def test_codes_of_times_can_be_named(ask: Ask) -> None:
     assert ask({"y": Y, "a": A, "t": days}, *how, "--missing-values", "NA", fit=True)[1]["n_dropped"] == 1
 
 
-def test_doubtful_weights_are_notes(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doubtful_weights_are_notes(ask: Ask, limits: Limits) -> None:
     for rows in (10**9, 0):
-        monkeypatch.setattr(counted, "ROWS", rows)
+        limits(counted_rows=rows)
         code, found, err = ask({"y": Y, "a": A, "w": [0.5] * N}, "--weight", "w")
         assert code == 0 and [note["kind"] for note in found["notes"]] == ["weights"]
         assert err.count("the weights in w are not whole numbers (such as 0.5)") == 1
@@ -185,9 +182,9 @@ def test_a_measure_is_named_once(tmp_path: Path, run: Run) -> None:
     assert "a, TPR at FPR 0.1: 100 % of the negatives" in err
 
 
-def test_warnings_about_measures_are_in_the_json(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_about_measures_are_in_the_json(ask: Ask, limits: Limits) -> None:
     for rows in (10**9, 0):
-        monkeypatch.setattr(counted, "ROWS", rows)
+        limits(counted_rows=rows)
         code, found, err = ask({"y": Y, "a": -A})
         (text,) = (text for text in found["warnings"] if text.startswith("a, AUC: the whole interval"))
         assert code == 0 and err.count(f"warning: {text}\n") == 1 and not found["notes"]

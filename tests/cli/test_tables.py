@@ -83,13 +83,13 @@ def test_only_the_columns_that_are_needed_are_read(ending: str, frame: "pl.DataF
         frame = frame.cast(pl.String)
     assert source.read(str(path)).frame.equals(frame)
     for wanted, kept in (
-        (source.Wanted(["t", "y"]), ["y", "t"]),
-        (source.Wanted(["s"], also=["y", "none"]), ["y", "s"]),
-        (source.Wanted(dropped=["s", "name"]), ["y", "t"]),
-        (source.Wanted(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
+        (source.ColumnRequest(["t", "y"]), ["y", "t"]),
+        (source.ColumnRequest(["s"], also=["y", "none"]), ["y", "s"]),
+        (source.ColumnRequest(dropped=["s", "name"]), ["y", "t"]),
+        (source.ColumnRequest(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
     ):
         assert source.read(str(path), wanted).frame.equals(frame.select(kept))
-    for wanted in (source.Wanted(["yy"]), source.Wanted(dropped=["yy"])):
+    for wanted in (source.ColumnRequest(["yy"]), source.ColumnRequest(dropped=["yy"])):
         with pytest.raises(Failure, match="column 'yy' not found; did you mean 'y'"):
             source.read(str(path), wanted)
 

@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Run, one_line
+from command_line import Limits, Run, one_line
 from rocmax.metrics import compare, infer, roc_auc_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
-from rocmax._cli import _counted as counted  # noqa: E402
-from rocmax._cli import _source as source  # noqa: E402
 
 Y = np.arange(40) % 2 == 1
 RANK = np.where(Y, 20, 0) + np.arange(40) // 2  # a perfect ranking
@@ -46,15 +44,14 @@ def write(path: Path, scores: list[object]) -> Path:
 
 @pytest.mark.parametrize("name", SCORES)
 def test_integers_that_float64_does_not_hold_are_refused_as_python_does(
-    name: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, run: Run, limits: Limits
 ) -> None:
     path = write(tmp_path / "s.csv", SCORES[name])
     if isinstance(SCORES[name][0], int):
         with pytest.raises(ValueError, match="beyond the integers"):
             infer(Y, np.array(SCORES[name], dtype=object))
-    for rows in (counted.ROWS, 0):  # read whole and in batches
-        monkeypatch.setattr(counted, "ROWS", rows)
-        monkeypatch.setattr(source, "ROWS", 16)
+    for rows in (10**9, 0):  # read whole and in batches
+        limits(batch_rows=16, counted_rows=rows)
         for command in (["evaluate", path, "--score", "s"], ["compare", path, "--score", "s", "t"]):
             code, out, err = run(*command, "--label", "y", "--json")
             assert code == 1 and out == "" and one_line(err)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+Limits = Callable[..., object]  # the fixture `limits`: settings that are replaced until the end of the test
 Run = Callable[..., tuple[int, str, str]]  # the fixture `run`: arguments in; exit code, stdout and stderr out
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from rocmax._tables import _digests
-from rocmax._tables._digests import Met, TrainedRows, digests
+from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
 
 RNG = np.random.default_rng(0)
 
 
 def met(trained, *parts):
-    found = Met(TrainedRows.of(digests(trained)))
+    found = RowsSeenInTraining(TrainedRows.of(digests(trained)))
     for part in parts:
         found.add(digests(part))
     return found
@@ -66,7 +66,7 @@ def test_large_tables_keep_a_sample(monkeypatch):
     monkeypatch.setattr(_digests, "_MOST", 500)
     X, new = RNG.normal(size=(5000, 3)), RNG.normal(size=(3000, 3))
     trained = TrainedRows.of(digests(X))
-    assert len(trained.kept) == 500 and trained.is_sample
+    assert len(trained.kept) == 500 and trained.limit < 2**64 - 1
     found = met(X, X[:1000], new)
     assert found.n_trained == pytest.approx(1000, abs=400)
     assert found.message().startswith("about ")

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from rocmax._checks.samples import complement
 from rocmax._cli._output import Failure, log
-from rocmax._cli._parser import make_parser
-from rocmax._cli._values import range_of
+from rocmax._cli._parser import make_parser, options_of
 
 _OPTIONAL = "polars", "rich", "skops", "matplotlib", "bokeh"
 
@@ -22,17 +20,13 @@ _OPTIONAL = "polars", "rich", "skops", "matplotlib", "bokeh"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return 0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C."""
     _open_closed_streams()
-    arguments = make_parser().parse_args(argv)
+    given = make_parser().parse_args(argv)
     try:
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
-        if getattr(arguments, "specificity", None) is not None:
-            arguments.fpr = complement(range_of("--specificity", *arguments.specificity))
-        elif getattr(arguments, "fpr", None) is not None:
-            arguments.fpr = range_of("--fpr", *arguments.fpr)
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            import_module(f"rocmax._cli.{arguments.command}").run(arguments)
+            import_module(f"rocmax._cli.{given.command}").run(options_of(given))
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")

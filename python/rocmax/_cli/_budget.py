@@ -1,11 +1,11 @@
 """What so many alerts catch, of all rows or of every value of a column: ``--alerts``."""
 
-from argparse import Namespace
 from typing import Any
 
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._output import Misuse, say
+from rocmax._cli._parser import Scores
 from rocmax.metrics import Inference, PrecisionAt
 from rocmax.metrics import _words as words
 
@@ -15,21 +15,21 @@ def is_count(at: Any) -> bool:
     return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
 
 
-def check(arguments: Namespace) -> None:
+def check(arguments: Scores) -> None:
     """Fail, before any work, where the options cannot be combined."""
-    if arguments.per is not None and not any(map(is_count, arguments.at or ())):
+    if arguments.per is not None and not any(map(is_count, arguments.at)):
         raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
 
 
-def measures(arguments: Namespace, scored: rows.Whole) -> list[PrecisionAt]:
+def measures(arguments: Scores, scored: rows.Whole) -> list[PrecisionAt]:
     """Return the precision of every number of alerts, which sampling weights do not count, in data as they are."""
-    if arguments.weights_are == "sampling" or getattr(arguments, "prevalence", None) is not None:
+    if arguments.weights_are == "sampling" or arguments.prevalence is not None:
         return []
-    counts = [at[1] for at in arguments.at or () if is_count(at)]
+    counts = [at[1] for at in arguments.at if is_count(at)]
     return [PrecisionAt(int(k), scored.per) for k in dict.fromkeys(counts)]
 
 
-def found(arguments: Namespace, scored: rows.Whole) -> dict[str, list[Inference]]:
+def found(arguments: Scores, scored: rows.Whole) -> dict[str, list[Inference]]:
     """Measure every column of scores."""
     results: dict[str, list[Inference]] = {name: [] for name in scored.columns}
     for name, held in results.items():

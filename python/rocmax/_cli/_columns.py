@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -49,10 +50,8 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
 
     `before` is the number of rows before those of the table, for messages.
     """
-    frame = rows.frame
-    places = {name: k for k, name in enumerate(frame.columns)}
-    every = frame.get_columns()
-    numeric = pl.DataFrame([every[places[name]].alias(f"x{k}") for k, name in enumerate(schema.numeric)])
+    every = {series.name: series for series in rows.frame.get_columns()}
+    numeric = pl.DataFrame([every[name].alias(f"x{k}") for k, name in enumerate(schema.numeric)])
     if rows.is_text and numeric.width:
         numeric = _numbers(numeric, schema, form, before)
     elif numeric.width:
@@ -66,23 +65,19 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
             k = infinite.index(True)
             row = before + int(numeric[:, k].is_infinite().arg_max() or 0) + 1
             raise Failure(f"column {schema.numeric[k]!r} is infinite in row {row}")
-    texts = [_texts(_without_codes(every[places[name]], form)) for name in schema.categorical]
+    texts = [_texts(_without_codes(every[name], form)) for name in schema.categorical]
     return pl.DataFrame(dict(zip(schema.used, [*numeric, *texts], strict=True)))
 
 
 def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl.DataFrame:
     """Return texts of csv as numbers, or fail at the first that is none."""
-    found, bad = numbers.floats(texts, form)
-    found.columns = texts.columns
-    for k in np.flatnonzero(np.array(found.null_count().row(0)) > np.array(texts.null_count().row(0))).tolist():
-        if not bad[k]:
-            numbers.tell(schema.numeric[k], texts[:, k], found[:, k], form)
-    for k in np.flatnonzero(bad).tolist():
-        series = texts[:, k].alias(schema.numeric[k])
-        flag, why = bool(schema.flags()[k]), "; the model was trained on numbers in it"
-        one = numbers.number_column(series, form, before, booleans=flag, why=why)
-        found = found.with_columns(one.alias(f"x{k}"))
-    return found
+    values, _ = numbers.floats(texts, form)
+    found, flags = values.get_columns(), schema.flags()
+    for k, (name, series) in enumerate(zip(schema.numeric, texts, strict=True)):
+        if found[k].null_count() > series.null_count():  # missing, or no number
+            how: Any = {"booleans": bool(flags[k]), "why": "; the model was trained on numbers in it"}
+            found[k] = numbers.number_column(series.alias(name), form, before, **how)
+    return pl.DataFrame([one.alias(series.name) for one, series in zip(found, texts, strict=True)])
 
 
 def _texts(series: pl.Series) -> pl.Series:

@@ -1,6 +1,5 @@
 """Measure columns of scores of a file larger than memory: rows are read in batches and counted."""
 
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,28 +17,24 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, log, reading
+from rocmax._cli._parser import Compare, Scores
 from rocmax._cli._scored import ONE_CLASS, Scored
+from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
 
-# Larger files are counted; smaller ones are read whole.
-ROWS = 20_000_000
-# The AUC of counted scores is off by at most this, far less than its standard error.
-ERROR = 1e-5
 _BEGIN = 2**20  # bytes of csv that tell the length of a row
 _LABELS = 1000  # distinct values of labels, at most
 
 
-def suits(arguments: Namespace) -> bool:
+def fits_in_counts(arguments: Scores) -> bool:
     """Whether the file is that large, and counts of the scores are all that is needed."""
-    others = ("groups", "per", "at", "report", "plot", "by", "plan")  # need every row
-    if any(getattr(arguments, name, None) for name in others) or arguments.weights_are == "sampling":
-        return False
-    if getattr(arguments, "method", None) not in (None, "delong"):
-        return False
-    return _n_rows(arguments.data) > ROWS
+    given = arguments
+    every_row = given.groups or given.per or given.at or given.report or given.plot or given.by or given.plan
+    counts = not every_row and given.weights_are != "sampling" and given.method in (None, "delong")
+    return counts and _n_rows(given.data) > settings().counted_rows
 
 
 def _n_rows(path: str) -> float:
@@ -59,7 +54,7 @@ class Counted(Scored):
     """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
 
     columns: dict[str, ROCAccumulator]
-    wanted: source.Wanted
+    wanted: source.ColumnRequest
     n_weighted: int = 0  # rows of weight above 0
     ends: dict[str, Ends] = field(default_factory=dict)
 
@@ -76,7 +71,7 @@ class Counted(Scored):
         return bool(scores.n_bins == 1)
 
     def infer(self, name: str, measure: Measure) -> Inference:
-        low = name in self.lower
+        low = name in self.arguments.lows
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
         sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
         warn_below_chance(measure, [sample], found.confidence_interval)
@@ -90,12 +85,12 @@ class Counted(Scored):
             return {"weight_kind": "frequency", "n_samples": self.n_weighted, **label}
         return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive, **label}
 
-    def compare(self, measures: Sequence[Measure]) -> list[Comparison]:
+    def compare(self, options: Compare, measures: Sequence[Measure]) -> list[Comparison]:
         """Compare the columns by each measure: the rows are read again, for the products of their components."""
-        options, second = self.arguments, SecondPass(self.columns, measures)
+        second = SecondPass(self.columns, measures)
         for part in self.parts():
             second.add(part.positive, part.columns, part.weight)
-        low = np.array([name in self.lower for name in self.columns])
+        low = np.array([name in self.arguments.lows for name in self.columns])
         results = []
         for k, measure in enumerate(measures):
             with report.warned(measure.short, self.notes, how="--method"):
@@ -137,7 +132,7 @@ class Counted(Scored):
         self.tell_of_weights(weight)
         for name, of in scores.items():
             self.ends.setdefault(name, Ends()).add(of)
-        columns = {name: oriented(of, name in self.lower) for name, of in scores.items()}
+        columns = {name: oriented(of, name in self.arguments.lows) for name, of in scores.items()}
         return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
 
@@ -151,12 +146,14 @@ class _Part(NamedTuple):
     labels: classes.Counts
 
 
-def read(arguments: Namespace) -> Counted:
+def read(arguments: Scores) -> Counted:
     """Count the scores of each column, batch by batch."""
     needed = [arguments.label, *arguments.score, *([] if arguments.weight is None else [arguments.weight])]
-    wanted = source.wanted(arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score)
+    wanted = source.columns_to_read(
+        arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score
+    )
     form = wanted.form
-    columns = {name: ROCAccumulator(max_error=ERROR) for name in arguments.score}
+    columns = {name: ROCAccumulator(max_error=settings().counted_error) for name in arguments.score}
     labels = _labels(arguments, form)
     found = Counted(arguments=arguments, columns=columns, labels=labels, notes=form.notes, wanted=wanted)
     counts: Counter[Any] = Counter()
@@ -186,9 +183,9 @@ def read(arguments: Namespace) -> Counted:
     return found
 
 
-def _labels(arguments: Namespace, form: Form) -> classes.Classes:
+def _labels(arguments: Scores, form: Form) -> classes.LabelColumn:
     """Return the classes among the distinct labels of the file."""
-    name, wanted = arguments.label, source.Wanted([arguments.label], form=form)
+    name, wanted = arguments.label, source.ColumnRequest([arguments.label], form=form)
     counts = Counter[Any]()
     kind: Any = None
     for frame, _ in source.batches(arguments.data, wanted):

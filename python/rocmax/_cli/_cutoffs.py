@@ -1,6 +1,5 @@
 """Rates and predictive values at cutoffs: ``evaluate --at``."""
 
-from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from rocmax._cli import _budget as budget
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._output import Misuse, say
+from rocmax._cli._parser import Evaluate
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import plain as as_plain
@@ -23,11 +23,12 @@ _VALUES = {"ppv": "PPV", "npv": "NPV"}
 _WEIGHED = ("youden", "closest", "cost", "precision", "f1")  # rules that use a known prevalence
 
 
-def check(arguments: Namespace) -> None:
+def check(arguments: Evaluate) -> None:
     """Fail, before any work, where the options cannot be combined."""
-    for option in ("prevalence", "cutoff_intervals", "guarantee"):
-        if (value := getattr(arguments, option)) is not None and not arguments.at:
-            raise Misuse(f"--{option.replace('_', '-')} {value}: give a cutoff, such as --at fpr=0.05")
+    given = {"prevalence": arguments.prevalence, "cutoff-intervals": arguments.cutoff_intervals}
+    for name, value in {**given, "guarantee": arguments.guarantee}.items():
+        if value is not None and not arguments.at:
+            raise Misuse(f"--{name} {value}: give a cutoff, such as --at fpr=0.05")
     if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
         what = "--cutoff-intervals wilson treats rows as independent"
         raise Misuse(f"{what}; with --groups use --cutoff-intervals bootstrap")
@@ -36,13 +37,13 @@ def check(arguments: Namespace) -> None:
         return
     if wrong := [_name(at) for at in arguments.at if not isinstance(at, tuple) or at[0] == "cost"]:
         raise Misuse(f"--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at {wrong[0]}")
-    others = {"--weight": arguments.weight, "--groups": arguments.groups}
-    others["--cutoff-intervals bootstrap"] = arguments.cutoff_intervals == "bootstrap"
-    for option in (name for name, value in others.items() if value):
+    bootstrap = arguments.cutoff_intervals == "bootstrap"
+    others = ("--weight", arguments.weight), ("--groups", arguments.groups), ("--cutoff-intervals bootstrap", bootstrap)
+    for option in (name for name, value in others if value):
         raise Misuse(f"--guarantee and {option} cannot be combined")
 
 
-def found(arguments: Namespace, scored: rows.Whole) -> dict[str, OperatingPoint]:
+def found(arguments: Evaluate, scored: rows.Whole) -> dict[str, OperatingPoint]:
     """Return the requested cutoffs of each column of scores."""
     points = {}
     for name in scored.columns:
@@ -64,7 +65,7 @@ def plain(points: OperatingPoint) -> list[dict[str, Any]]:
     return [as_plain(row) for row in points.rows()]
 
 
-def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int) -> None:
+def show(arguments: Evaluate, found: dict[str, OperatingPoint], n_periods: int) -> None:
     """Print a row for each cutoff; --json also has intervals of predictive values, and likelihood ratios."""
     level = words.level(arguments.confidence)
     several = ["score"] if len(found) > 1 else []

@@ -1,6 +1,5 @@
 """Labels: which value is positive, which are negative; more than two values are refused until the others are named."""
 
-from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,6 +14,7 @@ from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form, floats
 from rocmax._cli._output import Failure, unknown
+from rocmax._cli._parser import Labelled
 from rocmax._tables._forms import WHOLE
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax.metrics import _words as words
@@ -25,7 +25,7 @@ Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its
 
 
 @dataclass(frozen=True)
-class Classes:
+class LabelColumn:
     """The positive value, how the file spells every value, and the number of rows of each negative one."""
 
     name: str
@@ -43,7 +43,7 @@ class Classes:
         share = words.percent(n_positive / n_rows)
         return f"{n_rows:,} rows, {n_positive:,} positive ({share}; {self.name} = {self.value})"
 
-    def counted(self, found: Counts) -> "Classes":
+    def counted(self, found: Counts) -> "LabelColumn":
         """Return the same with the numbers of other rows."""
         place = {spelling: value for value, spellings in self.held.items() for spelling in spellings}
         counts: dict[str, int] = dict.fromkeys(self.negatives, 0)
@@ -70,7 +70,7 @@ def _counted(found: Mapping[Any, int]) -> str:
     return listed + (", ..." if len(found) > _SHOWN else "")
 
 
-def read(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form) -> tuple[Classes, NDArray[np.bool_]]:
+def read(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form) -> tuple[LabelColumn, NDArray[np.bool_]]:
     """Return the classes of the labels of `clean` rows, and which rows are positive."""
     series = table.column(frame, name)
     order = list(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
@@ -102,7 +102,7 @@ def missing(name: str, series: pl.Series, form: Form) -> pl.Series:
     return found.fill_null(True)
 
 
-def clean(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form, before: int = 0) -> pl.DataFrame:
+def clean(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form, before: int = 0) -> pl.DataFrame:
     """Return a table whose missing labels are null; unless such rows are dropped, fail at the first.
 
     `before` is the number of rows before, for messages.
@@ -111,7 +111,7 @@ def clean(frame: pl.DataFrame, name: str, arguments: Namespace, form: Form, befo
     gone = missing(name, series, form)
     if not gone.any():
         return frame
-    if getattr(arguments, "missing", "drop") == "raise":
+    if arguments.missing == "raise":
         row = before + int(gone.arg_max() or 0) + 1
         what = f"column {name!r} has no label in row {row} ({gone.sum()} in all){form.notes.short_rows()}"
         raise Failure(f"{what}; --missing drop drops such rows")
@@ -130,7 +130,7 @@ def _by_value(texts: list[str], form: Form) -> dict[str, Any] | None:
     return dict(zip(texts, values, strict=True))
 
 
-def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: list[Any] | None = None) -> Classes:
+def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: list[Any] | None = None) -> LabelColumn:
     """Return the classes among the labels of a column, or raise the error that names the missing option."""
     by_value = _values(found, form)
     values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
@@ -150,13 +150,12 @@ def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: li
             raise unknown(f"{option}: in column {name!r}, value", text, map(str, values))
         return value
 
-    given = arguments.negative or []
+    given = arguments.negative
     rest = given == [_REST] and _REST not in known
     negative = [] if rest else [named("--negative", text) for text in given]
     left = [value for value in values if value not in negative]
-    explains = not hasattr(arguments, "missing")  # it drops missing labels, and the model names the positive one
     if arguments.positive is not None:
-        positive = named("the model's positive label" if explains else "--positive", arguments.positive)
+        positive = named("the model's positive label" if arguments.by_model else "--positive", arguments.positive)
     elif negative and len(left) == 1:
         positive = left[0]
     else:
@@ -165,13 +164,13 @@ def decide(name: str, found: Counts, arguments: Namespace, form: Form, order: li
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
     if len(values) > 2 and not given:
-        raise _several(name, n_rows, "" if explains else f"--positive {quote(str(positive))} ")
+        raise _several(name, n_rows, "" if arguments.by_model else f"--positive {quote(str(positive))} ")
     for value, n in others.items():
         if negative and value not in negative:
-            how = f"--missing-values {quote(str(value))}" + ("" if explains else " --missing drop")
+            how = f"--missing-values {quote(str(value))}" + ("" if arguments.by_model else " --missing drop")
             what = f"{short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
             raise Failure(f"column {name!r} holds {what}; {how} leaves such rows out")
-    return Classes(name, positive, by_value, {str(value): n for value, n in others.items()})
+    return LabelColumn(name, positive, by_value, {str(value): n for value, n in others.items()})
 
 
 def _values(found: Counts, form: Form) -> dict[Any, list[Any]]:

@@ -66,6 +66,6 @@ def _own(module: str, expression: str) -> Measure:
     return Measure.of(value) if callable(value) and not isinstance(value, Measure) else as_measure(value)
 
 
-def chosen(requested: Sequence[Measure] | None, usual: Sequence[Measure]) -> list[Measure]:
+def chosen(requested: Sequence[Measure], usual: Sequence[Measure]) -> list[Measure]:
     """Return the usual and the requested measures, each once."""
-    return list(dict.fromkeys([*usual, *(requested or ())]))
+    return list(dict.fromkeys([*usual, *requested]))

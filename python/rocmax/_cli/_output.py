@@ -122,19 +122,19 @@ def is_stdout(path: str | None) -> bool:
     return False
 
 
-def check_output(path: str | None, *inputs: str) -> None:
+def check_output(path: str | None, *inputs: str | None) -> None:
     """Fail, before any work, if a result cannot be written or would overwrite an input."""
     if path is None or is_stdout(path):
         return
     with _failing(path):
         files.check_writable(path)
-    for name in inputs:
+    for name in filter(None, inputs):
         with suppress(OSError):  # a missing input has its own message
             if Path(path).is_file() and os.path.samefile(path, name):
                 raise Misuse(f"{path}: that would overwrite the input")
 
 
-def check_plot(path: str | None, *inputs: str) -> None:
+def check_plot(path: str | None, *inputs: str | None) -> None:
     """Fail, before any work, if a plot cannot be written, or not in the format of its name."""
     check_output(path, *inputs)
     if path is None:

@@ -1,15 +1,21 @@
-"""Arguments of every subcommand; it imports little, so that ``--help`` and usage errors print at once."""
+"""Options of every command, as typed values, and the parser that is made of them.
+
+It imports little, so that ``--help`` and usage errors print at once.
+"""
 
 import argparse
 import itertools
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, NoReturn
 
+from rocmax._checks.samples import complement
 from rocmax._cli import _measures as measures
 from rocmax._cli import _values as values
-from rocmax._cli._output import printable
+from rocmax._cli._output import Misuse, printable
 from rocmax._core import __version__
 from rocmax._parameters import meant
+from rocmax.metrics import Measure
 
 _EXAMPLES = """examples:
   rocmax demo --fpr 0 0.1 --plot roc.svg
@@ -21,10 +27,321 @@ _EXAMPLES = """examples:
   rocmax plan scores.csv --score new old --budget 2000 --alerts 500 --out to_label.csv
 """
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
+_SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
+_MODEL = "model file written by rocmax fit"
+_NEGATIVE = "the negative classes, or rest for all but the positive one; needed if labels have more than two values"
+Range = tuple[float, float]
+
+
+def _option(text: str, default: Any = None, **how: Any) -> Any:
+    """Declare an option, or a positional argument, with its help."""
+    return field(default=default, metadata={"help": text, **how})
+
+
+def _column(text: str, **how: Any) -> Any:
+    """Declare an option that names a column, for this option alone."""
+    return _option(text, metavar="COLUMN", role=True, **how)
+
+
+def _list(text: str, **how: Any) -> Any:
+    """Declare an option that takes one or more values, columns by default, and may be repeated."""
+    how = {"nargs": "+", "action": "extend", "metavar": "COLUMN", **how}
+    return field(default_factory=list, metadata={"help": text, **how})
+
+
+def _range(default: Range | None, text: str = "range of false positive rates of the partial AUC") -> Any:
+    text += f" (default {default[0]:g} {default[1]:g})" if default else ""
+    return _option(text, default, nargs=2, type=values.rate, metavar=("LOW", "HIGH"), either=True)
+
+
+@dataclass(kw_only=True)
+class Options:
+    """What all commands share."""
+
+    json: bool = _option("print one JSON object instead of tables", default=False, action="store_true")
+
+    def check_roles(self) -> None:
+        """Fail, before any work, if a column is given for two options."""
+        roles: dict[str, str] = {}
+        for option in fields(self):
+            held = getattr(self, option.name) if "role" in option.metadata else ()
+            for name in [held] if isinstance(held, str) else held or ():
+                if name in roles and (roles[name], option.name) not in _SHARED:
+                    raise Misuse(f"--{option.name} {name}: that column is already given as --{roles[name]}")
+                roles.setdefault(name, option.name)
+
+
+@dataclass(kw_only=True)
+class Ranged(Options):
+    """A range of false positive rates."""
+
+    fpr: Range | None = _range(None)
+    specificity: Range | None = _range(None, "the same range in specificities: 0.9 1 is --fpr 0 0.1")
+
+    def __post_init__(self) -> None:
+        if self.specificity is not None:
+            self.fpr = complement(values.range_of("--specificity", *self.specificity))
+        elif self.fpr is not None:
+            self.fpr = values.range_of("--fpr", *self.fpr)
+
+
+@dataclass(kw_only=True)
+class TableOptions(Options):
+    """A table, and how csv is written."""
+
+    data: str = _option(f"{_TABLE}; - for csv on stdin", metavar="DATA", positional=True)
+    sep: str | None = _option(
+        "column separator: ';', '|', tab (default: comma; tab in .tsv)", type=values.separator, metavar="CHARACTER"
+    )
+    decimal: str | None = _option("decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
+    thousands: str | None = _option(
+        "mark between groups of three digits: ',', '.', \"'\", '_', ' ' (any blank)", type=values.mark, metavar="MARK"
+    )
+    missing_values: list[str] = _list(
+        "texts that mean a missing value, beside the empty one and, in columns of numbers, the usual codes (NA, null, "
+        "#N/A, ., -, ?, ...)",
+        metavar="VALUE",
+    )
+
+
+@dataclass(kw_only=True)
+class Labelled(TableOptions, Ranged):
+    """Labelled rows."""
+
+    by_model: bool = False  # whether a model names the label and the positive class
+    label: str = _column("column of the labels", required=True)
+    positive: str | None = _option(
+        "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
+        metavar="VALUE",
+    )
+    negative: list[str] = _list(_NEGATIVE, metavar="VALUE")
+    missing: str = _option(
+        "rows that miss a label, score, weight or group: raise an error (default), or drop and count them",
+        default="raise",
+        choices=("raise", "drop"),
+    )
+    weight: str | None = _column("column of non-negative weights of the rows")
+
+
+@dataclass(kw_only=True)
+class Demo(Ranged):
+    """Train on real data and compare linear models, trees and an ensemble."""
+
+    fpr: Range = _range((0.0, 0.05))
+    seed: int = _option("random seed of the split (default 0)", default=0, type=values.seed)
+    plot: str = _option("ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
+
+
+@dataclass(kw_only=True)
+class Fit(Labelled):
+    """Train a model for the partial AUC on a table."""
+
+    fpr: Range = _range((0.0, 1.0))
+    out: str = _option("model file to write (- for stdout)", required=True, metavar="MODEL")
+    model: str = _option(
+        "ensemble: the mean of the model families (boosted trees if lightgbm is installed, extra trees, linear "
+        "models, kernels) that are not significantly worse than the best in cross-validation; linear: a linear model "
+        "with interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a "
+        "class has fewer than 20 rows",
+        default="auto",
+        choices=("auto", "ensemble", "linear", "boosting"),
+    )
+    drop: list[str] = _list("columns to leave out")
+    categorical: list[str] = _list(
+        "columns to treat as categories, each text as it is: codes, or texts that would be left out or refused"
+    )
+    C: list[float] | None = _option(
+        "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
+        "(default 0.01 to 100000 in tenfold steps)",
+        nargs="+",
+        type=values.positive,
+        metavar="C",
+    )
+    folds: int | None = _option(
+        "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)",
+        type=values.two_at_least,
+    )
+    time: str | None = _column(
+        "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only"
+    )
+    groups: str | None = _column(
+        "column of clusters of dependent rows, such as the patient; folds keep clusters whole: with --time, rows of "
+        "held-out clusters are left out of training"
+    )
+
+
+@dataclass(kw_only=True)
+class Score(TableOptions):
+    """Score a table with a trained model."""
+
+    model: str = _option(_MODEL, metavar="MODEL", positional=True)
+    out: str | None = _option(f"scores to write, {_TABLE} (default: csv on stdout)", metavar="FILE")
+    keep: list[str] = _list("columns to copy to the output, beside the labels")
+    predicted: bool = _option(
+        "add a column of predicted classes: positive from the threshold on that had the model's maximum false positive "
+        "rate on held-out rows (of a linear model with one --C: on the training rows)",
+        default=False,
+        action="store_true",
+    )
+
+
+@dataclass(kw_only=True)
+class Explain(TableOptions):
+    """Show the weights or feature importances of a trained model."""
+
+    model: str = _option(_MODEL, metavar="MODEL", positional=True)
+    data: str | None = _option(  # type: ignore[assignment]
+        f"labelled rows, preferably held out, {_TABLE}: also report the permutation importance, the decrease of the "
+        "partial AUC when a column is shuffled",
+        metavar="DATA",
+        positional=True,
+        nargs="?",
+    )
+    negative: list[str] = _list(_NEGATIVE, metavar="VALUE")
+    top: int = _option("rows to show (default 20; 0 for all)", default=20, type=values.count, metavar="N")
+    plot: str | None = _option("bar chart to write (.png, .pdf, .svg)", metavar="FILE")
+
+
+@dataclass(kw_only=True)
+class Scores(Labelled):
+    """What the commands that measure scores share; one lacks the options that are declared as None here."""
+
+    score: list[str] = _list(
+        "columns of scores; high scores mean the positive class unless --lower is given", required=True, role=True
+    )
+    lower: list[str] | None = _option(
+        "low scores mean the positive class, as with docking scores, distances and p-values: in all columns of "
+        "--score, or only in these",
+        nargs="*",
+        metavar="COLUMN",
+    )
+    measure: list[Measure] = _list(measures.HELP, type=measures.measure, metavar="MEASURE")
+    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=values.level)
+    plot: str | None = _option("ROC plot to write, with bands (.png, .pdf, .svg)", metavar="FILE")
+    xscale: str = _option(
+        "scale of the false positive rate in the plot; log shows small rates (default linear)",
+        default="linear",
+        choices=("linear", "log"),
+    )
+    by: list[str] = _list(
+        "columns of subgroups, such as site or sex: measure each, pool them, test whether they are equal; --plot draws "
+        "a forest plot",
+        role=True,
+    )
+    groups: list[str] = _list(
+        "column of clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them. "
+        "Two columns name both subjects of a pair, as in face verification",
+        role=True,
+    )
+    plan: str | None = _option(
+        "the file of rocmax plan by which the rows were labelled; intervals use the scores of all rows", metavar="FILE"
+    )
+    weights_are: str | None = _option(
+        "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
+        "probability, whose scale matters only if a whole number of rows is selected, as in precision@10",
+        choices=("frequency", "sampling"),
+    )
+    at: list[Any] = field(default_factory=list)
+    per: str | None = _column(
+        "N alerts for each value of this column, such as each day: the N highest scores of every day"
+    )
+    prevalence: float | None = None
+    report: str | None = None
+    method: str | None = None
+
+    @property
+    def lows(self) -> frozenset[str]:
+        """The columns whose low scores are for positives."""
+        return frozenset(() if self.lower is None else self.lower or self.score)
+
+
+@dataclass(kw_only=True)
+class Evaluate(Scores):
+    """Measure the AUC, the partial AUC and rates of columns of scores."""
+
+    at: list[Any] = _list(
+        "report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
+        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, precision=0.9 (the highest sensitivity at a precision "
+        "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, "
+        "closest, f1, eer, midpoint, or a score",
+        type=values.cutoff,
+        metavar="CUTOFF",
+    )
+    alerts: list[Any] = _list(
+        "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive, and the positives "
+        "caught and the precision of N alerts",
+        dest="at",
+        type=values.alerts,
+        metavar="N",
+    )
+    guarantee: float | None = _option(
+        "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
+        "probability, such as 0.95",
+        type=values.level,
+        metavar="PROBABILITY",
+    )
+    prevalence: float | None = _option(
+        "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
+        "precision, f1 and cost also choose the cutoff for it",
+        type=values.level,
+        metavar="SHARE",
+    )
+    cutoff_intervals: str | None = _option(
+        "intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
+        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
+        choices=("wilson", "bootstrap"),
+    )
+    report: str | None = _option(
+        "write an HTML page with curves, measures, subgroups and selectable thresholds; ignores --at and --measure",
+        metavar="FILE",
+    )
+
+
+@dataclass(kw_only=True)
+class Compare(Scores):
+    """Test whether two or more columns of scores differ."""
+
+    adjust: str | None = _option(
+        "adjustment of the p-values of the pairs if there are three or more columns (default holm)",
+        default="holm",
+        choices=("holm", "bonferroni", "fdr_bh", "none"),
+    )
+    method: str | None = _option(
+        "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
+        "curves are equal",
+        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"),
+    )
+    alerts: list[Any] = _list(
+        "also compare the positives caught and the precision of N alerts", dest="at", type=values.alerts, metavar="N"
+    )
+    resamples: int = _option(
+        "number of resamples of bootstrap or venkatraman (default 2000)", default=2000, type=values.two_at_least
+    )
+    seed: int = _option("random seed of the resamples (default 0)", default=0, type=values.seed)
+
+
+@dataclass(kw_only=True)
+class Plan(TableOptions):
+    """Choose the rows to label, if labels are scarce and scores are not."""
+
+    score: list[str] = _list("columns of scores; high scores mean the positive class", required=True)
+    budget: int = _option("how many rows can be labelled", type=values.count, required=True, metavar="N")
+    alerts: int | None = _option(
+        "label the N highest scores of each column for certain", type=values.count, metavar="N"
+    )
+    out: str = _option(
+        "csv of the rows to label; the plan is written beside it, as .plan", required=True, metavar="FILE"
+    )
+    keep: list[str] = _list("columns to copy to the output")
+    seed: int = _option("random seed of the draws (default 0)", default=0, type=values.seed)
+
+
+_KINDS = (Demo, Fit, Score, Explain, Evaluate, Compare, Plan)
+_COMMANDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in _KINDS}
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with `add`, whose errors are safe to print: file names come from anywhere."""
+    """A parser whose errors are safe to print: file names come from anywhere."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
@@ -44,14 +361,6 @@ class _Parser(argparse.ArgumentParser):
         except argparse.ArgumentError as error:
             error.message += meant(value, action.choices or ())
             raise
-
-    def add(self, name: str, text: str, **options: Any) -> None:
-        """Add an argument with its help."""
-        self.add_argument(name, help=text, **options)
-
-    def add_list(self, name: str, text: str, **options: Any) -> None:
-        """Add an option that takes one or more values, columns by default, and may be repeated."""
-        self.add(name, text, **{"nargs": "+", "action": "extend", "metavar": "COLUMN", **options})
 
 
 class _Completion(argparse.Action):
@@ -75,7 +384,7 @@ class _Completion(argparse.Action):
 
 @cache
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line; the subcommand is in ``command``."""
+    """Return the parser of the whole command line; the command is in ``command``."""
     parser = _Parser(
         prog="rocmax",
         description="Measure and maximise the area under the ROC curve, or the part of it at low false positive rates.",
@@ -83,287 +392,36 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
-    parser.add(
+    parser.add_argument(
         "--print-completion",
-        'print a shell completion script: eval "$(rocmax --print-completion bash)"',
+        help='print a shell completion script: eval "$(rocmax --print-completion bash)"',
         action=_Completion,
+        default=argparse.SUPPRESS,
         choices=("bash", "zsh", "fish"),
     )
+    general = {option.name for option in fields(TableOptions)}  # come last
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    for add_arguments, summary in (
-        (_demo, "Train on real data and compare linear models, trees and an ensemble."),
-        (_fit, "Train a model for the partial AUC on a table."),
-        (_score, "Score a table with a trained model."),
-        (_explain, "Show the weights or feature importances of a trained model."),
-        (_evaluate, "Measure the AUC, the partial AUC and rates of columns of scores."),
-        (_compare, "Test whether two or more columns of scores differ."),
-        (_plan, "Choose the rows to label, if labels are scarce and scores are not."),
-    ):
-        name = add_arguments.__name__[1:]
+    for name, kind in _COMMANDS.items():
         example = next(line for line in _EXAMPLES.splitlines() if line.startswith(f"  rocmax {name}"))
-        command: _Parser = commands.add_parser(
+        command = commands.add_parser(
             name,
-            help=summary,
-            description=summary,
+            help=kind.__doc__,
+            description=kind.__doc__,
             epilog=f"example:\n{example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            argument_default=argparse.SUPPRESS,  # the defaults are those of the fields
         )
-        command.add("--json", "print one JSON object instead of tables", action="store_true")
-        add_arguments(command)
+        either = command.add_mutually_exclusive_group()
+        for option in sorted(fields(kind), key=lambda option: option.name in general):
+            how = dict(option.metadata)
+            flag = option.name if how.pop("positional", False) else f"--{option.name.replace('_', '-')}"
+            how.pop("role", None)
+            if how:
+                (either if how.pop("either", False) else command).add_argument(flag, **how)
     return parser
 
 
-def _demo(parser: _Parser) -> None:
-    _add_range(parser, (0.0, 0.05))
-    parser.add("--seed", "random seed of the split (default 0)", type=values.seed, default=0)
-    parser.add("--plot", "ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
-
-
-def _fit(parser: _Parser) -> None:
-    _add_range(parser, (0.0, 1.0))
-    parser.add("data", _TABLE, metavar="DATA")
-    _add_label(parser)
-    parser.add("--out", "model file to write (- for stdout)", required=True, metavar="MODEL")
-    parser.add(
-        "--model",
-        "ensemble: the mean of the model families (boosted trees if lightgbm is installed, extra trees, linear "
-        "models, kernels) that are not significantly worse than the best in cross-validation; linear: a linear model "
-        "with interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a "
-        "class has fewer than 20 rows",
-        choices=("auto", "ensemble", "linear", "boosting"),
-        default="auto",
-    )
-    parser.add_list("--drop", "columns to leave out", default=[])
-    parser.add_list(
-        "--categorical",
-        "columns to treat as categories, each text as it is: codes, or texts that would be left out or refused",
-        default=[],
-    )
-    parser.add(
-        "--C",
-        "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
-        "(default 0.01 to 100000 in tenfold steps)",
-        nargs="+",
-        type=values.positive,
-        metavar="C",
-    )
-    folds = "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)"
-    parser.add("--folds", folds, type=values.two_at_least)
-    parser.add(
-        "--time",
-        "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
-        metavar="COLUMN",
-    )
-    _add_weight(parser)
-    parser.add(
-        "--groups",
-        "column of clusters of dependent rows, such as the patient; folds keep clusters whole: with --time, rows of "
-        "held-out clusters are left out of training",
-        metavar="COLUMN",
-    )
-    _add_missing(parser)
-    _add_form(parser)
-
-
-def _score(parser: _Parser) -> None:
-    parser.add("model", "model file written by rocmax fit", metavar="MODEL")
-    parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
-    parser.add("--out", f"scores to write, {_TABLE} (default: csv on stdout)", metavar="FILE")
-    parser.add_list("--keep", "columns to copy to the output, beside the labels", default=[])
-    parser.add(
-        "--predicted",
-        "add a column of predicted classes: positive from the threshold on that had the model's maximum false positive "
-        "rate on held-out rows (of a linear model with one --C: on the training rows)",
-        action="store_true",
-    )
-    _add_form(parser)
-
-
-def _explain(parser: _Parser) -> None:
-    parser.add("model", "model file written by rocmax fit", metavar="MODEL")
-    parser.add(
-        "data",
-        f"labelled rows, preferably held out, {_TABLE}: also report the permutation importance, the decrease of the "
-        "partial AUC when a column is shuffled",
-        nargs="?",
-        metavar="DATA",
-    )
-    _add_negative(parser)
-    parser.add("--top", "rows to show (default 20; 0 for all)", type=values.count, default=20, metavar="N")
-    parser.add("--plot", "bar chart to write (.png, .pdf, .svg)", metavar="FILE")
-    _add_form(parser)
-
-
-def _evaluate(parser: _Parser) -> None:
-    _add_scores(parser)
-    parser.add_list(
-        "--at",
-        "report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
-        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, precision=0.9 (the highest sensitivity at a precision "
-        "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, "
-        "closest, f1, eer, midpoint, or a score",
-        type=values.cutoff,
-        metavar="CUTOFF",
-    )
-    cutoff = "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive, and the"
-    _add_alerts(parser, f"{cutoff} positives caught and the precision of N alerts")
-    parser.add(
-        "--guarantee",
-        "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
-        "probability, such as 0.95",
-        type=values.level,
-        metavar="PROBABILITY",
-    )
-    parser.add(
-        "--prevalence",
-        "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
-        "precision, f1 and cost also choose the cutoff for it",
-        type=values.level,
-        metavar="SHARE",
-    )
-    parser.add(
-        "--cutoff-intervals",
-        "intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
-        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
-        choices=("wilson", "bootstrap"),
-    )
-    page = "write an HTML page with curves, measures, subgroups and selectable thresholds; ignores --at and --measure"
-    parser.add("--report", page, metavar="FILE")
-
-
-def _compare(parser: _Parser) -> None:
-    _add_scores(parser)
-    parser.add(
-        "--adjust",
-        "adjustment of the p-values of the pairs if there are three or more columns (default holm)",
-        choices=("holm", "bonferroni", "fdr_bh", "none"),
-        default="holm",
-    )
-    parser.add(
-        "--method",
-        "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
-        "curves are equal",
-        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"),
-    )
-    _add_alerts(parser, "also compare the positives caught and the precision of N alerts")
-    resamples = "number of resamples of bootstrap or venkatraman (default 2000)"
-    parser.add("--resamples", resamples, type=values.two_at_least, default=2000)
-    parser.add("--seed", "random seed of the resamples (default 0)", type=values.seed, default=0)
-
-
-def _plan(parser: _Parser) -> None:
-    parser.add("data", f"scores of all rows, {_TABLE}; - for csv on stdin", metavar="DATA")
-    parser.add_list("--score", "columns of scores; high scores mean the positive class", required=True)
-    parser.add("--budget", "how many rows can be labelled", type=values.count, required=True, metavar="N")
-    parser.add("--alerts", "label the N highest scores of each column for certain", type=values.count, metavar="N")
-    parser.add(
-        "--out", "csv of the rows to label; the plan is written beside it, as .plan", required=True, metavar="FILE"
-    )
-    parser.add_list("--keep", "columns to copy to the output", default=[])
-    parser.add("--seed", "random seed of the draws (default 0)", type=values.seed, default=0)
-    _add_form(parser)
-
-
-def _add_range(parser: _Parser, default: tuple[float, float] | None) -> None:
-    text = "range of false positive rates of the partial AUC"
-    text += f" (default {default[0]:g} {default[1]:g})" if default else ""
-    either = parser.add_mutually_exclusive_group()
-    ends: dict[str, Any] = {"nargs": 2, "type": values.rate, "metavar": ("LOW", "HIGH")}
-    either.add_argument("--fpr", help=text, default=default, **ends)
-    either.add_argument("--specificity", help="the same range in specificities: 0.9 1 is --fpr 0 0.1", **ends)
-
-
-def _add_scores(parser: _Parser) -> None:
-    """Add what the commands that measure scores share."""
-    _add_range(parser, None)
-    parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
-    _add_label(parser)
-    parser.add_list(
-        "--score", "columns of scores; high scores mean the positive class unless --lower is given", required=True
-    )
-    parser.add(
-        "--lower",
-        "low scores mean the positive class, as with docking scores, distances and p-values: in all columns of "
-        "--score, or only in these",
-        nargs="*",
-        metavar="COLUMN",
-    )
-    parser.add_list("--measure", measures.HELP, type=measures.measure, metavar="MEASURE")
-    parser.add("--confidence", "level of the intervals (default 0.95)", type=values.level, default=0.95)
-    parser.add("--plot", "ROC plot to write, with bands (.png, .pdf, .svg)", metavar="FILE")
-    scale = "scale of the false positive rate in the plot; log shows small rates (default linear)"
-    parser.add("--xscale", scale, choices=("linear", "log"), default="linear")
-    parser.add_list(
-        "--by",
-        "columns of subgroups, such as site or sex: measure each, pool them, test whether they are equal; --plot draws "
-        "a forest plot",
-    )
-    _add_weight(parser)
-    parser.add_list(
-        "--groups",
-        "column of clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them. "
-        "Two columns name both subjects of a pair, as in face verification",
-    )
-    planned = "the file of rocmax plan by which the rows were labelled; intervals use the scores of all rows"
-    parser.add("--plan", planned, metavar="FILE")
-    _add_missing(parser)
-    parser.add(
-        "--weights-are",
-        "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
-        "probability, whose scale matters only if a whole number of rows is selected, as in precision@10",
-        choices=("frequency", "sampling"),
-    )
-    _add_form(parser)
-
-
-def _add_alerts(parser: _Parser, text: str) -> None:
-    parser.add_list("--alerts", text, dest="at", type=values.alerts, metavar="N")
-    per = "N alerts for each value of this column, such as each day: the N highest scores of every day"
-    parser.add("--per", per, metavar="COLUMN")
-
-
-def _add_weight(parser: _Parser) -> None:
-    parser.add("--weight", "column of non-negative weights of the rows", metavar="COLUMN")
-
-
-def _add_missing(parser: _Parser) -> None:
-    parser.add(
-        "--missing",
-        "rows that miss a label, score, weight or group: raise an error (default), or drop and count them",
-        choices=("raise", "drop"),
-        default="raise",
-    )
-
-
-def _add_form(parser: _Parser) -> None:
-    separator = "column separator: ';', '|', tab (default: comma; tab in .tsv)"
-    parser.add("--sep", separator, type=values.separator, metavar="CHARACTER")
-    parser.add("--decimal", "decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
-    parser.add(
-        "--thousands",
-        "mark between groups of three digits: ',', '.', \"'\", '_', ' ' (any blank)",
-        type=values.mark,
-        metavar="MARK",
-    )
-    parser.add_list(
-        "--missing-values",
-        "texts that mean a missing value, beside the empty one and, in columns of numbers, the usual codes (NA, null, "
-        "#N/A, ., -, ?, ...)",
-        default=[],
-        metavar="VALUE",
-    )
-
-
-def _add_label(parser: _Parser) -> None:
-    parser.add("--label", "column of the labels", required=True, metavar="COLUMN")
-    parser.add(
-        "--positive",
-        "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
-        metavar="VALUE",
-    )
-    _add_negative(parser)
-
-
-def _add_negative(parser: _Parser) -> None:
-    text = "the negative classes, or rest for all but the positive one; needed if labels have more than two values"
-    parser.add_list("--negative", text, metavar="VALUE")
+def options_of(given: argparse.Namespace) -> Any:
+    """Return the options of a command line that was parsed."""
+    values = vars(given)
+    return _COMMANDS[values.pop("command")](**values)

@@ -1,6 +1,5 @@
 """Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
 
-from argparse import Namespace
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +19,9 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli import plan
 from rocmax._cli._output import Failure, Misuse, log
+from rocmax._cli._parser import Compare, Scores
 from rocmax._cli._trained import suspects
+from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
@@ -38,19 +39,14 @@ _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
 class Scored:
     """Columns of scores, the labels of their rows, and the options to measure them with."""
 
-    arguments: Namespace
+    arguments: Scores
     columns: dict[str, Any]
-    labels: classes.Classes
+    labels: classes.LabelColumn
     notes: numbers.Notes
     n_rows: int = 0
     n_positive: int = 0
     n_dropped: int = 0
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
-
-    @property
-    def lower(self) -> frozenset[str]:
-        """The columns whose low scores are for positives."""
-        return lower(self.arguments)
 
     @property
     def weight_kind(self) -> str | None:
@@ -66,7 +62,8 @@ class Scored:
     def summary(self) -> str:
         """The rows in words."""
         weights = f", {self.weight_kind} weights {self.arguments.weight}" if self.weight_kind else ""
-        turned = f"; low scores of {', '.join(sorted(self.lower))} are for positives" if self.lower else ""
+        lows = ", ".join(sorted(self.arguments.lows))
+        turned = f"; low scores of {lows} are for positives" if lows else ""
         counted = self.labels.summary(self.n_rows, self.n_positive)
         return f"{counted}{self._clusters()}{weights}{turned}{self.dropped}"
 
@@ -103,7 +100,7 @@ class Scored:
             "n_samples": self.n_rows,
             "n_positive": self.n_positive,
             "n_dropped": self.n_dropped,
-            "lower": sorted(self.lower),
+            "lower": sorted(self.arguments.lows),
             "positive": str(self.labels.value),
             "negatives": self.labels.negatives,
             **self.notes.plain(),
@@ -137,12 +134,12 @@ class Whole(Scored):
     @cached_property
     def samples(self) -> Samples:
         """The rows with all columns of scores; their weights are known to count, or not."""
-        return self._read(self.columns, [name not in self.lower for name in self.columns])
+        return self._read(self.columns, [name not in self.arguments.lows for name in self.columns])
 
     def of(self, name: str) -> Samples:
         """Return the rows with one column of scores, which is sorted once."""
         if name not in self._each:
-            self._each[name] = self._read(self.columns[name], name not in self.lower)
+            self._each[name] = self._read(self.columns[name], name not in self.arguments.lows)
         return self._each[name]
 
     def tell_of_labels(self) -> None:
@@ -168,20 +165,20 @@ class Whole(Scored):
         samples = self.of(name) if by is None else self.of(name).holding(self.of(name).two, by)
         return infer(samples, measure, confidence_level=self.arguments.confidence, random_state=0)
 
-    def compare(self, measures: Sequence[Measure], by: Any = None) -> list[Any]:
-        options, found = self.arguments, []
-        method = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
+    def compare(self, options: Compare, measures: Sequence[Measure], by: Any = None) -> list[Any]:
+        comparisons = []
+        method: Any = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
         samples = self.samples if by is None else self.samples.holding(self.samples.two, by)
-        how = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
+        how: Any = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
             with report.warned(about, self.notes, how="--method"), report.progress(f"comparing by {about}"):
-                found.append(compare(samples, measure, method=method, **how))
-        return found
+                comparisons.append(compare(samples, measure, method=method, **how))
+        return comparisons
 
-    def draw(self) -> None:
+    def draw(self, path: str) -> None:
         """Write the ROC plot."""
-        path, level = self.arguments.plot, self.arguments.confidence
+        level: float | None = self.arguments.confidence
         known = {"groups": self.groups, "weights": self.weight, "plans": self.planned}
         if named := [name for name, values in known.items() if values is not None]:
             log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
@@ -191,42 +188,37 @@ class Whole(Scored):
         )
 
 
-def lower(arguments: Namespace) -> frozenset[str]:
-    """Return the columns whose low scores are for positives."""
-    return frozenset(() if arguments.lower is None else arguments.lower or arguments.score)
-
-
-def check(arguments: Namespace) -> None:
+def check(arguments: Scores) -> None:
     """Fail, before any work, where the options cannot be combined."""
-    table.check_roles(arguments)
-    groups = arguments.groups or ()
+    arguments.check_roles()
+    groups = arguments.groups
     if len(groups) > 2:
         raise Misuse(f"--groups {' '.join(groups)}: give one column of clusters, or the two subjects of a pair")
-    for option in ("at", "by"):
-        if len(groups) == 2 and getattr(arguments, option, None):
+    for option, held in (("at", arguments.at), ("by", arguments.by)):
+        if len(groups) == 2 and held:
             raise Misuse(f"--{option} and two columns of --groups cannot be combined: give one column of clusters")
     if arguments.weight is not None and groups:
         raise Misuse("--weight and --groups cannot be combined")
-    others = ("weight", "groups", "by", "per", "at", "report", "plot", "lower")
-    if arguments.plan is not None and (beside := [name for name in others if getattr(arguments, name, None)]):
+    given = {"weight": arguments.weight, "groups": groups, "by": arguments.by, "per": arguments.per, "at": arguments.at}
+    others = {**given, "report": arguments.report, "plot": arguments.plot, "lower": arguments.lower}
+    if arguments.plan is not None and (beside := [name for name, value in others.items() if value]):
         raise Misuse(f"--plan and --{beside[0]} cannot be combined")
-    if unknown := sorted(lower(arguments) - set(arguments.score)):
+    if unknown := sorted(arguments.lows - set(arguments.score)):
         raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
     if arguments.weights_are is not None and arguments.weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
 
 
-def read(arguments: Namespace) -> Whole:
+def read(arguments: Scores) -> Whole:
     """Read the columns that the arguments of evaluate and compare name."""
-    label, weight, groups = arguments.label, arguments.weight, arguments.groups or []
-    per = arguments.per
-    by = dict.fromkeys(arguments.by or ())
+    label, weight, groups, per = arguments.label, arguments.weight, arguments.groups, arguments.per
+    by = dict.fromkeys(arguments.by)
     planned = None if arguments.plan is None else plan.read(arguments.plan)
     given = [name for name in (weight, per, None if planned is None else plan.ROW) if name is not None]
     needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
     named = [*groups, *by, *([] if per is None else [per])]
     numeric = [*([] if weight is None else [weight]), *([] if planned is None else [plan.ROW])]
-    wanted = source.wanted(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
+    wanted = source.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
     frame = classes.clean(source.read(arguments.data, wanted).frame, label, arguments, form)
     n_dropped = 0
@@ -270,8 +262,8 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
-        frame, is_text = next(source.batches(path, source.Wanted(form=apart, most=_MOST)))
-        if len(frame) != min(found.n_rows, source.ROWS):
+        frame, is_text = next(source.batches(path, source.ColumnRequest(form=apart, most=_MOST)))
+        if len(frame) != min(found.n_rows, settings().batch_rows):
             return  # rows were left out
         name = found.arguments.score[0]
         places = [k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()]

@@ -46,7 +46,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Data:
+class FitTable:
     """Rows to learn from: features (numbers, then categories) and what they are, labels, weights and groups."""
 
     X: pl.DataFrame
@@ -64,7 +64,7 @@ class Data:
 
 
 def choose(
-    data: Data, kind: str, fpr_range: tuple[float, float], *, Cs: Sequence[float] | None, n_folds: int | None
+    data: FitTable, kind: str, fpr_range: tuple[float, float], *, Cs: Sequence[float] | None, n_folds: int | None
 ) -> Choice:
     """Return the best model of a kind ("auto", "ensemble", "linear", "boosting"), fitted."""
     if kind == "boosting":
@@ -79,7 +79,7 @@ def choose(
     return _line(data, fpr_range, Cs, split(data, n_folds), reason)
 
 
-def split(data: Data, n_folds: int | None) -> list[Fold]:
+def split(data: FitTable, n_folds: int | None) -> list[Fold]:
     """Return the folds of the cross-validation."""
     n, n_pos = len(data.positive), int(data.positive.sum())
     k = n_folds or (3 if n >= _LARGE else 5)
@@ -108,7 +108,7 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
     return apart
 
 
-def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
+def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
     """Return the ensemble of the families that rank best."""
     if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
         log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
@@ -127,7 +127,7 @@ def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> 
 
 
 def _line(
-    data: Data, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
+    data: FitTable, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
 ) -> Choice:
     """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
     coder, X = data.coded("sparse linear")
@@ -144,7 +144,7 @@ def _line(
     return Choice(coder, line, reason, float(held_out.mean()))
 
 
-def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
+def _trees(data: FitTable, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
     trees.lightgbm("--model boosting")
     coder, X = data.coded("one-hot trees")

@@ -3,7 +3,7 @@
 import lzma
 import sys
 import zlib
-from argparse import Namespace
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,13 +19,14 @@ from rocmax._cli import _csv as written
 from rocmax._cli import _numbers as numbers
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, Misuse, reading, unknown
+from rocmax._cli._parser import TableOptions
 from rocmax._cli._table import nameless
+from rocmax._runtime.settings import settings
 from rocmax._tables._forms import is_number
 from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Schema
 
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma", " ": "a blank", ":": "a colon"}
-ROWS = 200_000  # in a batch
 _TITLES = 20  # lines among which the header is looked for
 _OTHERS = {
     b"PK\x03\x04": "an .xlsx or .zip file: save the sheet as .csv",
@@ -51,7 +52,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ColumnRequest:
     """Columns to read, and how csv is written.
 
     `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Texts of
@@ -79,9 +80,9 @@ class Wanted:
         every = self.needed is None
         taken = {*(known - {*self.dropped} if every else self.needed or ()), *self.also}
         found = [k for k, name in enumerate(names) if name in taken]
-        if len(found) > len({names[k] for k in found}):
-            twice = next(names[k] for j, k in enumerate(found) if names[k] in [names[i] for i in found[:j]])
-            raise Failure(f"column {twice!r} occurs more than once; rename one")
+        for name, n in Counter(names[k] for k in found).items():
+            if n > 1:
+                raise Failure(f"column {name!r} occurs more than once; rename one")
         return None if every and not self.dropped else found or [0]  # one column tells the number of rows
 
 
@@ -92,9 +93,9 @@ class Table(NamedTuple):
     is_text: bool
 
 
-def wanted(
-    arguments: Namespace, needed: Collection[str] | None = None, like: Schema | None = None, **columns: Any
-) -> Wanted:
+def columns_to_read(
+    arguments: TableOptions, needed: Collection[str] | None = None, like: Schema | None = None, **columns: Any
+) -> ColumnRequest:
     """Return what to read from a file; options that are not given are those of the schema of a model."""
     like = like or Schema(())
     decimal = arguments.decimal or like.decimal
@@ -102,10 +103,10 @@ def wanted(
     form = Form(arguments.sep, decimal, thousands, (*like.missing, *arguments.missing_values))
     if form.thousands == form.decimal:
         raise Misuse(f"--thousands {form.thousands} is also the decimal mark")
-    return Wanted(needed, form=form, **columns)
+    return ColumnRequest(needed, form=form, **columns)
 
 
-def read(path: str, wanted: Wanted = Wanted()) -> Table:
+def read(path: str, wanted: ColumnRequest = ColumnRequest()) -> Table:
     """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of stdin for "-"."""
     with _rows(path, wanted) as (rows, is_text):
         frame = rows.collect(engine="streaming")
@@ -114,11 +115,11 @@ def read(path: str, wanted: Wanted = Wanted()) -> Table:
     return Table(_converted(frame, wanted, 0, {}) if is_text else frame, is_text)
 
 
-def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[Table]:
+def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Table]:
     """Yield the same columns in batches of rows, in their order."""
     n_rows, booleans = 0, dict[str, bool]()
     with _rows(path, wanted) as (rows, is_text):
-        for frame in rows.collect_batches(chunk_size=ROWS, maintain_order=True):
+        for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
             if len(frame):
                 yield Table(_converted(frame, wanted, n_rows, booleans) if is_text else frame, is_text)
                 n_rows += len(frame)
@@ -128,11 +129,11 @@ def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[Table]:
 
 def n_rows(path: str) -> int:
     """Return the number of rows of a parquet file, by its metadata."""
-    with _rows(path, Wanted()) as (rows, _):
+    with _rows(path, ColumnRequest()) as (rows, _):
         return int(rows.select(pl.len()).collect().item())
 
 
-def _converted(frame: pl.DataFrame, wanted: Wanted, before: int, booleans: dict[str, bool]) -> pl.DataFrame:
+def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int, booleans: dict[str, bool]) -> pl.DataFrame:
     """Return a table of texts with its numbers and names; what batches before held decides if true is a number."""
     _refuse_headers(frame, before)
     found = []
@@ -160,7 +161,7 @@ def _refuse_headers(frame: pl.DataFrame, before: int) -> None:
 
 
 @contextmanager
-def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
+def _rows(path: str, wanted: ColumnRequest) -> Iterator[tuple[pl.LazyFrame, bool]]:
     """Yield the rows to be read, and whether they are texts."""
     suffixes = [s.lower() for s in Path(path).suffixes]
     form, read = wanted.form, list[_Part]()
@@ -187,12 +188,10 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
                     written.tell_of_short(text, separator, skip, width, form)
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
+        except pl.exceptions.PanicException as error:
+            raise Failure(f"{path}: cannot be read: it is damaged") from error
         except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
             raise Failure(f"{path}: cannot be read: {_reason(str(error))}") from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
-                raise
-            raise Failure(f"{path}: cannot be read: it is damaged") from error
     if n := sum(part.n_blank for part in read):
         form.notes.add(Note("blank", f"{of_rows(n)} without any value or with a comment (#) skipped", rows=n))
     sums = [text for part in read for text in part.sums]
@@ -224,7 +223,7 @@ def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names
 
 
 def _texts(
-    path: str, source: BinaryIO, lines: list[str], separator: str, wanted: Wanted, skip: int, read: list[_Part]
+    path: str, source: BinaryIO, lines: list[str], separator: str, wanted: ColumnRequest, skip: int, read: list[_Part]
 ) -> pl.LazyFrame:
     """Return columns of csv as texts, and in `read` what is news of their rows.
 

@@ -1,6 +1,5 @@
 """Columns of a table: scores, weights, names; every error names column, row and value."""
 
-from argparse import Namespace
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -9,10 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._output import Failure, Misuse, unknown
+from rocmax._cli._output import Failure, unknown
 from rocmax._tables._notes import short
-
-_SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -35,17 +32,6 @@ def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
         row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
         raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
-
-
-def check_roles(arguments: Namespace) -> None:
-    """Fail, before any work, if a column is given for two options."""
-    roles: dict[str, str] = {}
-    for option in ("label", "score", "weight", "groups", "time", "by", "per"):
-        given = getattr(arguments, option, None) or ()
-        for name in [given] if isinstance(given, str) else given:
-            if name in roles and (roles[name], option) not in _SHARED:
-                raise Misuse(f"--{option} {name}: that column is already given as --{roles[name]}")
-            roles.setdefault(name, option)
 
 
 def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFrame, int]:

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._tables._changes import trained_columns
-from rocmax._tables._digests import Met, TrainedRows, digests
+from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
 from rocmax._tables._later import Later
 from rocmax._tables._notes import Note
 from rocmax._tables._schema import Schema
@@ -51,7 +51,7 @@ class LaterRows(Later):
 
     def __init__(self, trained: Trained, schema: Schema, rare: str) -> None:
         super().__init__(schema, trained.columns)
-        self.rare, self.met = rare, Met(trained.rows)
+        self.rare, self.met = rare, RowsSeenInTraining(trained.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
 
     def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:

@@ -1,6 +1,5 @@
 """``rocmax compare``: tests of whether two or more score columns differ."""
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli._output import Misuse, about, check_plot, say
+from rocmax._cli._parser import Compare
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Trait
@@ -21,7 +21,7 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 _OF_CALLS = "mcnemar", "mcnemar-midp"
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Compare) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     _check(arguments)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
@@ -29,14 +29,14 @@ def run(arguments: Namespace) -> None:
     wanted = measures.chosen(arguments.measure, [] if arguments.method in _OF_CALLS else usual)
     countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
     with about(arguments.data):
-        scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
+        scored: Any = (counted if countable and counted.fits_in_counts(arguments) else rows).read(arguments)
     budgets = budget.found(arguments, scored) if arguments.at else {}
-    results = scored.compare([*wanted, *(budget.measures(arguments, scored) if arguments.at else ())])
-    sliced = [one for series in scored.by.values() for one in scored.compare(wanted, by=series)]
+    results = scored.compare(arguments, [*wanted, *budget.measures(arguments, scored)])
+    sliced = [one for series in scored.by.values() for one in scored.compare(arguments, wanted, by=series)]
     if arguments.plot and scored.by:
         subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
     elif arguments.plot:
-        scored.draw()
+        scored.draw(arguments.plot)
     if not arguments.json:
         say(f"{arguments.data}: {scored.summary}")
         budget.show(budgets)
@@ -60,17 +60,18 @@ def run(arguments: Namespace) -> None:
     )
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: Compare) -> None:
     """Fail, before any work, where the options cannot be combined."""
     if len(arguments.score) < 2:
         raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
     rows.check(arguments)
     budget.check(arguments)
     check_plot(arguments.plot, arguments.data)
-    method, others = arguments.method, ("fpr", "by", "weight", "groups", "measure", "at")
-    if method == "venkatraman" and (len(arguments.score) > 2 or any(getattr(arguments, name) for name in others)):
-        no = ", --".join(others).replace("--at", "--alerts")
-        raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no --{no}")
+    given, method = arguments, arguments.method
+    others = given.fpr or given.by or given.weight or given.groups or given.measure or given.at
+    if method == "venkatraman" and (len(given.score) > 2 or others):
+        no = "--fpr, --by, --weight, --groups, --measure, --alerts"
+        raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no {no}")
     if arguments.per and method not in (None, "delong"):
         raise Misuse(f"--per takes --method delong, got --method {method}")
     if method in _OF_CALLS and not arguments.measure:
@@ -83,7 +84,7 @@ def _check(arguments: Namespace) -> None:
         raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
 
 
-def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
+def _show_two(arguments: Compare, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
     rows = [(found, row) for found in results for row in found.rows()]
     lines = [[found.measure.short, *_pair(found, row), *_tested(found, row)] for found, row in rows]
@@ -91,7 +92,7 @@ def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
     say(f"Two-sided paired tests: {_methods(results)}.")
 
 
-def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
+def _show_several(arguments: Compare, results: Sequence[Comparison]) -> None:
     level, adjusted = f"[{words.level(arguments.confidence)}]", ["adjusted p"] if arguments.adjust else []
     for found in results:
         name = found.measure.short

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 from rocmax._cli import _report as report
 from rocmax._cli._output import check_plot, say
+from rocmax._cli._parser import Demo
 from rocmax.boosting._libraries import is_available
 from rocmax.datasets import load_estrogen
 from rocmax.datasets._estrogen import path_of_table
@@ -33,7 +33,7 @@ _BUDGETS = (50, 100, 200)  # of alerts: compounds that a laboratory can test
 Rates = NDArray[np.float64]
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Demo) -> None:
     """Train, compare on held-out compounds, draw."""
     check_plot(arguments.plot)
     X, y = load_estrogen(return_X_y=True)

@@ -1,7 +1,6 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
 import warnings
-from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
+from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics import _words as words
@@ -30,11 +30,11 @@ class Model(NamedTuple):
     others: list[Inference]
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Evaluate) -> None:
     """Measure each score column."""
     _check(arguments)
     with about(arguments.data):
-        scored: Any = (counted if counted.suits(arguments) else rows).read(arguments)
+        scored: Any = (counted if counted.fits_in_counts(arguments) else rows).read(arguments)
     models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     budgets = budget.found(arguments, scored) if arguments.at else {}
@@ -44,9 +44,9 @@ def run(arguments: Namespace) -> None:
         held = [(name, one) for name, every in sliced.items() for one in every if one.measure == wanted[-1]]
         subgroups.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
     elif arguments.plot:
-        scored.draw()
+        scored.draw(arguments.plot)
     if arguments.report:
-        _write_report(arguments, scored)
+        _write_report(arguments, scored, arguments.report)
     if not arguments.json:
         _show(arguments, scored, models)
         if points:
@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> None:
     )
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: Evaluate) -> None:
     """Fail, before any work, where the options cannot be combined or a file cannot be written."""
     rows.check(arguments)
     cutoffs.check(arguments)
@@ -88,7 +88,7 @@ def _check(arguments: Namespace) -> None:
         import bokeh  # noqa: F401 - or say what is missing before any work
 
 
-def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: str) -> Model:
+def _measured(arguments: Evaluate, scored: rows.Whole | counted.Counted, name: str) -> Model:
     """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
 
     def found(measure: Measure, *, intervals: bool = True) -> Inference:
@@ -104,7 +104,7 @@ def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: 
     return Model(found(AUC()), part, rates, [found(other) for other in measures.chosen(arguments.measure, [])])
 
 
-def _show(arguments: Namespace, scored: rows.Scored, models: dict[str, Model]) -> None:
+def _show(arguments: Evaluate, scored: rows.Scored, models: dict[str, Model]) -> None:
     """Print a row for each column of scores, and the methods of the intervals."""
     say(f"{arguments.data}: {scored.summary}")
     level = f"[{words.level(arguments.confidence)}]"
@@ -126,13 +126,13 @@ def _show(arguments: Namespace, scored: rows.Scored, models: dict[str, Model]) -
     say(f"Intervals: {_methods([*models.values()], with_rates=with_rates)}.")
 
 
-def _write_report(arguments: Namespace, scored: rows.Whole) -> None:
+def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:
     """Write the HTML page."""
     from rocmax.display import write_report
 
     labels, by = scored.labels, {printable(name): series for name, series in scored.by.items()}
     # Its warnings have been printed for the same measures, and are on the page.
-    with warnings.catch_warnings(), written(arguments.report) as file:
+    with warnings.catch_warnings(), written(path) as file:
         for printed in (BelowChanceWarning, CoverageWarning):
             warnings.simplefilter("ignore", printed)
         write_report(

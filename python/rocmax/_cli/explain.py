@@ -1,6 +1,5 @@
 """``rocmax explain``: the weights or feature importances of a trained model."""
 
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -16,6 +15,7 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._columns import features
 from rocmax._cli._output import Failure, Misuse, about, check_plot, printable, say
+from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
 from rocmax._tables._notes import Note
 from rocmax.metrics import partial_auc_score
@@ -31,7 +31,7 @@ _KINDS = {  # in words, and what is plotted
 }
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Explain) -> None:
     """Print the weights of a linear model or the shares of columns in others; with data, the permutation importance."""
     if arguments.negative and not arguments.data:
         raise Misuse("--negative needs DATA, before it: rocmax explain MODEL DATA --negative VALUE ...")
@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> None:
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
     what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
-    permuted = _importance(arguments, model) if arguments.data else None
+    permuted = _importance(arguments, model, arguments.data) if arguments.data else None
     if arguments.plot:
         axis = _KINDS[model.kind][1].format(model.positive)
         bars = {row["feature"]: row[what] for row in rows}
@@ -58,7 +58,12 @@ def run(arguments: Namespace) -> None:
     if not arguments.json:
         _show(arguments, model, rows, permuted)
         return
-    about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
+    about: dict[str, Any] = {
+        "model": arguments.model,
+        "kind": model.kind,
+        "label": model.label,
+        "positive": model.positive,
+    }
     if model.kind == "ensemble":
         about |= {"families": model.classifier.families_, "leaderboard": plain(model.classifier.leaderboard_)}
     if permuted is not None:
@@ -98,21 +103,20 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
     return found
 
 
-def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
+def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str, Any]:
     """Return the permutation importance: by how much the partial AUC of labelled rows falls if a column is shuffled.
 
     The columns, each with the mean of its falls and the standard error of this mean over samples of rows (DeLong), are
     in descending order.
     """
     used = model.schema.used
-    wanted = source.wanted(arguments, [model.label, *used], model.schema)
-    form = wanted.form
-    of_labels = Namespace(positive=model.positive, negative=arguments.negative, json=arguments.json)
-    with about(arguments.data):
-        frame, is_text = source.read(arguments.data, wanted)
-        frame, _ = table.drop_missing(classes.clean(frame, model.label, of_labels, form), [model.label])
-        _, positive = classes.read(frame, model.label, of_labels, form)
-
+    wanted = source.columns_to_read(arguments, [model.label, *used], model.schema)
+    form, given = wanted.form, {"label": model.label, "positive": model.positive, "negative": arguments.negative}
+    labelled = Labelled(data=path, missing="drop", by_model=True, **given)  # type: ignore[arg-type]
+    with about(path):
+        frame, is_text = source.read(path, wanted)
+        frame, _ = table.drop_missing(classes.clean(frame, model.label, labelled, form), [model.label])
+        _, positive = classes.read(frame, model.label, labelled, form)
         X = features(source.Table(frame, is_text), model.schema, form)
 
     scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
@@ -146,7 +150,7 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     return {"n_samples": len(X), "partial_auc": whole, "columns": columns, **form.notes.plain()}
 
 
-def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
+def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
     say(f"{arguments.model}: {_KINDS[model.kind][0]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     if model.kind == "linear":
@@ -174,7 +178,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
         say(f"plot: {report.where(arguments.plot)}")
 
 
-def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
+def _show_members(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]]) -> None:
     """Print the families of an ensemble, and the shares of the columns in its members."""
     report.leaderboard(model.classifier.leaderboard_)
     families = [name for name, shares in model.classifier.shares_.items() if shares is not None]
@@ -190,7 +194,7 @@ def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str
     )
 
 
-def _show_top(arguments: Namespace, headers: list[str], lines: list[list[str]]) -> None:
+def _show_top(arguments: Explain, headers: list[str], lines: list[list[str]]) -> None:
     """Print the first lines of a table."""
     top = lines[: arguments.top or None]
     report.table(headers, top)

@@ -1,6 +1,5 @@
 """``rocmax fit``: train a model for the partial AUC on a table."""
 
-from argparse import Namespace
 from typing import Any
 
 from rocmax._cli import _columns as coding
@@ -12,17 +11,18 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli import _trained as trained
 from rocmax._cli._output import Misuse, about, check_output, is_stdout, log, say
+from rocmax._cli._parser import Fit
 from rocmax.metrics.results._result import plain
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Fit) -> None:
     """Train the model that cross-validation selects, and write it."""
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
     named = [name for name in (groups, arguments.time) if name is not None]
     numeric = [] if weight is None else [weight]
-    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
+    wanted = source.columns_to_read(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
     form, n_dropped = wanted.form, 0
     with about(arguments.data):
         frame, is_text = source.read(arguments.data, wanted)
@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> None:
             table.column(frame, name)
         rows = source.Table(frame, is_text)
         schema, rows = coding.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
-        data = select.Data(
+        data = select.FitTable(
             X=coding.features(rows, schema, form),
             schema=schema,
             positive=positive,
@@ -86,13 +86,13 @@ def run(arguments: Namespace) -> None:
     _show(arguments, labels, result)
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: Fit) -> None:
     """Fail, before any work, where the options cannot be combined."""
     if is_stdout(arguments.out) and arguments.json:
         raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
     if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
         raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
-    table.check_roles(arguments)
+    arguments.check_roles()
     check_output(arguments.out, arguments.data)
 
 
@@ -121,7 +121,7 @@ def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
     }
 
 
-def _show(arguments: Namespace, labels: classes.Classes, result: dict[str, Any]) -> None:
+def _show(arguments: Fit, labels: classes.LabelColumn, result: dict[str, Any]) -> None:
     tell = log if is_stdout(arguments.out) else say
     tell(f"{arguments.data}: {labels.summary(result['n_samples'], result['n_positive'])}")
     if result["n_dropped"]:

@@ -1,6 +1,5 @@
 """``rocmax plan``: which rows of a table of scores to label."""
 
-from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +9,13 @@ from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, Misuse, about, check_output, say, written
+from rocmax._cli._parser import Plan
 from rocmax.metrics import LabelPlan, label_plan
 
 ROW, WEIGHT, STRATUM = "row", "weight", "stratum"
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Plan) -> None:
     """Write the rows to label as csv, and the plan beside it."""
     out, file = arguments.out, str(Path(arguments.out).with_suffix(".plan"))
     if Path(out).suffix.lower() != ".csv":
@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> None:
     if taken := [name for name in columns if name in (ROW, WEIGHT, STRATUM)]:
         raise Misuse(f"column {taken[0]!r} has the name of an output column: rename it")
     with about(arguments.data):
-        frame = source.read(arguments.data, source.wanted(arguments, columns, scores=arguments.score)).frame
+        frame = source.read(arguments.data, source.columns_to_read(arguments, columns, scores=arguments.score)).frame
         scores = {name: table.scores(frame, name) for name in arguments.score}
         plan = label_plan(scores, arguments.budget, alerts=arguments.alerts, random_state=arguments.seed)
     made = {ROW: plan.rows + 1, WEIGHT: plan.weight, STRATUM: plan.stratum}

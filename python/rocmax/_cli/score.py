@@ -2,7 +2,6 @@
 
 import gzip
 import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,6 +17,7 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
+from rocmax._cli._parser import Score
 from rocmax._tables._notes import Note
 
 SCORE, PREDICTED = "score", "predicted"
@@ -26,7 +26,7 @@ _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".
 _OTHERS |= {".bz2", ".xz", ".zst", ".zip", ".parquet.gz"}
 
 
-def run(arguments: Namespace) -> None:
+def run(arguments: Score) -> None:
     """Write a score for each row, in the order of the data; only a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
@@ -58,14 +58,14 @@ def run(arguments: Namespace) -> None:
 class _Scored:
     """Rows with their scores, batch by batch; counts the rows and collects warnings on the way."""
 
-    def __init__(self, arguments: Namespace, model: _model.Model, *, parquet: bool) -> None:
+    def __init__(self, arguments: Score, model: _model.Model, *, parquet: bool) -> None:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
         self._later = model.later()
         self.n_rows = 0
         used = [*model.schema.used, *arguments.keep]
-        self._wanted = source.wanted(arguments, used, model.schema, also=[model.label])
+        self._wanted = source.columns_to_read(arguments, used, model.schema, also=[model.label])
         self.form = self._wanted.form
 
     def __iter__(self) -> Iterator[pl.DataFrame]:

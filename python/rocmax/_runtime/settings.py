@@ -1,7 +1,7 @@
-"""The sizes at which training changes its method, in one value that tests replace.
+"""The sizes at which training and the command line change their method, in one value that tests replace.
 
 Small samples then reach every path: ``with using(exact_newton=0): ...``. The sizes were chosen for speed and memory;
-except for `forest_trees` they change results only by rounding.
+except for `forest_trees` and `counted_error` they change results only by rounding.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits of training."""
+    """Limits of training and of the command line."""
 
     # Memory that may be used, in bytes; None measures what is available.
     memory: int | None = None
@@ -56,6 +56,11 @@ class Settings:
     boosting_pair_rows: int = 20_000
     # Trees of a forest in an ensemble, on all rows and on a fold, where half as many are enough to choose by.
     forest_trees: tuple[int, int] = (200, 100)
+    # Rows that the command line reads at a time, and those above which it counts scores, whose AUC is then off by at
+    # most `counted_error`, far less than its standard error.
+    batch_rows: int = 200_000
+    counted_rows: int = 20_000_000
+    counted_error: float = 1e-5
 
 
 _current: ContextVar[Settings] = ContextVar("rocmax_settings", default=Settings())  # noqa: B039

@@ -27,14 +27,8 @@ _FEW, _ROWS = 50, r"X(?:\.\d+)?|V1|_?row|idx|obs"
 _LARGEST = 1e150
 _ENDS = 4  # distinct values at each end of a column that may be codes
 _SHOWN = 12  # columns in an error
-EMPTY, INDEX, FREE, DIFFERENT, DIGITS = (
-    "no value",
-    "an index",
-    "an id or free text",
-    "all different",
-    "most begin with a digit",
-)
-
+EMPTY, INDEX, FREE = "no value", "an index", "an id or free text"
+DIFFERENT, DIGITS = "all different", "most begin with a digit"
 
 Tell = Callable[[Note], None]
 Read = Callable[[list[str]], set[str]]

@@ -69,11 +69,6 @@ class TrainedRows:
         kept = np.unique(distinct[:_MOST].astype(np.uint32))
         return cls(kept, limit, int(counts[counts > 1].sum()), len(found))
 
-    @property
-    def is_sample(self) -> bool:
-        """Whether only some of the training rows are kept."""
-        return self.limit < _ALL
-
     def plain(self) -> dict[str, Any]:
         """Return the parts, for the model file."""
         return asdict(self)
@@ -89,7 +84,7 @@ class TrainedRows:
         return cls(kept, *numbers)
 
 
-class Met:
+class RowsSeenInTraining:
     """Counts the rows of a table that trained a model, batch by batch."""
 
     def __init__(self, trained: TrainedRows) -> None:
@@ -97,8 +92,7 @@ class Met:
 
     def add(self, found: Digests) -> None:
         """Count some rows by their digests."""
-        checked = found[found <= np.uint64(self.trained.limit)].astype(np.uint32) if self.trained.is_sample else found
-        ends, kept = checked.astype(np.uint32), self.trained.kept
+        ends, kept = found[found <= np.uint64(self.trained.limit)].astype(np.uint32), self.trained.kept
         if len(kept):
             place = np.minimum(np.searchsorted(kept, ends), len(kept) - 1)
             self.n_met += int(np.count_nonzero(kept[place] == ends))
@@ -118,7 +112,7 @@ class Met:
     def message(self) -> str | None:
         """Return how many rows trained the model, if any did."""
         n = self.n_trained
-        about = "about " if self.trained.is_sample and n < self.n_rows else ""
+        about = "about " if self.trained.limit < _ALL and n < self.n_rows else ""
         these = f"{about}{n:,} of these {self.n_rows:,} rows" if n < self.n_rows else f"all of these {n:,} rows"
         return f"{these} trained the model: measured on them, it looks better than on new ones" if n else None
 
