@@ -59,7 +59,7 @@ def test_the_largest_difference_is_that_of_a_loop(name):
 
 
 def test_the_draws_reach_a_difference_as_often_as_samples_do(monkeypatch):
-    monkeypatch.setattr(inversion, "_slopes", lambda slope, sizes: np.full(2000, slope))
+    monkeypatch.setattr(inversion, "_log_slopes", lambda sizes: np.zeros(2000))
     m, n, b, rng = 7, 11, 1.3, np.random.default_rng(1)
     for apart in (0.3, 2 / 7, 4 / 7 - 1 / 11, 0.0, 1.0):
         first, last = inversion.at_difference(apart, b, (m, n))
