@@ -196,7 +196,7 @@ impl Binomial {
 
 /// The probability below t of Student's distribution with `df` degrees of freedom.
 pub fn student(df: f64, t: f64) -> f64 {
-    if !(df > 0.0) || t.is_nan() {
+    if df.is_nan() || df <= 0.0 || t.is_nan() {
         return f64::NAN;
     }
     let square = t * t;
@@ -213,7 +213,7 @@ pub fn student(df: f64, t: f64) -> f64 {
 
 /// The point with the probability `p` below it of Student's distribution with `df` degrees of freedom.
 pub fn student_quantile(df: f64, p: f64) -> f64 {
-    if !(df > 0.0) || !(0.0..=1.0).contains(&p) {
+    if df.is_nan() || df <= 0.0 || !(0.0..=1.0).contains(&p) {
         return f64::NAN;
     }
     let (least, z) = (p.min(1.0 - p), super::quantile(p));

@@ -75,7 +75,7 @@ const CENTRE: f64 = 6.0;
 const MIDDLE: f64 = 0.22264266375045005;
 const HALF: f64 = 0.18560562671341302;
 /// ln 2 in two parts, and a sum with which is rounded to a whole number in the last bits.
-const LN_2: [f64; 2] = [0.693147180369123816490, 1.90821492927058770002e-10];
+const LN_2: [f64; 2] = [0.6931471803691238, 1.9082149292705877e-10];
 const ROUND: f64 = 6755399441055744.0;
 /// 1 / k! for the exponential function within ln(2) / 2 of 0.
 const FACTORIALS: [f64; 14] = [
@@ -175,7 +175,7 @@ pub(crate) fn density(x: f64) -> f64 {
 /// The point with the probability `p` below it; infinite for 0 and 1, NaN outside.
 pub fn quantile(p: f64) -> f64 {
     let least = p.min(1.0 - p);
-    if !(least > 0.0) {
+    if least.is_nan() || least <= 0.0 {
         return if p == 0.0 || p == 1.0 { (p - 0.5) * f64::INFINITY } else { f64::NAN };
     }
     let w = -(4.0 * least * (1.0 - least)).ln();
