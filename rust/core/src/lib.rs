@@ -43,7 +43,6 @@ pub mod risk;
 mod roc;
 mod simd;
 pub mod solve;
-mod special;
 #[cfg(test)]
 #[path = "../tests/properties/testing.rs"]
 pub mod testing;

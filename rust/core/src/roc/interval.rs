@@ -1,8 +1,9 @@
 //! Intervals on the log-odds scale; Newcombe's and Wilson's where the components show no variance.
 
 use super::slope;
+use super::wilson::wilson;
 use crate::curve::{Curve, Measure, Normalize};
-use crate::special::{normal_quantile, student_reach, wilson};
+use crate::interval::{cdf, quantile, student_quantile};
 use crate::{Error, RateRange, Result};
 
 /// Shares that differ from 0 or 1 by less are 0 or 1.
@@ -33,7 +34,8 @@ pub struct Interval {
 /// See [`Roc::interval`](crate::Roc::interval); `plain` curves are of samples without weights.
 pub(super) fn interval(curve: &Curve, plain: bool, measure: Measure, level: f64) -> Result<Interval> {
     Error::check_number("level", "above 0 and below 1", level, level > 0.0 && level < 1.0)?;
-    let (measure, z) = (whole(measure), normal_quantile(0.5 + level / 2.0));
+    // Finite, for a level that rounds to 1 too.
+    let (measure, z) = (whole(measure), quantile(f64::min(0.5 + level / 2.0, 1.0 - f64::EPSILON / 2.0)));
     let (sizes, bounds) = ([curve.pos(), curve.neg()], bounds(measure));
     let of_pairs = matches!(measure, Measure::Auc | Measure::Margin(_));
     if of_pairs && f64::min(sizes[0], sizes[1]) == 1.0 {
@@ -115,7 +117,7 @@ fn log_odds(estimate: f64, parts: [f64; 2], sizes: [f64; 2], [least, most]: [f64
     // Satterthwaite's: a part of 0 spends none, even of one sample.
     let spent = |k: usize| if parts[k] > 0.0 { (parts[k] / variance).powi(2) / (sizes[k] - 1.0) } else { 0.0 };
     let freedom = 1.0 / (spent(0) + spent(1));
-    let reach = if freedom > LEAST_FREEDOM { student_reach(freedom, z) } else { f64::INFINITY };
+    let reach = if freedom > LEAST_FREEDOM { -student_quantile(freedom, cdf(-z)) } else { f64::INFINITY };
     let reach = reach * variance.sqrt() / (span * share * rest);
     let end = |reach: f64| {
         let share = if bounded { 1.0 / (1.0 + (-(share / rest).ln() - reach).exp()) } else { share * reach.exp() };

@@ -2,6 +2,7 @@
 
 mod interval;
 mod slope;
+mod wilson;
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +10,7 @@ pub use interval::Interval;
 
 use crate::curve::mean::{Area, Mean};
 use crate::curve::{Curve, Measure};
-use crate::special::{normal_below, normal_quantile};
+use crate::interval::{cdf, quantile};
 use crate::variance::{Placements, WeightKind, covariance_of_models};
 use crate::{Column, Ctx, Error, Label, Labels, Result};
 
@@ -179,13 +180,13 @@ impl<'a> Roc<'a> {
         let standard_error = if apart > 1e-14 * both { apart.sqrt() } else { 0.0 };
         let difference = found.estimates[0] - found.estimates[1];
         let distance = if difference == 0.0 { 0.0 } else { difference.abs() / standard_error };
-        let (reach, span) = (normal_quantile(0.975) * standard_error, interval::span(measure));
+        let (reach, span) = (quantile(0.975) * standard_error, interval::span(measure));
         Ok(Difference {
             difference,
             standard_error,
             low: f64::max(difference - reach, -span),
             high: f64::min(difference + reach, span),
-            p_value: f64::min(2.0 * normal_below(-distance), 1.0),
+            p_value: f64::min(2.0 * cdf(-distance), 1.0),
         })
     }
 }

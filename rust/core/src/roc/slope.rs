@@ -6,8 +6,9 @@
 //! of Wilson's interval of f (z = 2) moved towards 1, `(1 + c B) / (1 + c)`, c the number of positives or of negatives
 //! between the ends, the smaller. The false positive rate at a true positive rate is 1 - R with the classes exchanged.
 
+use super::wilson::wilson;
 use crate::curve::{Curve, Measure};
-use crate::special::{normal_density, normal_quantile, wilson};
+use crate::interval::quantile;
 use crate::{Error, Result};
 
 /// Half the width of the window for the slope, in standard errors.
@@ -35,14 +36,15 @@ pub(super) fn factors(curve: &Curve, measure: Measure) -> Result<[f64; 2]> {
 /// dR/df at a rate of a class of `n`, R the share of a class of `m`.
 fn steepness(height: impl Fn(f64) -> f64, rate: f64, m: f64, n: f64) -> f64 {
     // Rates that are neither 0 nor 1.
-    let inner = |height: f64| normal_quantile(f64::min((height * m + 0.5) / (m + 1.0), LAST));
+    let inner = |height: f64| quantile(f64::min((height * m + 0.5) / (m + 1.0), LAST));
     let true_rate = |x: f64| f64::min(f64::min((n * x + 1e-9).floor() + 1.0, n) / (n + 1.0), LAST);
     let ends = wilson(rate * n, n, WINDOW).map(|end| end.clamp(0.0, 1.0));
     let [low, high] = ends.map(&height);
     let [first, last] = ends.map(true_rate);
     let (across, count) = (last - first, f64::min((high - low) * m, (last - first) * (n + 1.0)));
-    let run = normal_quantile(last) - normal_quantile(first);
+    let run = quantile(last) - quantile(first);
     let quotient = if across > 0.0 { (inner(high) - inner(low)) / run } else { 1.0 };
     let slope = (1.0 + count * quotient) / (1.0 + count);
-    slope * normal_density(inner(height(rate))) / normal_density(normal_quantile(true_rate(rate)))
+    let (to, from) = (inner(height(rate)), quantile(true_rate(rate)));
+    slope * ((from * from - to * to) / 2.0).exp()
 }
