@@ -43,7 +43,7 @@ from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
-from rocmax.metrics.variances._components import Shared, covariance_of, variance_parts
+from rocmax.metrics.variances._components import Shared, covariance_of, decided, variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _SUMMED = ("n_samples", "n_dropped", "weight_kind")
@@ -261,7 +261,9 @@ def _of_paired(query: Query, models: list[Any]) -> Found:
         return Found(method, found)
     if not found.parts:  # a bootstrap's, or of a fitted curve
         known = binary and Trait.COMPONENTS in query.measure.traits
-        parts = covariance_of(models[0], query.measure)[2] if known else [Shared(found.matrix, min(sizes) - 1.0)]
+        parts = [Shared(found.matrix, min(sizes) - 1.0)]
+        if known:
+            parts = decided(covariance_of(models[0], query.measure)[2], models[0], query.measure)
         found = found.of_parts(parts)
     check_variance(found.matrix)
     if (none := refused_of(query, models, found.own)) is None and binary:

@@ -25,7 +25,7 @@ from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.methods.newcombe import Newcombe, newcombe
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import covariance_of, most_freedom, variance_parts
+from rocmax.metrics.variances._components import covariance_of, decided, most_freedom, variance_parts
 from rocmax.metrics.variances._multiclass import covariance_of_classes, variance_of_classes
 
 _ROUNDING = 1e-13  # of shares
@@ -69,7 +69,8 @@ class DeLong(_ByComponents):
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
             return Covariance(*covariance_of_classes(sample, measure))
-        return Covariance(*covariance_of(sample, measure))
+        estimate, matrix, parts = covariance_of(sample, measure)
+        return Covariance(estimate, matrix, decided(parts, sample, measure))
 
 
 @dataclass(frozen=True)

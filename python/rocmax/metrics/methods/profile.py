@@ -13,7 +13,7 @@ from rocmax.metrics.methods.defaults import MANY, SOME, default_method, is_norma
 from rocmax.metrics.methods.delong import LogitDeLong
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of, range_part
+from rocmax.metrics.variances._components import Shared, covariance_of, decided, freedom_of, range_part
 from rocmax.metrics.variances._effective import is_design
 from rocmax.metrics.variances._multiclass import covariance_of_classes
 
@@ -85,7 +85,7 @@ class Profile(Method):
             own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
         if own is None or not (type(method) is LogitDeLong or is_normal(own, measure).all()):
             own = method.estimate(sample, measure)
-        return of_parts(estimate, parts, own, matrix)
+        return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
         """Return estimates and variances of models of independent samples."""

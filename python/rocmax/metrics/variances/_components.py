@@ -78,17 +78,23 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
         total = found @ found.T
         return estimate, total, _of_alike(total, parts, lambda: [(rows, np.ones(rows.shape[1])) for rows in sums])
     estimate, pos, neg = measure.covariance(sample)
-    known = [size - 1.0 for size in sample.effective]
-    if measure.traits & {Trait.AREA, Trait.RATE}:  # components of samples beyond the range are all alike
-        place = int(not getattr(measure, "mirrored", False))
-        known[place] = min(known[place], max(measure.limiting_sizes(sample.effective)[1][0], 1.0))
+    n_pos, n_neg = sample.effective
 
     def components() -> Iterator[tuple[F64, F64]]:
         values = measure.influences(sample)[1]
         for rows in (sample.positive, ~sample.positive):
             yield values[:, rows], sample.weights[rows]
 
-    return estimate, pos + neg, _of_alike(pos + neg, list(map(Shared, (pos, neg), known)), components)
+    return estimate, pos + neg, _of_alike(pos + neg, [Shared(pos, n_pos - 1.0), Shared(neg, n_neg - 1.0)], components)
+
+
+def decided(parts: list[Shared], sample: Sample, measure: Measure) -> list[Shared]:
+    """Return parts of at most as many degrees of freedom as samples decide an area or a rate, for joint tests."""
+    if sample.group is not None or not measure.traits & {Trait.AREA, Trait.RATE}:
+        return parts
+    place, most = int(not getattr(measure, "mirrored", False)), measure.limiting_sizes(sample.effective)[1][0]
+    own = parts[place]._replace(freedom=np.minimum(parts[place].freedom, max(most, 1.0)))
+    return [own if k == place else part for k, part in enumerate(parts)]
 
 
 def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
