@@ -411,7 +411,7 @@ def make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             argument_default=argparse.SUPPRESS,  # the defaults are those of the fields
         )
-        either = command.add_mutually_exclusive_group()
+        either = command.add_mutually_exclusive_group() if issubclass(kind, Ranged) else command
         for option in sorted(fields(kind), key=lambda option: option.name in general):
             how = dict(option.metadata)
             flag = option.name if how.pop("positional", False) else f"--{option.name.replace('_', '-')}"
