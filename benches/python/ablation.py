@@ -60,7 +60,7 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "best multiple of a start": [(f"{TRAINING}._MULTIPLES", (1.0,))],
     "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
-    "Newton descent": [(f"{CONCAVE}.State.descend", nothing)],
+    "quasi-Newton descent": [(f"{CONCAVE}.State.descend", nothing)],
     "other choices tried": [(f"{CONCAVE}.State.leave_out_others", no)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "smoothed cuts": [(f"{CONVEX}.Newton.smoothed", nothing)],

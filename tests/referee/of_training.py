@@ -92,7 +92,7 @@ def check_fit(given):
     rounding = 2.0**-50 * case.alpha * float(max(1, here.high) / (here.high - here.low))  # of a narrow range
     same(f"objective of {surrogate}", model.objective_, at, relative=1e-9, absolute=rounding)
     convex = surrogate in ("tight", "naive") or (surrogate == "hinge" and case.fpr_range[0] == 0)
-    slack = 1e-9 if convex else model.tol  # others are stationary within tol
+    slack = 1e-9 if convex else model.tol_  # others are stationary within tol
     # Of its own objective, from which `at` differs by the rounding of scores where the range is narrow.
     bound = model.objective_ * (1 - model.dual_gap_) - slack * max(1.0, model.objective_)
     multiples = [factor * model.coef_[0] for factor in (0.0, 0.5, 0.9, 1.1, 2.0)]

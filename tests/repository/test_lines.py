@@ -18,14 +18,14 @@ MOST = {
     "python/rocmax/designs": (1_502, ""),
     "python/rocmax/display": (3_189, "positives caught against alerts of a day"),
     "python/rocmax/ensemble": (1_487, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_619, "held-out thresholds; domains of a certificate's fields; a record a surrogate"),
+    "python/rocmax/estimators": (4_651, "tolerances and starts by surrogate; held-out thresholds"),
     "python/rocmax/metrics": (18_793, "alerts of each day; measures at a threshold, McNemar's tests, Youden's index"),
     "python/rocmax/papers": (911, ""),
     "python/rocmax/risks": (631, "one check of pair losses, of torch and boosting"),
-    "python/rocmax/solvers": (2_706, ""),
+    "python/rocmax/solvers": (2_795, "quasi-Newton steps, which halve the passes of the ramp"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_095, "their bindings"),
-    "rust/core/src": (15_934, "lists of pairs; Roc; limits on binormal curves and distributions, from Python"),
+    "rust/core/src": (15_934, "lists of pairs: neighbours, random ones, their hinge; intervals and tests in one line"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 

@@ -289,7 +289,7 @@ def test_large_features_are_proven_by_the_checker(tmp_path, scale, offset, C):
         y = (np.arange(n) % 4 == 0).astype(int)
         X = scale * (rng.normal(size=(n, d)) + 0.5 * y[:, None]) + offset
         model = PartialAUCSVC((0.0, 0.2), surrogate="tight", C=C).fit(X, y)
-        assert model.dual_gap_ <= model.tol
+        assert model.dual_gap_ <= model.tol_
         files = [tmp_path / name for name in ("proof.npz", "X.npy", "y.npy")]
         model.certificate().save(files[0])
         np.save(files[1], X), np.save(files[2], y)

@@ -251,7 +251,7 @@ def test_no_gap_is_above_one(surrogate):
         model = quiet(PartialAUCSVC((0.3721744116205665, 0.6511376056030839), surrogate=surrogate, C=C), X, y, weight)
         assert 0.0 <= model.dual_gap_ <= 1.0
         # A margin of 1 from the second row.
-        assert model.coef_[0, 0] == pytest.approx(1 / 4.6, rel=model.tol)
+        assert model.coef_[0, 0] == pytest.approx(1 / 4.6, rel=model.tol_)
 
 
 def test_the_objective_is_that_of_the_model():
@@ -289,7 +289,7 @@ def test_a_convex_fit_is_a_minimum_along_its_ray_and_coordinates():
         others = [t * w for t in multiples]
         others += [w + sign * h * np.abs(w).max() * e for e in np.eye(len(w)) for h in steps for sign in (-1, 1)]
         lowest = min(0.5 * v @ v + C * risk(X @ v).value for v in others)
-        assert model.objective_ <= lowest * (1 + 2 * model.tol) + 1e-12 * C
+        assert model.objective_ <= lowest * (1 + 2 * model.tol_) + 1e-12 * C
 
 
 def test_a_fit_that_rounding_ends_says_so():

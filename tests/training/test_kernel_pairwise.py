@@ -236,7 +236,7 @@ def test_multipliers_make_the_model_at_the_default_tol(kernel):
         gram = X @ X.T if kernel == "linear" else pairwise_kernels(X, metric="rbf", gamma=1 / X.var() / X.shape[1])
         apart, length = (c @ gram @ c for c in (coefs - model.dual_coef_[0], model.dual_coef_[0]))
         assert apart <= 1e-12 * length, (seed, C)
-        assert model.dual_gap_ <= model.tol
+        assert model.dual_gap_ <= model.tol_
         assert model.history_["objective"][-1] == pytest.approx(model.objective_, rel=1e-8)
 
 

@@ -97,7 +97,7 @@ def test_all_samples_as_landmarks_are_the_kernel_machine(data):
         assert model.objective_ == pytest.approx(exact.objective_, rel=1e-5)
         np.testing.assert_allclose(model.decision_function(data[0]), exact.decision_function(data[0]), atol=0.05)
     few = machine(30).fit(*data)
-    assert few.objective_ >= exact.objective_ and few.dual_gap_ <= few.tol
+    assert few.objective_ >= exact.objective_ and few.dual_gap_ <= few.tol_
     assert few.score(*data) > exact.score(*data) - 0.02
 
 
@@ -114,18 +114,18 @@ def test_the_objective_is_that_of_the_coefficients(data):
 
 @pytest.mark.parametrize("surrogate", ["tight", "ramp"])
 def test_features_that_do_not_fit_in_memory_give_the_same_model(data, surrogate):
-    kept = machine(surrogate=surrogate).fit(*data)
+    kept = machine(surrogate=surrogate, tol=1e-3).fit(*data)
     with using(memory=100_000):
-        anew = machine(surrogate=surrogate).fit(*data)
+        anew = machine(surrogate=surrogate, tol=1e-3).fit(*data)
     assert anew.objective_ == pytest.approx(kept.objective_, rel=3e-3)
-    assert anew.dual_gap_ <= anew.tol
+    assert anew.dual_gap_ <= anew.tol_
 
 
 def test_many_features_are_kept_in_single_precision_with_a_right_certificate(data):
     expected = machine().fit(*data)
     with using(double_features=0):
         found = machine().fit(*data)
-    assert found.dual_gap_ <= found.tol
+    assert found.dual_gap_ <= found.tol_
     assert found.objective_ == pytest.approx(expected.objective_, rel=2e-3)
 
 
@@ -242,7 +242,7 @@ def test_few_rows_choose(data, monkeypatch):
     with using(landmark_values=10, landmark_rows=60, landmark_scored=30):
         model.fit(*data, weight)
     assert len(seen) == 1 and {len(train) for train, _ in seen[0][1]} == {60}
-    assert len(model.landmarks_) == 20 and model.dual_gap_ <= model.tol
+    assert len(model.landmarks_) == 20 and model.dual_gap_ <= model.tol_
 
 
 def test_callable_kernels_have_no_width(data):

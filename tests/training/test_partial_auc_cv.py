@@ -47,13 +47,13 @@ def data():
 def test_a_path_is_as_good_as_single_fits(data, surrogate, fpr_range):
     path = partial_auc_path(*data, fpr_range, Cs=CS[::-1], surrogate=surrogate)
     np.testing.assert_array_equal(path.Cs, CS)
-    assert np.all(path.dual_gaps <= 1e-3)
+    # Convex risks have one minimum; for the others the path only has to do about as well.
+    convex = surrogate in ("tight", "naive") or (surrogate == "hinge" and fpr_range[0] == 0)
+    assert np.all(path.dual_gaps <= (1e-3 if convex else 1e-2))
     for k, C in enumerate(CS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ZeroModelWarning)
             single = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C).fit(*data)
-        # Convex risks have one minimum; for the others the path only has to do about as well.
-        convex = surrogate in ("tight", "naive") or (surrogate == "hinge" and fpr_range[0] == 0)
         assert path.objectives[k] <= single.objective_ * (1.0011 if convex else 1.05)
 
 
@@ -94,7 +94,7 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
         path = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate=surrogate, tol=tol)
         expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in path.coefs]
         np.testing.assert_allclose(model.scores_[surrogate][0], expected, atol=atol)
-    assert model.dual_gap_ <= model.tol
+    assert model.dual_gap_ <= model.tol_
 
 
 @pytest.mark.parametrize(
@@ -247,16 +247,16 @@ def test_only_the_refit_takes_accurate_products(data, monkeypatch):
 
     monkeypatch.setattr(Training, "_accurate", spied)
     model = PartialAUCSVCCV((0.0, 0.2), Cs=CS, cv=3).fit(data[0].astype(np.float32), data[1])
-    assert proving and all(proving) and model.dual_gap_ <= model.tol
+    assert proving and all(proving) and model.dual_gap_ <= model.tol_
 
 
 def test_a_descent_starts_at_the_full_range_model_that_is_known(data, monkeypatch):
     X, y = data
     training = Training(as_design(X), _core.Problem(y == 1), (0.0, 0.2), 1)
     known = [result.model for result in training.path("auc", CS, tol=1e-3, max_iter=500)]
-    monkeypatch.setattr("rocmax.estimators._training.minimise_convex", None)
+    monkeypatch.setattr("rocmax.estimators._training.descend", None)
     for C, model in zip(CS, known, strict=True):
-        assert np.array_equal(training._descent_start("ramp", C, 1e-2, 500).vector, model.vector)
+        assert np.array_equal(training._starts("ramp", C, 1e-2, 500)[1].vector, model.vector)
         assert training.fit("ramp", C, tol=1e-2, max_iter=500).objective > 0
 
 

@@ -56,7 +56,7 @@ def test_fitted_attributes_are_true(imbalanced, surrogate, fpr_range):
     w = model.coef_[0]
     risk = getattr(reference, surrogate)(y, X @ w, fpr_range)
     assert model.objective_ == pytest.approx(0.5 * w @ w + 10.0 * risk, rel=1e-9)
-    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert 0.0 <= model.dual_gap_ <= model.tol_
     assert model.coef_.shape == (1, X.shape[1]) and model.intercept_.shape == (1,)
     np.testing.assert_allclose(model.decision_function(X), X @ w + model.intercept_[0])
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) >= model.threshold_).astype(int))
@@ -126,7 +126,7 @@ def test_the_zero_model_is_reported_and_not_returned(surrogate):
     X = rng.standard_normal((4000, 5)) + 0.6 * y[:, None]
     with pytest.warns(ZeroModelWarning, match=rf"{surrogate} .*\(0, 0.05\).*ramp"):
         model = PartialAUCSVC((0.0, 0.05), surrogate=surrogate, C=10.0).fit(X, y)
-    assert model.dual_gap_ <= model.tol
+    assert model.dual_gap_ <= model.tol_
     assert model.objective_ == pytest.approx(10.0, rel=1e-3)
     assert reference.ranked_partial_auc(y, X @ model.coef_[0], (0.0, 0.05)) > 0.15
 
@@ -137,7 +137,7 @@ def test_a_small_C_leaves_the_zero_model_for_every_surrogate(imbalanced, surroga
     # 1/2 |w|^2 + C R(Xw) >= C (1 - epsilon) for all w as C vanishes.
     with pytest.warns(ZeroModelWarning, match=f"zero model .* {surrogate} surrogate"):
         model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=1e-6).fit(*imbalanced)
-    assert model.objective_ == pytest.approx(1e-6, rel=2e-3) and model.dual_gap_ <= model.tol
+    assert model.objective_ == pytest.approx(1e-6, rel=2e-3) and model.dual_gap_ <= model.tol_
     assert np.any(model.coef_)
 
 
@@ -163,7 +163,7 @@ def test_predict_honours_a_target_rate(imbalanced, rate):
 def test_not_converged_is_said_with_the_gap(imbalanced):
     with pytest.warns(ConvergenceWarning, match=r"after 2 steps \(max_iter=2\) at a relative gap of"):
         model = PartialAUCSVC(C=50.0, max_iter=2).fit(*imbalanced)
-    assert model.dual_gap_ > model.tol and model.n_iter_ == 2
+    assert model.dual_gap_ > model.tol_ and model.n_iter_ == 2
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_it_lives_in_pipelines_and_searches():
 def test_steps_are_reported(imbalanced, capsys):
     seen = []
     model = PartialAUCSVC(verbose=2).fit(*imbalanced, callback=seen.append)
-    assert len(seen) == model.n_iter_ and seen[-1].gap <= model.tol
+    assert len(seen) == model.n_iter_ and seen[-1].gap <= model.tol_
     assert capsys.readouterr().out.count("objective") == model.n_iter_ + 1
 
 
@@ -227,7 +227,7 @@ def test_a_warm_start_goes_on_from_the_last_model(imbalanced, parameters):
     assert warm.fit(X, y).history_["objective"][0] <= cold.objective_ * (1 + 1e-9)
     # Another C, other features or samples, another kernel: from there or anew, but never worse than promised.
     for changed in ({"C": 12.0}, {"kernel": "poly"}, {"kernel": "linear"}):
-        assert warm.set_params(**changed).fit(X, y).dual_gap_ <= 1e-3
+        assert warm.set_params(**changed).fit(X, y).dual_gap_ <= warm.tol_
     assert warm.fit(X[:500, :7], y[:500]).coef_.shape == (1, 7)
 
 
@@ -246,7 +246,7 @@ def test_more_cuts_than_features(C):
         y = rng.random(300) < 0.2
         X = rng.normal(size=(300, 2)) + np.outer(y, [1.0, 0.0])
         model = PartialAUCSVC((0, 0.05), C=C).fit(X, y)
-        assert model.dual_gap_ <= model.tol
+        assert model.dual_gap_ <= model.tol_
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3), (0.1, 0.3)])
@@ -284,7 +284,7 @@ def test_a_structure_that_drowns_the_identity_is_refused(kernel):
 def test_features_too_large_to_square_are_refused(surrogate):
     # Squares that are not finite once kept the quadratic program busy for ever.
     X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 5 == 0
-    with pytest.raises(ValueError, match=r"must be finite, got (inf|NaN)\); scale the features, or lower C") as refused:
+    with pytest.raises(ValueError, match=r"must be finite, got (inf|NaN).*; scale the features, or") as refused:
         PartialAUCSVC((0.0, 0.3), surrogate=surrogate).fit(1e160 * X, y)
     assert str(refused.value).count("scale the features") == 1
 
@@ -326,7 +326,7 @@ def test_many_rows_begin_at_what_a_sample_gives(surrogate, storage, weighted, mo
     )
     with using(sample_rows=(100, 500), sample_rows_per_feature=20):
         assert model.fit(storage(X), y, weight).objective_ == pytest.approx(expected, rel=5e-3)
-    assert model.dual_gap_ <= model.tol
+    assert model.dual_gap_ <= model.tol_
     assert sizes[0] == 4000 and sizes[1:] == [500]
 
 
@@ -343,4 +343,4 @@ def test_steps_at_lower_C_are_counted_and_limited(imbalanced, fpr_range, max_ite
         with using(sample_rows=(sample_rows, 20_000)):
             model.fit(X, y, callback=steps.append)
         assert len(model.history_["step"]) <= model.n_iter_ == len(steps) <= max_iter
-        assert (model.dual_gap_ <= model.tol) == (max_iter == 2000)
+        assert (model.dual_gap_ <= model.tol_) == (max_iter == 2000)

@@ -108,14 +108,14 @@ def test_the_choice_is_that_of_the_features(unreduced, kind, weighted, fpr_range
     # Models within the tolerance of one another may order a few pairs of a fold otherwise.
     for name, scores in model.scores_.items():
         np.testing.assert_allclose(scores, whole.scores_[name], atol=0.05)
-    assert model.dual_gap_ <= model.tol
+    assert model.dual_gap_ <= model.tol_
     assert model.coef_.shape == (1, X.shape[1])
     if model.surrogate_ != "ramp":  # which has several minima
-        assert model.objective_ == pytest.approx(whole.objective_, rel=2 * model.tol)
+        assert model.objective_ == pytest.approx(whole.objective_, rel=2 * model.tol_)
         np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=0.05)
     if model.surrogate_ in ("tight", "auc"):
         found = model.certificate().verify(X, y, weight)
-        assert found <= model.tol and found == pytest.approx(model.dual_gap_, abs=1e-9)
+        assert found <= model.tol_ and found == pytest.approx(model.dual_gap_, abs=1e-9)
 
 
 def test_a_scorer_receives_models_of_the_features():

@@ -36,9 +36,9 @@ def test_the_gap_and_the_proof_are_those_of_the_features(fpr_range, surrogate, C
     with using(small_single=0):
         model.fit(X, y, weight)
     assert not np.array_equal(model.coef_, double.coef_)
-    assert model.dual_gap_ <= model.tol
+    assert model.dual_gap_ <= model.tol_
     assert model.objective_ == pytest.approx(double.objective_, rel=(5e-2 if surrogate == "ramp" else 1e-3))
-    assert model.certificate().verify(X, y, weight) <= model.tol
+    assert model.certificate().verify(X, y, weight) <= model.tol_
     steps = model.history_
     assert steps["objective"][-1] == pytest.approx(model.objective_, rel=1e-6)
     assert steps["bound"][-1] == pytest.approx(model.certificate().bound, rel=1e-6)
@@ -52,8 +52,8 @@ def test_a_fit_goes_on_where_single_precision_does_not_suffice(fpr_range, surrog
         model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0, tol=1e-7).fit(X, y)
         few = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0, tol=1e-7, max_iter=model.n_iter_ - 1)
         few.fit(X, y)
-    assert model.dual_gap_ <= model.tol
-    assert model.certificate().verify(X, y) <= 1.1 * model.tol
+    assert model.dual_gap_ <= model.tol_
+    assert model.certificate().verify(X, y) <= 1.1 * model.tol_
     assert len(model.history_["step"]) == model.n_iter_
     assert few.n_iter_ == len(few.history_["step"]) <= few.max_iter
 

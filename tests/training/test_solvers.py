@@ -205,7 +205,7 @@ def test_few_steps_prove_that_zero_is_optimal():
     X = rng.standard_normal((4_000, 300)) + 0.03 * y[:, None]
     oracle = Tight((0.0, 0.05)).bind(_core.Problem(y), 1)
     found = minimise_convex(oracle, as_design(X), 100.0, tol=1e-3, max_iter=2000)
-    assert found.gap <= 1e-3 and found.zero_will_do(1e-3) and found.n_iter <= 60
+    assert found.gap <= 1e-3 and found.zero_within(1e-3) and found.n_iter <= 60
 
 
 def test_multipliers_serve_the_next_fit():

@@ -83,4 +83,4 @@ def test_tiny_problems_converge(surrogate):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X, y, weight)
-        assert model.dual_gap_ <= model.tol, (fpr_range, model.C)
+        assert model.dual_gap_ <= model.tol_, (fpr_range, model.C)

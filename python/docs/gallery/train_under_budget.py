@@ -56,7 +56,7 @@ print(f"to test: {calls[y_test == 0].mean():.2f} of the inactive, {calls[y_test 
 from rocmax.display import WeightsDisplay
 
 machine = fitted["PartialAUCSVCCV"][-1]
-print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step below {machine.tol:g}")
+print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step below {machine.tol_:g}")
 display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=10)
 
 # %%

@@ -220,11 +220,11 @@ def warn_if_constant(scores: F64, advice: str = "no feature tells the classes ap
         warn(f"the model is constant: it gives all samples the same score; {advice}", ZeroModelWarning)
 
 
-def warn_unconverged(model: Any) -> None:
+def warn_unconverged(model: Any, tol: float) -> None:
     """Warn of a relative gap above `tol` and advise whether to allow more steps."""
-    if model.dual_gap_ > model.tol:
+    if model.dual_gap_ > tol:
         steps = f"after {model.n_iter_} steps (max_iter={model.max_iter})"
-        steps += f" at a relative gap of {model.dual_gap_:.2g}, above tol={float(model.tol):g}"
+        steps += f" at a relative gap of {model.dual_gap_:.2g}, above tol={tol:g}"
         if model.n_iter_ >= model.max_iter:
             message = f"stopped {steps}; raise max_iter or tol, scale the features, or lower C"
         else:

@@ -120,7 +120,7 @@ class Certificate:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> model = PartialAUCSVC((0, 0.1), surrogate="hinge", C=10).fit(X, y)
-    >>> bool(model.certificate().verify(X, y) <= model.tol)
+    >>> bool(model.certificate().verify(X, y) <= model.tol_)
     True
     """
 

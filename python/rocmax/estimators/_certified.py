@@ -30,10 +30,11 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
 
     fpr_range: float | tuple[float, float] = FULL
     structure: float = 0.0
-    tol: float
+    tol: float | str
     max_iter: int
     verbose: int
     C_: float
+    tol_: float
 
     def _steps(self, task: Task, data: Data, space: Space, report: StepReport | None = None) -> Steps:
         """Return the solver's callback, for which each step is a part of `task`."""
@@ -41,12 +42,12 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
 
     def _keep(
         self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, space: Space
-    ) -> tuple[bool, F64]:
-        """Set the fitted attributes; return whether the zero model is also within `tol`, and the training scores."""
+    ) -> tuple[float, F64]:
+        """Set the fitted attributes; return how near to optimal the zero model is, or 0, and the training scores."""
         steps.close()
         self._store(result, surrogate, data, space)
         scores = None if "coef_" in vars(self) else result.model.scores
-        return result.zero_will_do(self.tol), self._set_threshold(data, scores)
+        return result.zero_within(self.tol_), self._set_threshold(data, scores)
 
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""
@@ -129,15 +130,15 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             return _AUTO_C["linear" if isinstance(self.kernel, str) and self.kernel == "linear" else "kernel"]
         return C
 
-    def _warn(self, *, zero: bool, scores: F64, validated: bool = False) -> None:
+    def _warn(self, *, zero: float, scores: F64, validated: bool = False) -> None:
         """Warn of a gap above `tol`, of a constant model, and of a zero model that is nearly optimal."""
-        warn_unconverged(self)
+        warn_unconverged(self, self.tol_)
         low, high = rate_range(self.fpr_range, "fpr_range")
         # These risks decrease along the difference of the class means: only a small C, which validation may prefer,
         # keeps the model near zero.
         falls = (low, high) == FULL or (self.surrogate_ in SURROGATES and SURROGATES[self.surrogate_].steady)
         if not zero or (validated and falls):
-            few = self.dual_gap_ > self.tol and self.n_iter_ >= self.max_iter
+            few = self.dual_gap_ > self.tol_ and self.n_iter_ >= self.max_iter
             warn_if_constant(
                 scores, "raise max_iter" if few else "no feature tells the classes apart, or C is too small"
             )
@@ -147,7 +148,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # 
             other = "or widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
             advice = "no direction improves on a constant score; " + (f"raise C {other}" if "widen" in other else other)
         warn(
-            f"with C={self.C_:g} the zero model is within tol={float(self.tol):g} of optimal for {self._risk}: {advice}"
+            f"with C={self.C_:g} the zero model is within tol={zero:g} of optimal for {self._risk}: {advice}"
             ". The model that is returned is within tol too, and ranks the samples",
             ZeroModelWarning,
         )

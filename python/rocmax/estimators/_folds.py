@@ -24,7 +24,6 @@ from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._repeats import dealt_folds, equal_rows, warn_of_kept, warn_of_shared
-from rocmax.estimators._surrogates import SURROGATES
 from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
@@ -35,9 +34,6 @@ Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 # Folds of fewer than _MANY samples are repeated, up to _MOST times, so that no single split decides.
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
-# Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
-# 10,000: a third of the steps; test partial AUCs are higher as often as lower.
-_ROUGHER = 10.0
 # The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Data that
 # are fitted without error, as they are few or have more features, may take a thousand.
 _MOST_STEPS = 150
@@ -224,9 +220,8 @@ class Validation:
             return self._estimator._attributes(model, Data(None, positive, weight), self._space)
 
         def found(surrogate: str) -> Iterator[Any]:
-            tol = self._estimator.tol * (1.0 if SURROGATES[surrogate].convex else _ROUGHER)
             steps = min(self._estimator.max_iter, _MOST_STEPS)
-            path = training.path(surrogate, Cs, tol=tol, max_iter=steps, callback=self._check)
+            path = training.path(surrogate, Cs, tol=self._estimator.tol, max_iter=steps, callback=self._check)
             last: SolverResult | None = None
             for column in range(len(Cs)):
                 one = part.subtask("fit")

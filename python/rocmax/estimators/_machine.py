@@ -25,7 +25,7 @@ from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks
 from rocmax.estimators._thresholds import check_threshold
-from rocmax.estimators._training import Surrogate, Training
+from rocmax.estimators._training import Surrogate, Training, check_tol
 from rocmax.metrics.variances._resample import seed_of
 from rocmax.solvers import Model, Progress, SolverResult
 
@@ -70,7 +70,7 @@ class Machine(CertifiedRanker):
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()
         C, structure = check_positive("C", self._resolved_C(self.C)), check_nonnegative("structure", self.structure)
-        tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
+        tol, max_iter = check_tol(self.tol), check_count("max_iter", self.max_iter)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         dtype = np.dtype(check_choice("kernel_dtype", self.kernel_dtype, ("float64", "float32"))).type
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
@@ -87,11 +87,12 @@ class Machine(CertifiedRanker):
         with whole_fit(self, *data) as task:
             steps = self._steps(task, data, landmarks, self._report(callback))
             training = Training(design, _core.Problem(data.positive, data.weight), fpr_range, threads)
+            tol = training.tol(surrogate, tol)
             result = self._solved(training, surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=steps)
             if structure and result.proof is not None:  # where the tangent of the quadratic part gives the same bound
                 accurate = design.accurate()
                 result.tangent = accurate.scores(-C * accurate.adjoint(result.pull[None])[0])
-            self.C_ = C
+            self.C_, self.tol_ = C, tol
             zero, scores = self._keep(result, steps, surrogate, data, landmarks)
         self._warn(zero=zero, scores=scores)
         if self.verbose:
@@ -109,7 +110,7 @@ class Machine(CertifiedRanker):
 
     def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
         """Minimise the objective, by `options` of ``Training.fit``."""
-        return training.fit(surrogate, C, descend=True, **options)
+        return training.fit(surrogate, C, go_on=True, **options)
 
     @property
     def _is_dual(self) -> bool:

@@ -74,7 +74,7 @@ class AUCSVC(Machine):
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too. Without, the sums of the multipliers of ``pair_dual``.
     coef_ : ndarray of shape (1, n_features)
         w in f(x) = w'x, for kernel="linear".
-    C_ : float
+    C_, tol_ : float
     objective_ : float
     dual_gap_ : float
     n_pairs_ : int
@@ -114,7 +114,7 @@ class AUCSVC(Machine):
     >>> from rocmax import AUCSVC
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AUCSVC(C=100.0).fit(StandardScaler().fit_transform(X), y)
-    >>> bool(model.dual_gap_ <= model.tol)
+    >>> bool(model.dual_gap_ <= model.tol_)
     True
     """
 

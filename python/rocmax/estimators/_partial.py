@@ -31,7 +31,7 @@ class PartialAUCSVC(Machine):
         - "hinge", or "dc" as in reference [1]_: the mean of (1 - s_i + t_j)_+ over the pairs of the range. Equals
           "tight" if the range starts at 0; otherwise not convex, minimised to a stationary point (see Notes).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), so that hopeless pairs cannot dominate. Not convex:
-          minimised to a stationary point from the full-range model (see Notes).
+          minimised to a stationary point (see Notes).
         - "auto": "tight" on the full range, "ramp" on any other.
         - A convex, non-negative function ``surrogate(scores, positive, sample_weight)`` of the scores of all samples, a
           boolean array, and the weights (None if all are 1). It returns its value and a subgradient (one number per
@@ -41,9 +41,9 @@ class PartialAUCSVC(Machine):
         itself, whose matrix over all samples must fit in memory.
     random_state : int, Generator, RandomState or None, default=None
         Seed that draws the landmarks; an integer makes fits repeatable.
-    tol : float, default=1e-3
+    tol : float, default="auto"
         Stops once the relative gap ``(objective - lower bound) / objective`` is at most `tol`; for a surrogate that is
-        not convex, the gap of its last convex step.
+        not convex, the gap of its last convex step. "auto" is 1e-3 and, if not convex, 1e-2.
     max_iter : int, default=2000
         Largest number of steps: cutting planes, or the augmented Lagrangian method that takes over if planes converge
         slowly and the range starts at 0. A step is two products with X; of that method, also up to a hundred products
@@ -61,7 +61,7 @@ class PartialAUCSVC(Machine):
         c in s(x) = sum_l c_l k(x_l, x), for other kernels.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer if X has fewer rows.
-    C_ : float
+    C_, tol_ : float
     objective_ : float
     dual_gap_ : float
         The certified relative gap ``(objective_ - lower bound) / objective_``; for a surrogate that is not convex, the
@@ -94,10 +94,10 @@ class PartialAUCSVC(Machine):
     "ramp", and "hinge" on ranges above 0, may have many local minima. The returned model minimises a convex majorant of
     the objective, to the accuracy `dual_gap_`, which does not compare minima: another may be half as high, and the last
     digits of a product may decide between them. The majorant leaves out the negatives above the range, and equals the
-    objective at every multiple of the model: no multiple is better by more than the gap. For "hinge", no model is that
-    leaves the same negatives above the range. With up to 20 features, the fit also tries 8 random choices of these
-    negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and `history_`
-    do not count these tries.
+    objective at every multiple of the model that it was made at: none is better by more than the gap. For "hinge", no
+    model is that leaves the same negatives above the range. With up to 20 features, the fit also tries 8 random choices
+    of these negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and
+    `history_` do not count these tries.
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
     125 bytes per sample, 165 with weights; 8 d per cut; 4 N d for a dense X of d > N features in float64. A kernel
@@ -121,7 +121,7 @@ class PartialAUCSVC(Machine):
     >>> from rocmax import PartialAUCSVC
     >>> X, y = make_classification(500, weights=[0.9], class_sep=2.0, random_state=0)
     >>> model = PartialAUCSVC((0.0, 0.1)).fit(X, y)
-    >>> bool(model.dual_gap_ <= model.tol)
+    >>> bool(model.dual_gap_ <= model.tol_)
     True
     """
 
@@ -136,7 +136,7 @@ class PartialAUCSVC(Machine):
     structure: float = 0.0
     n_landmarks: int | None = None
     random_state: Any = None
-    tol: float = 1e-3
+    tol: float | str = "auto"
     max_iter: int = 2000
     warm_start: bool = False
     kernel_dtype: str = "float64"

@@ -28,7 +28,7 @@ from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._scales import require_scale
 from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.estimators._training import Training, check_surrogate
+from rocmax.estimators._training import Training, check_surrogate, check_tol
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
@@ -88,6 +88,8 @@ class PartialAUCSVCCV(CertifiedRanker):
     ----------
     C_ : float
         The chosen C.
+    tol_ : float
+        The tolerance of the refit.
     gamma_ : float
         The chosen width, with landmarks.
     surrogate_ : str
@@ -102,7 +104,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. If
+    A fit in a fold ends after 150 steps. If
     the risk of a model is at most 2 % of that of the zero model, the fold keeps it for larger values of C; of
     values for which all folds keep their models the smallest is chosen. With landmarks, a fold compares widths and
     candidates on at most 6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000
@@ -140,7 +142,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     cv: Any = 5
     scoring: Any = None
     selection: str = "best"
-    tol: float = 1e-3
+    tol: float | str = "auto"
     max_iter: int = 2000
     threshold: Threshold = "auto"
     n_jobs: int | None = None
@@ -175,7 +177,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
-        tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
+        tol, max_iter = check_tol(self.tol), check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)
         check_verbose(self.verbose)
         check_one_score(self)
@@ -228,7 +230,8 @@ class PartialAUCSVCCV(CertifiedRanker):
                 design = as_design(features) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
-            stop: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+            self.tol_ = training.tol(name, tol)
+            stop: dict[str, Any] = {"tol": self.tol_, "max_iter": max_iter}
             result = training.fit(name, self.C_, callback=steps, **stop)
             if isinstance(space, RowSpace):  # the gap is that of the features themselves
                 last = replace(result, model=result.model._replace(vector=space.vector(result.model.vector)))

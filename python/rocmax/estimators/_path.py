@@ -14,7 +14,7 @@ from rocmax._typing import F64
 from rocmax.designs import as_design, compact
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._surrogates import FULL
-from rocmax.estimators._training import Training, check_surrogate
+from rocmax.estimators._training import Training, check_surrogate, check_tol
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import Result
 
@@ -90,7 +90,7 @@ def partial_auc_path(
     Cs: Any = DEFAULT_CS,
     surrogate: str = "auto",
     sample_weight: Any = None,
-    tol: float = 1e-3,
+    tol: float | str = "auto",
     max_iter: int = 2000,
     n_jobs: int | None = None,
 ) -> PartialAUCPath:
@@ -135,7 +135,7 @@ def partial_auc_path(
     fpr_range = rate_range(fpr_range, "fpr_range")
     surrogate = check_surrogate(surrogate, fpr_range)
     ascending = check_Cs(Cs)
-    tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
+    tol, max_iter = check_tol(tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
     training = Training(as_design(compact(X)), _core.Problem(positive, weight), fpr_range, threads)

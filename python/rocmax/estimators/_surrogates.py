@@ -14,7 +14,7 @@ class NamedSurrogate(NamedTuple):
     risk: Callable[[tuple[float, float]], Risk]
     given: bool = True  # whether users may name it
     proven: bool = True  # whether its cuts count pairs, which a certificate lists
-    convex: bool = True  # on every range; others are validated more roughly, and no candidates with landmarks
+    convex: bool = True  # on every range; others are no candidates with landmarks
     steady: bool = False  # whether it learns from all samples
     # The standard errors by which a candidate of "auto" must be better than the one chosen before it; None of others.
     lead: float | None = None

@@ -94,7 +94,7 @@ class TauFPL(PaperRanker):
             result = leave_zero(result, Objective(risk, design, C), problem, tol)
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
-        warn_unconverged(self)
+        warn_unconverged(self, tol)
 
     def _scores(self, X: Any) -> F64:
         return linear_scores(X, self.coef_)[:, 0]

@@ -18,10 +18,12 @@ from rocmax.solvers._cvxopt import minimise_pairs as minimise_pairs
 from rocmax.solvers._objective import Model as Model
 from rocmax.solvers._objective import Objective as Objective
 from rocmax.solvers._objective import Tilt as Tilt
+from rocmax.solvers._quasi_newton import descend as descend
 from rocmax.solvers._result import Callback as Callback
 from rocmax.solvers._result import Progress as Progress
 from rocmax.solvers._result import SolverResult as SolverResult
 from rocmax.solvers._smooth import minimise_smooth as minimise_smooth
 from rocmax.solvers._smooth import suits_newton as suits_newton
 from rocmax.solvers._steps import lengthened as lengthened
+from rocmax.solvers._zero_model import class_means as class_means
 from rocmax.solvers._zero_model import leave_zero as leave_zero

@@ -1,4 +1,4 @@
-"""Minimise a difference of convex risks: Newton steps first, then a sequence of convex problems."""
+"""Minimise a difference of convex risks: quasi-Newton steps first, then a sequence of convex problems."""
 
 from dataclasses import dataclass, field, replace
 
@@ -6,34 +6,23 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.designs import Design, inner
-from rocmax.risks import Difference, Trimmed
+from rocmax.risks import Difference, Evaluation, Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._objective import Model, Objective, Tilt
+from rocmax.solvers._quasi_newton import descend
 from rocmax.solvers._result import Callback, Progress, SolverResult
-from rocmax.solvers._steps import Point, Ray, sampled_step, search, smoothed_cut
 
 # A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5
-# The procedure ends when a convex step that is solved within tol gains less than this share of tol.
-_STALLED = 0.1
-# The gain that is expected to remain, relative to the gain of the last step (at first: to J). Of 1 to 30, on eight
-# sets: the fewest steps in all, and mostly the lowest objectives.
-_LEFT = 3.0
-# The descent ends when two steps in succession gain less than _SMALL tol J or _LEAST J: the rest of the gain is in the
-# kinks, which smoothing hides.
-_SMALL, _LEAST = 0.05, 1e-5
 # Of other sets S: the moves that are drawn, the sets that are tried, the length of a move relative to the model's, the
 # gain that is worth a step, and the most steps of a try.
 _DRAWS, _TRIES, _MOVE, _WORTH, _TRY = 64, 8, 0.05, 2e-3, 100
 # They are tried if 1/2 |w|^2 is at least this share of J, and with at most so many features: random directions among
 # more hardly change the order of the negatives.
 _LENGTH, _FEATURES = 0.5, 20
-# A search along a ray ends after so many oracle calls, or when the slope has fallen to this share.
-_CALLS, _FLAT = 8, 0.3
-# The largest number of steps; fewer if there is more than one feature for _SAMPLES samples: the curvature of a sample
-# is then poor, and the convex-concave procedure gains more.
-_MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
+# The largest number of quasi-Newton steps; the least width whose inverse is the penalty of the multipliers they leave.
+_MOST, _STIFFEST = 40, 0.05
 
 
 def minimise_trimmed(
@@ -49,11 +38,12 @@ def minimise_trimmed(
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C R(w), R = min_S R_S, R_S = f - g with f and g convex.
 
-    Newton steps on a smoothed f lower J first, unless g counts no pair at the start. Each further step takes the R_S
-    that equals R at the current model, replaces its g by a linearisation there, which gives a convex majorant of J, and
-    lowers the majorant by at least half of the possible gain. J never increases. The steps end at a model within `tol`
-    of the certified minimum of its own majorant. The majorant equals J at all multiples of the model, so none is lower
-    by more. Then a few other S are tried, and the steps go on from a model that is lower.
+    Quasi-Newton steps on f and g, both smoothed, lower J first, unless g counts no pair at the start. Each further step
+    takes the R_S that equals R at the current model, replaces its g by a linearisation there, which gives a convex
+    majorant of J, and lowers the majorant by at least half of the possible gain. J never increases. The steps end when
+    the model before the last one was within `tol` of the certified minimum of its majorant. The majorant equals J at
+    all multiples of that model, so none is lower by more. Then a few other S are tried, and the steps go on from a
+    model that is lower.
 
     Narasimhan and Agarwal (2016, Algorithm 4) also linearise the sum over the negatives above the range. Their majorant
     has a kink where such a negative meets a margin, although J has none, and the procedure may end there.
@@ -99,39 +89,24 @@ class State:
         return self.part.concave is None or self.part.concave(self.best.scores).value > 0
 
     def descend(self) -> None:
-        """Lower J by Newton steps for as long as these gain, or do nothing if f or the design offers none.
+        """Lower J by quasi-Newton steps for as long as these gain, or do nothing if a part has no smoothed form."""
 
-        Each step linearises the g of the current R_S = f - g and smooths its f over a width that shrinks with the
-        gains. J is searched along the ray to the minimiser of the second-order model, with the curvature of a sample. A
-        step is a product with X and one of a row with its transpose.
-        """
-        design, C, part = self.whole.design, self.whole.C, None
-        partial_auc, rng = self.whole(self.best)[1].partial_auc, np.random.default_rng(0)
-        remaining, stalled = _LEFT * self.value, 0
-        most = _MOST_WIDE if _SAMPLES * design.dim > design.n_samples else _MOST
-        while len(self.history) < min(self.max_iter - 1, most):
-            part = self.risk.at(self.best.scores, part)
-            convex = Objective(part.convex, design, C)
-            cut = smoothed_cut(convex, self.best, remaining)
-            if cut is None:
-                break
-            coef = cut.coef if part.concave is None else cut.coef - part.concave(self.best.scores).coef
-            step = sampled_step(convex, self.best, cut.curvature, design.adjoint([coef])[0], rng)
-            if step is None:
-                break
-            ray = Ray(self.whole, self.best, self.best.vector + step[0])
-            lowest = search(ray.point, Point(0.0, self.value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)
-            gain = max(self.value - lowest.value, 0.0)
-            if gain > 0:
-                self.best, self.value = ray.model(lowest.step), lowest.value
-                partial_auc = lowest.found.partial_auc
-            remaining = _LEFT * gain
-            self.history.append(Progress(self.value, 0.0, partial_auc, "descent"))
+        def part_at(scores: F64) -> Difference:
+            self.part = self.risk.at(scores, self.part)
+            return self.part
+
+        def report(value: float, found: Evaluation, model: Model) -> None:
+            self.best, self.value = model, value
+            self.history.append(Progress(value, 0.0, found.partial_auc, "descent"))
             if self.callback is not None:
-                self.callback(self.history[-1], self.best)
-            stalled = stalled + 1 if gain <= max(_SMALL * self.tol, _LEAST) * self.value else 0
-            if stalled == 2 or gain <= 0:
-                break
+                self.callback(self.history[-1], model)
+
+        _, smoothed = descend(
+            self.whole, part_at, self.best, tol=self.tol, max_iter=min(self.max_iter - 1, _MOST), report=report
+        )
+        if smoothed is not None:
+            coef, width = smoothed
+            self.cuts.multipliers = self.whole.C * coef[None], self.whole.C / max(width, _STIFFEST)
 
     def lower_majorant(self) -> SolverResult:
         """Lower the convex majorant of J at the best model."""
@@ -147,7 +122,7 @@ class State:
 
         def enough(now: float, bound: float) -> bool:
             left = before - bound
-            return left > _STALLED * self.tol * before and before - now >= share * left
+            return left <= self.tol * before or before - now >= share * left
 
         step = minimise_convex(
             self.part.convex, design, self.whole.C, tol=self.tol, max_iter=self.max_iter - len(self.history),
@@ -155,13 +130,10 @@ class State:
         )  # fmt: skip
         self.history += step.history
         value = self.whole(step.model)[0]
+        # A step that lowered the majorant but not J would be repeated: rounding ends the procedure.
+        self.is_stationary = before - step.bound <= self.tol * before or value >= before
         if value < before:
             self.best, self.value = step.model, value
-        else:
-            self.best = Model.of(self.best.vector, design)
-        # A step that lowered the majorant but not J would be repeated: rounding ends the procedure.
-        settled = not enough(step.objective, step.bound)
-        self.is_stationary = before - self.value <= (_STALLED * self.tol * before if settled else 0.0)
         return replace(step, before=scores, tilt=tilt.coef)
 
     def leave_out_others(self) -> bool:

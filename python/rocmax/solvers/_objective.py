@@ -25,7 +25,7 @@ class Model(NamedTuple):
 
     def scaled(self, step: float) -> Self:
         """Return a multiple of the model."""
-        return type(self)(step * self.vector, step * self.scores, step * step * self.norm)
+        return type(self)(step * self.vector, step * self.scores, step * (step * self.norm))
 
 
 class Tilt:

@@ -8,6 +8,9 @@ import numpy as np
 from rocmax._typing import F64
 from rocmax.solvers._objective import Model
 
+# A model of a risk that is not convex, and a little better than zero, ranks: its rough gap must not call it zero.
+_NEAR = 1e-3
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -82,9 +85,10 @@ class SolverResult:
         of_cuts = sum((share * coef for share, coef in self.proof or []), none)
         return of_cuts - (none if self.tilt is None else self.tilt)
 
-    def zero_will_do(self, tol: float) -> bool:
-        """Whether the zero model is within `tol` of optimal."""
-        return self.zero_objective - self.bound <= tol * self.zero_objective
+    def zero_within(self, tol: float) -> float:
+        """Return `tol`, at most _NEAR if the risk is not convex, if zero is so near to optimal; otherwise 0."""
+        near = tol if self.before is None else min(tol, _NEAR)
+        return near if self.zero_objective - self.bound <= near * self.zero_objective else 0.0
 
 
 def relative_gap(objective: float, bound: float) -> float:

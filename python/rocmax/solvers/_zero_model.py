@@ -5,11 +5,20 @@ from dataclasses import replace
 import numpy as np
 
 from rocmax import _core
+from rocmax.designs import Design
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import SolverResult
 
 # The most often that a model is shortened to a quarter: far beyond what any tol needs.
 _SHORTENINGS = 60
+
+
+def class_means(problem: _core.Problem, design: Design) -> Model:
+    """Return the difference of the class means."""
+    positive, weight = problem.labels, problem.sample_weight
+    own = np.ones(len(positive)) if weight is None else weight
+    coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
+    return Model.of(design.adjoint(coef[None])[0], design)
 
 
 def leave_zero(result: SolverResult, objective: Objective, problem: _core.Problem, tol: float) -> SolverResult:
@@ -19,14 +28,11 @@ def leave_zero(result: SolverResult, objective: Objective, problem: _core.Proble
     risk falls at zero. The risk is continuous, so that a short enough multiple of any model is within `tol`; the
     length does not change the ranking.
     """
-    if not result.zero_will_do(tol):
+    tol = result.zero_within(tol)
+    if not tol:
         return result
-    positive, weight = problem.labels, problem.sample_weight
-    own = np.ones(len(positive)) if weight is None else weight
-    coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
     best = result
-    for vector in (result.ranker, objective.design.adjoint(coef[None])[0]):
-        model = Model.of(vector, objective.design)
+    for model in (Model.of(result.ranker, objective.design), class_means(problem, objective.design)):
         for k in range(_SHORTENINGS if model.norm > 0 else 0):
             short = model.scaled(0.25**k)
             value, found = objective(short)

@@ -1,0 +1,105 @@
+"""Quasi-Newton steps on a smoothed risk: few passes to a good model, without a certificate."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64
+from rocmax.designs import Design, inner
+from rocmax.risks import Difference, Evaluation
+from rocmax.solvers._objective import Model, Objective
+from rocmax.solvers._steps import Point, Ray, search, smoothed_cut
+
+# The pairs of moves and changes of the gradient that tell the curvature.
+_MEMORY = 10
+# The gain that is expected to remain, relative to the gain of the last step (at first: to F); the share of it that is
+# left after a step without a gain.
+_LEFT, _LESS = 3.0, 0.1
+# The steps end when two in succession gain less than this share of tol F.
+_SMALL = 0.3
+# A search along a ray ends after so many oracle calls, or when the slope has fallen to this share.
+_CALLS, _FLAT = 8, 0.3
+
+
+def descend(
+    objective: Objective,
+    part_at: Callable[[F64], Difference],
+    model: Model,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Callable[[float, Evaluation, Model], None] = lambda *_: None,
+) -> tuple[Model, tuple[F64, float] | None]:
+    """Lower F(w) = 1/2|w|^2 + C R(w) from a model by L-BFGS steps (Liu and Nocedal, 1989).
+
+    ``part_at`` gives the difference f - g of convex risks that equals R at some scores. The gradient is that of both,
+    smoothed over a width that shrinks with the gains; F itself is searched along the ray. A step is a product with X
+    and one of a row with its transpose. Return the model, and the coefficients of the last gradient of R over the
+    samples with the width; None if f or g have no smoothed form.
+    """
+    design, C = objective.design, objective.C
+    value, memory, small, smoothed = objective(model)[0], Memory(design), 0, None
+    left = _LEFT * value
+    for _ in range(max_iter):
+        part = part_at(model.scores)
+        convex, concave = (
+            None if of is None else smoothed_cut(Objective(of, design, C), model, left)
+            for of in (part.convex, part.concave)
+        )
+        if convex is None:
+            break
+        coef = convex.coef if concave is None else convex.coef - concave.coef
+        smoothed = coef, convex.curvature.width
+        gradient = model.vector + C * design.adjoint([coef])[0]
+        direction, slope = memory.direction(model, gradient)
+        if not slope < 0.0:
+            break
+        ray = Ray(objective, model, model.vector + direction)
+        lowest = search(ray.point, Point(0.0, value, slope), 0.0, flat=_FLAT, max_calls=_CALLS)
+        gain = max(value - lowest.value, 0.0)
+        small = small + 1 if gain <= _SMALL * tol * value else 0
+        if gain > 0.0:
+            model, value, left = ray.model(lowest.step), lowest.value, _LEFT * gain
+            report(value, lowest.found, model)
+        else:
+            memory, left = Memory(design), _LESS * left
+        if small == 2:
+            break
+    return model, smoothed
+
+
+class Memory:
+    """The last moves of the model and the changes of the gradient, and their inner products."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._moves, self._changes = np.zeros((0, design.dim)), np.zeros((0, design.dim))
+        self._last: tuple[Model, F64] | None = None
+
+    def direction(self, model: Model, gradient: F64) -> tuple[F64, float]:
+        """Return the step from a model, given the gradient there, and the slope along it."""
+        design = self._design
+        if self._last is not None:
+            move, change = model.vector - self._last[0].vector, gradient - self._last[1]
+            if inner(design, move, change) > 0.0:
+                self._moves = np.vstack([self._moves[1 - _MEMORY :], move])
+                self._changes = np.vstack([self._changes[1 - _MEMORY :], change])
+        self._last = model, gradient
+        k, every = len(self._moves), np.concatenate([self._moves, self._changes, gradient[None]])
+        products = design.inner(every, every[k:])
+        cross, squares = products[:k, :k], products[k : 2 * k, :k]
+        along, of_changes, square = products[:k, k], products[k : 2 * k, k], float(products[-1, k])
+        if k == 0:
+            length = np.sqrt(model.norm / square) if model.norm > 0.0 and square > 0.0 else 1.0
+            return -length * gradient, -length * square
+        of_move, of_change = np.zeros(k), np.zeros(k)
+        for i in range(k)[::-1]:
+            of_change[i] = (along[i] - (cross[i] * of_change).sum()) / cross[i, i]
+        scale = cross[-1, -1] / squares[-1, -1]
+        for i in range(k):
+            of_step = scale * (of_changes[i] - (squares[i] * of_change).sum()) + (cross[:, i] * of_move).sum()
+            of_move[i] = of_change[i] - of_step / cross[i, i]
+        weights = -np.concatenate([of_move, -scale * of_change, [scale]])
+        step = _core.adjoint(every, np.arange(2 * k + 1), weights, design.dim)
+        return step, inner(design, gradient, step)
