@@ -76,8 +76,6 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
         (f"{LINEAR}.DenseDesign.newton_step", nothing),
         (f"{LINEAR}.SparseDesign.newton_step", nothing),
     ],
-    "tied samples copied": [("rocmax.solvers._steps._COPIED", 0), ("rocmax.solvers._steps._SHARE", 0.0)],
-    "exact springs": [("rocmax.solvers._steps._ENTRIES", 0)],
 }
 
 

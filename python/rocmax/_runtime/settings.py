@@ -1,6 +1,6 @@
 """The sizes at which training and the command line change their method, in one value that tests replace.
 
-Small samples then reach every path: ``with using(exact_newton=0): ...``. The sizes were chosen for speed and memory;
+Small samples then reach every path: ``with using(small_product=0): ...``. The sizes were chosen for speed and memory;
 except for `forest_trees` and `counted_error` they change results only by rounding.
 """
 
@@ -41,8 +41,6 @@ class Settings:
     sample_rows_per_feature: int = 100
     # Samples from which planes use Newton directions: with fewer, a step costs less than a direction.
     newton_samples: int = 1000
-    # Features up to which Newton's equations are solved exactly.
-    exact_newton: int = 256
     # The augmented Lagrangian takes over if the rate of the last `steps_seen` steps predicts more than `steps_to_come`.
     steps_seen: int = 6
     steps_to_come: float = 20

@@ -17,10 +17,9 @@ class SubsetDesign(Design):
         return self._design.scores(vector)[self._index]
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        whole = np.zeros((len(coefs), self._design.n_samples))
-        for row, coef in zip(whole, coefs, strict=True):
-            row[self._index] = coef
-        return self._design.adjoint(whole)
+        # A sample may be there more than once.
+        sums = np.array([np.bincount(self._index, coef, self._design.n_samples) for coef in coefs], dtype=np.float64)
+        return self._design.adjoint(sums)
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u, v)

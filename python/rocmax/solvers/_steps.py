@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rocmax import _core
-from rocmax._runtime.settings import settings
-from rocmax._typing import F64, AnyArray, Rows
+from rocmax._typing import F64, Rows
 from rocmax.designs import Design, SubsetDesign, conjugate, inner
 from rocmax.risks import Curvature, Evaluation, Smoothed
 from rocmax.solvers._objective import Model, Objective
@@ -23,11 +22,8 @@ _FURTHER, _INSIDE = 2.0, 0.1
 _SEPARATED = 0.1
 # A slope of at most this share of the slope of the squared length counts as 0.
 _LEVEL = 1e-3
-# The features of samples with springs are copied up to so many samples or this share of all. A copy takes as long as
-# two or three products: if X is large, nearly all samples are not copied.
-_COPIED, _SHARE, _NEARLY_ALL = 4000, 0.5, 0.8
-# Newton's equations are solved exactly up to so many feature values of these samples, else by at most so many products.
-_ENTRIES, _CG_STEPS = 1 << 20, 50
+# Newton's equations are solved by at most so many products.
+_CG_STEPS = 50
 # The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # The rounding of a smoothed cut, relative to the squared spread of the scores over the width.
@@ -192,22 +188,9 @@ class Springs:
 
     def __call__(self, change: F64, /) -> F64:
         """Return the pull on each sample for a change of the scores."""
-        return np.asarray(self.core[1] * self._off_mean(change[:, None])[:, 0])
-
-    def matrix(self, features: AnyArray) -> F64:
-        """Return the product with all vectors, given the features of the samples."""
-        apart = self._off_mean(features.astype(np.float64, copy=False))
-        return np.asarray(apart.T @ (self.core[1][:, None] * apart))
-
-    def step(self, features: AnyArray, gradient: F64) -> F64 | None:
-        """Return the exact step, given the features of the samples; None if rounding hides it."""
-        return _core.dense_step(self._off_mean(features.astype(np.float64, copy=False)), self.core[1], gradient)
-
-    def _off_mean(self, values: F64) -> F64:
-        """Subtract the means of the groups; `values` has a row for each sample."""
         starts, stiffness = self.core
-        sums = np.add.reduceat(stiffness[:, None] * values, starts, axis=0)
-        return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
+        means = np.add.reduceat(stiffness * change, starts) / self._sums
+        return np.asarray(stiffness * (change - np.repeat(means, self._sizes)))
 
 
 class Scaled(NamedTuple):
@@ -227,26 +210,11 @@ class Scaled(NamedTuple):
 
 
 def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F64:
-    """Solve (I + H) step = -gradient, H from springs: exactly if it is small, else to a residual."""
-    rows = springs.rows
-    if design.dim <= settings().exact_newton and design.dim * len(rows) <= _ENTRIES:
-        features = _sample(design, rows).features()
-        if features is not None:
-            step = springs.step(features, gradient)
-            if step is not None and (gradient * step).sum() < 0:  # strong springs may hide the identity
-                return step
-    found = design.newton_step(rows, springs, gradient, (residual, _CG_STEPS))
-    return conjugate(springs, _sample(design, rows), gradient, residual, _CG_STEPS) if found is None else found
-
-
-def _sample(design: Design, rows: Rows) -> Design:
-    """Return the design of some samples, copied if that pays."""
-    n = design.n_samples
-    few = len(rows) <= max(_COPIED, _SHARE * n)
-    if n * design.dim > settings().small_product:
-        few = few and len(rows) <= _NEARLY_ALL * n
-    copied = design.rows(rows) if few else None
-    return SubsetDesign(design, rows) if copied is None else copied
+    """Solve (I + H) step = -gradient, H from springs, to a residual."""
+    found = design.newton_step(springs.rows, springs, gradient, (residual, _CG_STEPS))
+    if found is not None:
+        return found
+    return conjugate(springs, SubsetDesign(design, springs.rows), gradient, residual, _CG_STEPS)
 
 
 def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | None:
