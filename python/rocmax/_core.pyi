@@ -11,7 +11,7 @@ from rocmax._typing import F64, Labels, Scores
 __all__ = [
     "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairList", "PairLoss", "PairRange", "Problem",
     "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components",
-    "conjugate", "covariance", "curve_points", "dense_step", "gains", "leave_pair_out", "mean_tables", "measure",
+    "conjugate", "covariance", "curve_points", "gains", "leave_pair_out", "mean_tables", "measure",
     "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile", "pair_levels", "pair_loss",
     "pair_multipliers", "pair_support", "partial_boost", "permuted_distances", "pool_bins", "rank_boost", "scores",
     "share_table", "split_tree", "student_cdf", "student_quantile", "two_rows", "two_texts",
@@ -321,7 +321,6 @@ def newton_step(
     gradient: F64,
     until: tuple[float, int],
 ) -> F64: ...
-def dense_step(values: F64, weights: F64, gradient: F64) -> F64 | None: ...
 def conjugate(
     gradient: F64, until: tuple[float, int], product: Callable[[F64], F64], inner: Callable[[F64, F64], float]
 ) -> F64: ...

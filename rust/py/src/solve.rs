@@ -189,21 +189,6 @@ pub(crate) fn newton_step<'py>(
     Ok(step?.into_pyarray(py))
 }
 
-/// A solution of Newton's equations of dense rows; see `rocmax_core::solve::dense_step`.
-#[pyfunction]
-pub(crate) fn dense_step<'py>(
-    py: Python<'py>,
-    values: PyReadonlyArray2<'py, f64>,
-    weights: Column<'py>,
-    gradient: Column<'py>,
-) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-    let (values, weights, gradient) = (values.as_slice()?, weights.as_slice()?, gradient.as_slice()?);
-    let dim = gradient.len();
-    let need = Need { work: (values.len() + dim * dim) * dim / 16, bytes: 8 * dim * dim + 16 * weights.len() };
-    let step = gate::enter(py, 1, need, |ctx| solve::dense_step(values, weights, gradient, ctx))?;
-    Ok(step.map(|step| step.into_pyarray(py)))
-}
-
 /// A solution of `(I + H) step = -gradient` by a product with H and an inner product of Python, both of arrays; see
 /// `rocmax_core::solve::conjugate`. The loop itself takes no time, and so it keeps the interpreter.
 #[pyfunction]

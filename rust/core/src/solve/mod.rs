@@ -6,6 +6,6 @@ mod rls;
 mod simplex_qp;
 
 pub use features::{Features, Number, adjoint, scores};
-pub use newton::{Curved, conjugate, dense_step, newton_step};
+pub use newton::{Curved, conjugate, newton_step};
 pub use rls::{Cross, Side, leave_pair_out};
 pub use simplex_qp::minimise_on_simplex;

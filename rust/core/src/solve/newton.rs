@@ -171,46 +171,6 @@ pub fn newton_step<T: Number>(
     conjugate(gradient, until, product, |x, y| Ok(dot(x, y)))
 }
 
-/// The solution of `(I + sum of w x x') step = -gradient` over dense rows x with weights w, by a Cholesky factor; `None`
-/// if rounding leaves the matrix not positive definite. O(n dim^2 + dim^3).
-///
-/// # Errors
-/// [`Error::Length`] unless there is a weight for each row; [`Error::Interrupted`].
-pub fn dense_step(values: &[f64], weights: &[f64], gradient: &[f64], ctx: &Ctx<'_>) -> Result<Option<Vec<f64>>> {
-    let dim = gradient.len();
-    Error::check_len("values", weights.len() * dim, values.len())?;
-    let rows: Vec<usize> = (0..weights.len()).collect();
-    // The lower triangle of the matrix, then its factor, row after row.
-    let mut factor = vec![0.0; dim * dim];
-    for (k, row) in factor.chunks_mut(dim.max(1)).enumerate() {
-        ctx.check()?;
-        let coefs: Vec<f64> = rows.iter().map(|&n| weights[n] * values[n * dim + k]).collect();
-        row[k] = 1.0;
-        let (rows, coefs, features) = (&rows[..], &coefs[..], Features::Dense(values));
-        fast!({ features.add(rows, coefs, row) });
-    }
-    let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    for k in 0..dim {
-        let (above, row) = factor.split_at_mut(k * dim);
-        let row = &mut row[..dim];
-        for (j, other) in above.chunks(dim).enumerate() {
-            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
-        }
-        let square = row[k] - dot(&row[..k], &row[..k]);
-        if !(square > 0.0 && square < f64::INFINITY) {
-            return Ok(None);
-        }
-        row[k] = square.sqrt();
-        step[k] = (step[k] - dot(&row[..k], &step[..k])) / row[k];
-    }
-    for (k, row) in factor.chunks(dim.max(1)).enumerate().rev() {
-        step[k] /= row[k];
-        let found = step[k];
-        step[..k].iter_mut().zip(row).for_each(|(left, l)| *left -= found * l);
-    }
-    Ok(Some(step))
-}
-
 /// A solution of `(I + H) step = -gradient`, H positive semidefinite, by conjugate gradients: to a residual relative to
 /// the gradient, or until so many products with H. The vectors may have any inner product.
 ///

@@ -1,7 +1,7 @@
 //! Newton steps and sums over a few rows, against dense equations sum by sum.
 
 use proptest::prelude::*;
-use rocmax_core::solve::{Curved, Features, adjoint, conjugate, dense_step, newton_step, scores};
+use rocmax_core::solve::{Curved, Features, adjoint, conjugate, newton_step, scores};
 use rocmax_core::{Ctx, Error};
 
 /// Dense and sparse features of some rows, their springs, and a gradient.
@@ -83,14 +83,6 @@ proptest! {
         }
 
         let dim = gradient.len();
-        let some: Vec<f64> = rows.iter().flat_map(|row| case.values[row * dim..][..dim].to_vec()).collect();
-        let step = dense_step(&some, &case.stiffness, gradient, &Ctx::serial()).unwrap().unwrap();
-        let mut left: Vec<f64> = step.iter().zip(gradient).map(|(s, g)| s + g).collect();
-        for (row, stiffness) in some.chunks(dim).zip(&case.stiffness) {
-            let score: f64 = row.iter().zip(&step).map(|(x, s)| x * s).sum();
-            left.iter_mut().zip(row).for_each(|(left, x)| *left += stiffness * score * x);
-        }
-        prop_assert!(length(&left) <= 1e-9 * length(gradient));
         let products = [
             scores(Features::Dense(&case.values), rows, gradient, &Ctx::serial()).unwrap(),
             scores(Features::<f64>::Sparse(&kept, &columns, &starts), rows, gradient, &Ctx::serial()).unwrap(),
@@ -135,10 +127,6 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     let (features, springs) = (Features::Dense(&values), Curved::Springs(&[0], &[1.0; 3]));
     let wrong = newton_step(features, &rows, springs, &gradient, (0.0, 1), &Ctx::serial());
     assert_eq!(wrong, Err(Error::Length { name: "stiffness", expected: 2, got: 3 }));
-    let wrong = dense_step(&values, &[1.0; 3], &gradient, &Ctx::serial());
-    assert_eq!(wrong, Err(Error::Length { name: "values", expected: 6, got: 4 }));
-    assert_eq!(dense_step(&values, &[1.0; 2], &gradient, &stopped), Err(Error::Interrupted));
-    assert_eq!(dense_step(&values, &[-9.0; 2], &gradient, &Ctx::serial()), Ok(None));
     let springs = Curved::Springs(&[0], &[1.0; 2]);
     assert_eq!(newton_step(features, &rows, springs, &gradient, (0.1, 5), &stopped), Err(Error::Interrupted));
     assert_eq!(adjoint(features, &rows, &[1.0; 2], 2, &stopped), Err(Error::Interrupted));
