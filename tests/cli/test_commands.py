@@ -281,7 +281,7 @@ def test_demo(tmp_path: Path, run: Run, few_trees: None, monkeypatch: pytest.Mon
     for one in result["alerts"]:  # both count the same true alerts
         assert one["precision"] * one["budget"] == pytest.approx(one["recall"] * result["n_test_positive"])
         assert one["precision_interval"][0] <= one["precision"] <= one["precision_interval"][1]
-    assert result["dual_gap"] <= 1e-3
+    assert result["dual_gap"] <= 1e-2
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     # The README shows what is printed; two models choose between candidates that validate about equally well.
     for name, row in models.items():

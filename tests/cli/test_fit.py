@@ -56,7 +56,7 @@ def test_auto_is_the_ensemble(crossed: bool, tmp_path: Path, run: Run) -> None:
             low, high = result["confidence_interval"]
             assert low - 0.05 < reached[kind] < high + 0.05  # the test rows' own error is 0.02
         elif kind == "linear":
-            assert result["kind"] == "linear" and result["dual_gap"] <= 1e-3
+            assert result["kind"] == "linear" and result["dual_gap"] <= 1e-2
             # The command's line is the class's, fitted to the same features.
             X = StandardScaler().fit_transform(train.drop("y").to_numpy())
             expected = PartialAUCSVCCV(RANGE, cv=5).fit(X, train["y"].to_numpy())

@@ -116,10 +116,10 @@ def test_options_are_checked_before_any_work(display):
 def test_misspelt_options_of_other_makers_are_refused_with_the_valid_ones(maker):
     make = getattr(ROCDisplay, maker)
     given = (None,) * (3 if maker == "from_cv_results" else 2)
-    with pytest.raises(TypeError, match=f"has no option 'fpr_rang'; {maker} takes .*fpr_range, .*, ax, axes"):
+    with pytest.raises(TypeError, match="has no option 'fpr_rang'; did you mean 'fpr_range'"):
         make(*given, fpr_rang=(0, 0.1))
 
 
 def test_a_misspelt_option_of_score_histograms_is_refused_with_the_valid_ones():
-    with pytest.raises(TypeError, match=r"ScoreDisplay has no option 'bin'; from_predictions takes threshold, bins"):
+    with pytest.raises(TypeError, match="ScoreDisplay has no option 'bin'; did you mean 'bins'"):
         ScoreDisplay.from_predictions(None, None, bin=3)

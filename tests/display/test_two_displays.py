@@ -100,5 +100,5 @@ def test_histograms_of_two_samples() -> None:
     for name, (y, s) in zip(("train", "test"), (SMALL, LARGE), strict=True):
         ScoreDisplay.from_predictions(y, s, name=name, ax=ax)
     handles, labels = ax.get_legend_handles_labels()
-    assert labels == ["negative", "positive (1)", "test, negative", "test, positive (1)"]
+    assert labels == ["negative", "positive", "test, negative", "test, positive"]
     assert len({patch.get_edgecolor() for patch in handles}) == 4 and ax.get_xlabel() == "Score"

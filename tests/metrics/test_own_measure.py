@@ -249,7 +249,7 @@ class Wrong(Anew):
 def test_a_broken_rule_is_named(how):
     with pytest.raises(AssertionError, match=how):
         check_measure(Wrong(how))
-    with pytest.raises(AssertionError, match="pass a value, not the class"):
+    with pytest.raises(TypeError, match="measure must be a Measure, a value and not its class"):
         check_measure(AUC)
 
 

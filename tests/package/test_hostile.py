@@ -32,7 +32,8 @@ RESULTS = {  # what calls return: nothing is passed to them
     *("DeLong", "LogitDeLong", "Method", "Newcombe", "Obuchowski", "Profile", "Score", "Wu"),  # take no options
     *("Comparison", "ConfidenceInterval", "Inference", "JointTest", "MRMCAnalysis", "PairComparison", "PooledEstimate"),
     *("PermutationTest", "SampleSize", "SurrogateRisk"),
-    *("OperatingPoint", "PartialAUCPath", "ROCBand", "SubgroupComparison", "SubgroupInference"),
+    *("OperatingPoint", "PartialAUCPath", "ROCBand", "SubgroupComparison", "SubgroupInference", "Results"),
+    "LabelPlan",
 }
 
 # These warn as scikit-learn's functions do.

@@ -166,6 +166,11 @@ def _metric_calls() -> dict[str, Call]:
             ["n_resamples"],
             {"n_resamples": 20},
         ),
+        "AtThreshold": Call(
+            partial(_measured, metrics.AtThreshold), ["name", "threshold", *ys], {"name": "f1", "threshold": 0.3, **ys}
+        ),
+        "label_plan": _call(metrics.label_plan, y_score=S, budget=len(S) - 2, random_state=0),
+        "check_measure": _call(metrics.check_measure, measure=metrics.AUC()),
         "Measure": Call(
             lambda function: metrics.Measure.of(function)(Y, S), ["function"], {"function": lambda y, s: s[y].mean()}
         ),
@@ -281,6 +286,7 @@ def _display_calls() -> dict[str, Call]:
         "ROCDisplay.from_reader_study": _call(roc.from_reader_study, **_readings()),
         "ROCDisplay.plot": _call(roc.from_predictions(Y, S).plot),
         "ROCDisplay.from_samples": _call(roc.from_samples, samples=metrics.Samples(Y, S)),
+        "BudgetDisplay": _call(display.BudgetDisplay.from_predictions, y_true=Y, y_score=S, budget=5),
         "DETDisplay": _call(det.from_predictions, y_true=Y, y_score=S),
         "DETDisplay.from_estimator": _call(det.from_estimator, estimator=_model(), X=X, y=Y),
         "DETDisplay.plot": _call(det.from_predictions(Y, S).plot),

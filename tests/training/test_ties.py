@@ -39,6 +39,6 @@ def test_of_equal_values_of_c_and_alpha_the_named_one_is_chosen():
     orders = np.array([np.roll(folds, k) for k in range(5)]).T
     assert len(set(orders.sum(axis=0))) > 1  # equal numbers in another order: the sums differ by rounding
     assert _choose(orders[:, None, :], ("tight",), "best", 0.0) == (0, 0)
-    assert _choose(orders[:, :, None], ("a", "b", "c", "d", "e"), "best", 0.0)[0] == 0
+    assert _choose(orders[:, :, None], ("tight",) * 5, "best", 0.0)[0] == 0
     assert _best(np.array([1.0, 3.0, 2.0]), np.array([0.9, 0.9 - 1e-16, 0.9 + 2e-16])) == 1
     assert first_best(orders.sum(axis=0)) == 0

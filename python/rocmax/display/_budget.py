@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level
-from rocmax._parameters import shown
+from rocmax._parameters import check_count
 from rocmax.display._base import CurveDisplay, reference
 from rocmax.display._read import models_of, require_samples
 from rocmax.metrics import RecallAt, Samples, infer
@@ -91,11 +91,11 @@ class BudgetDisplay(CurveDisplay):
         if level is not None and budget is None:
             raise ValueError("confidence_level draws the interval at the budget: give budget, such as budget=200")
         two = require_samples(samples).two
+        budget = None if budget is None else check_count("budget", budget, len(two.y))
+        most = None if most is None else check_count("most", most)
         every = np.zeros(len(two.y)) if per is None else per
         unit = "" if per is None else RecallAt(1, per).per.title
         marked = None if budget is None else RecallAt(budget, per)
-        if marked is not None and not isinstance(marked.k, int):
-            raise ValueError(f"budget must be a number of alerts, got {shown(budget)}")
         measure, curves = RecallAt(1, every), []
         for name, one in models_of(samples, names):
             steps = [ranking for _, _, ranking in measure.strata(one.two)]

@@ -277,7 +277,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         samples = data.samples(None, here)
         _, positive, weight = samples
         self.families_, self.estimators_ = chosen.kept, estimators
-        names = [*getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        names = [*range(self.n_features_in_)] if data.schema is None else [one.name for one in data.schema.columns]
         shares = [share for share in (importances(one, names) for one in estimators) if share is not None]
         self.feature_importances_ = np.mean(shares, axis=0) if shares else np.full(len(names), np.nan)
         self.curves_ = [

@@ -42,8 +42,8 @@ def importances(model: Any, names: list[Any]) -> F64 | None:
     found = np.ravel(np.abs(getattr(machine, "coef_", ()) if found is None else found)).astype(np.float64)
     columns = [*range(len(names))]
     if isinstance(coder, TableCoder):
-        place = {str(name): k for k, name in enumerate(names)}  # the coder names columns in text
-        columns = [place[str(one.column)] for one in coder.features()] or [*columns, *coder.holes_.tolist()]
+        place = {name: k for k, name in enumerate(names)}
+        columns = [place[one.column] for one in coder.features()] or [*columns, *coder.holes_.tolist()]
     if len(found) != len(columns):
         return None
     return np.bincount(columns, found, len(names)) / max(float(found.sum()), float(np.finfo(float).tiny))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._checks.samples import F64
+from rocmax._parameters import shown
 from rocmax.metrics._compare import compare
 from rocmax.metrics._infer import infer
 from rocmax.metrics.measures.base import Measure
@@ -33,14 +34,17 @@ def check_measure(measure: Measure) -> None:
     ------
     AssertionError
         If it breaks a rule; the message says which, and on which samples.
+    TypeError
+        If it is no measure.
 
     Examples
     --------
     >>> from rocmax.metrics import AUC, check_measure
     >>> check_measure(AUC())
     """
+    if not isinstance(measure, Measure):
+        raise TypeError(f"measure must be a Measure, a value and not its class, got {shown(measure)}")
     name = repr(measure)
-    _require(isinstance(measure, Measure), f"{name} is no Measure, but of {type(measure)}: pass a value, not the class")
     copy = deepcopy(measure)
     _require(
         copy == measure and hash(copy) == hash(measure), f"{name} differs from its copy: make it a frozen dataclass"

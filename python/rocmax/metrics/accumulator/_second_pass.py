@@ -18,7 +18,7 @@ from rocmax.metrics.methods.profile import Profile, of_parts, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import check_variance, require_two
 from rocmax.metrics.samples._weights import warn_of_parts
-from rocmax.metrics.variances._components import Shared
+from rocmax.metrics.variances._components import Shared, decided
 
 
 class _Class(NamedTuple):
@@ -82,7 +82,8 @@ class SecondPass:
             Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)
             for total, sums, products in classes
         ]
-        return of_parts(self.estimates[number], parts, own_intervals(self.samples, self.measures[number]))
+        found = of_parts(self.estimates[number], parts, own_intervals(self.samples, self.measures[number]))
+        return found._replace(parts=decided(parts, self.samples[0], self.measures[number]))
 
 
 def compare_counted(

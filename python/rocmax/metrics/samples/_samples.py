@@ -167,6 +167,8 @@ class Samples(Value):
 
     def _of_plan(self, plan: Any, given: Arguments) -> None:
         """Hold the labels of a plan beside the scores of all rows."""
+        if not hasattr(plan, "labelled"):
+            raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
         if (
             any(each is not None for each in (given.sample_weight, given.groups, given.by))
             or not given.higher_is_better

@@ -104,7 +104,8 @@ def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
     the next one. Of the mean of the first k order statistics on a line it is ``1 + 3 / (2 k + 1)`` times the variance,
     and divided by this, k the number of samples that are expected up to the end of the range.
     """
-    if Trait.AREA not in measure.traits or is_design(sample) or measure.limiting_sizes(sample.totals)[1][0] >= FEW:
+    whole = Trait.AUC in measure.traits or Trait.AREA not in measure.traits
+    if whole or is_design(sample) or measure.limiting_sizes(sample.totals)[1][0] >= FEW:
         return None
     area: Any = measure  # with a range
     rows = np.flatnonzero((sample.positive == area.mirrored) & (sample.weights > 0))
