@@ -1,6 +1,6 @@
 """An ensemble in a model file: its members, the coding of their columns, and the leaderboard."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
@@ -47,7 +47,7 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
     """Return the ensemble, or raise if its parts are not those of one; ``shares_`` are the importances by family."""
     n = len(schema.used)
     coders = [TableCoder.of_plain(coder, schema) for coder in content["coders"]]
-    model = PartialAUCEnsembleClassifier(fpr_range)
+    model: Any = PartialAUCEnsembleClassifier(fpr_range)
     model.families_, model.estimators_, model.curves_, model.shares_ = [], [], [], {}
     for member in content["members"]:
         name, machine, shares = member["family"], member["machine"], member["shares"]
@@ -75,4 +75,4 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float], schema: Sc
     for row in model.leaderboard_:
         whole = row.keys() == _ROW.keys() and all(type(row[name]) is kind for name, kind in _ROW.items())
         require(whole, "invalid leaderboard")
-    return model
+    return cast(PartialAUCEnsembleClassifier, model)

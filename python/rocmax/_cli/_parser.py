@@ -7,7 +7,7 @@ import argparse
 import itertools
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from rocmax._checks.samples import complement
 from rocmax._cli import _measures as measures
@@ -286,7 +286,7 @@ class Evaluate(Scores):
         type=values.level,
         metavar="SHARE",
     )
-    cutoff_intervals: str | None = _option(
+    cutoff_intervals: Literal["wilson", "bootstrap"] | None = _option(
         "intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
         "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
         choices=("wilson", "bootstrap"),

@@ -132,7 +132,7 @@ def _line(
     """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
     coder, X = data.coded("sparse linear")
     if Cs is not None and len(Cs) == 1:
-        line = PartialAUCSVC(fpr_range, C=Cs[0])
+        line: Any = PartialAUCSVC(fpr_range, C=Cs[0])
     else:
         line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
     with report.warned(notes=data.notes), report.progress("linear models"):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -166,8 +166,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
-    objective: str | PartialAUCObjective = "auto"
-    library: str = "lightgbm"
+    objective: Literal["auto", "log_loss"] | PartialAUCObjective = "auto"
+    library: Literal["lightgbm", "xgboost"] = "lightgbm"
     n_estimators: int = 1000
     learning_rate: float = 0.05
     library_params: dict[str, Any] | None = None

@@ -1,14 +1,14 @@
 """ROC curves of one or several models, with a range of false positive rates shaded."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import check_level, rate_range
 from rocmax._parameters import check_choice, check_flag, is_one_of, shown
-from rocmax._typing import Axes
+from rocmax._typing import Average, Axes, MultiClass, Smooth
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import (
     Curve,
@@ -63,12 +63,12 @@ class ROCDisplay(CurveDisplay):
         *,
         fpr_range: float | tuple[float, float] | None = None,
         names: Sequence[str] | None = None,
-        multi_class: str = "raise",
-        average: str | None = "macro",
+        multi_class: MultiClass = "raise",
+        average: Average | None = "macro",
         labels: ArrayLike | None = None,
-        smooth: str | None = None,
+        smooth: Smooth | None = None,
         confidence_level: float | None = None,
-        band: str = "pointwise",
+        band: Literal["pointwise", "simultaneous"] = "pointwise",
         n_resamples: int = 500,
         random_state: int | None = 0,
         thresholds: Sequence[Any] = (),

@@ -1,9 +1,8 @@
 """The base of all rankers: checked samples, scores, threshold, labels."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +26,11 @@ from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, middle_of_classes
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
+
+if TYPE_CHECKING:
+    from rocmax._typing import BaseEstimator, ClassifierMixin
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
 # The rounding of kernel scores is measured on about _SOME rows; other rows may have _ROUNDING times as much.
 _SOME, _ROUNDING = 256, 8.0
@@ -60,7 +64,7 @@ class Data(NamedTuple):
         return Data(X, self.positive[rows], None if self.weight is None else self.weight[rows])
 
 
-class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Ranker(ClassifierMixin, BaseEstimator):
     """A two-class model that scores samples; higher scores for ``classes_[1]``."""
 
     n_features_in_: int

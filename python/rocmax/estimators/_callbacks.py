@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocmax._typing import F64, Bool
 from rocmax.solvers import Model, Progress
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    if TYPE_CHECKING:
+        from rocmax._typing import CallbackSupportMixin
+    else:
+        from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks
 except ImportError:  # an older scikit-learn
 
     class CallbackSupportMixin:  # type: ignore[no-redef]

@@ -25,7 +25,7 @@ _AUTO_C = {"linear": 100.0, "kernel": 300.0}
 _LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 
 
-class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):  # type: ignore[misc]
+class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
     """A support vector machine, linear or with a kernel, with a certified gap."""
 
     fpr_range: float | tuple[float, float] = FULL

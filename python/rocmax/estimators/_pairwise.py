@@ -1,7 +1,8 @@
 """AUCSVC: the kernel machine for the whole AUC, over all pairs or over listed ones."""
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
 from rocmax._parameters import check_choice, check_count
-from rocmax._typing import F64
+from rocmax._typing import F64, AnyArray, KernelChoice
 from rocmax.estimators._base import Data
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._pairs import (
@@ -118,22 +119,22 @@ class AUCSVC(Machine):
     True
     """
 
-    C: float | str = "auto"
+    C: float | Literal["auto"] = "auto"
     _: KW_ONLY
-    kernel: Any = "rbf"
-    gamma: Any = "scale"
+    kernel: KernelChoice = "rbf"
+    gamma: Literal["scale", "auto"] | float = "scale"
     degree: float = 3
     coef0: float = 0.0
     structure: float = 0.0
-    pairs: Any = "all"
+    pairs: Literal["all", "neighbors", "random"] | Sequence[tuple[int, int]] | AnyArray = "all"
     n_pairs: int | None = None
     n_neighbors: int = 10
-    neighbor_rule: str = "two-step"
-    solver: str = "auto"
+    neighbor_rule: Literal["two-step", "symmetric"] = "two-step"
+    solver: Literal["auto", "cvxopt"] = "auto"
     tol: float = 1e-3
     max_iter: int = 2000
     warm_start: bool = False
-    kernel_dtype: str = "float64"
+    kernel_dtype: Literal["float64", "float32"] = "float64"
     threshold: Threshold = "auto"
     random_state: Any = None
     n_jobs: int | None = None

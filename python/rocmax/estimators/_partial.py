@@ -1,13 +1,15 @@
 """PartialAUCSVC: support vector machines for a range of false positive rates."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rocmax._checks.samples import rate_range
+from rocmax._typing import KernelChoice, SurrogateName
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._surrogates import FULL
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, check_surrogate
+from rocmax.risks import RiskFunction
 
 
 @dataclass(eq=False, repr=False)
@@ -127,19 +129,19 @@ class PartialAUCSVC(Machine):
 
     fpr_range: float | tuple[float, float] = FULL
     _: KW_ONLY
-    surrogate: Any = "auto"
-    C: float | str = "auto"
-    kernel: Any = "linear"
-    gamma: Any = "scale"
+    surrogate: SurrogateName | RiskFunction = "auto"
+    C: float | Literal["auto"] = "auto"
+    kernel: KernelChoice = "linear"
+    gamma: Literal["scale", "auto"] | float = "scale"
     degree: float = 3
     coef0: float = 0.0
     structure: float = 0.0
     n_landmarks: int | None = None
     random_state: Any = None
-    tol: float | str = "auto"
+    tol: float | Literal["auto"] = "auto"
     max_iter: int = 2000
     warm_start: bool = False
-    kernel_dtype: str = "float64"
+    kernel_dtype: Literal["float64", "float32"] = "float64"
     threshold: Threshold = "auto"
     n_jobs: int | None = None
     verbose: int = 0

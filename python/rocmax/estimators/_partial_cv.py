@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn import get_config
@@ -16,7 +16,7 @@ from rocmax._parameters import check_choice, check_count, check_positive, check_
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
-from rocmax._typing import F64, AnyArray, Rows
+from rocmax._typing import F64, AnyArray, KernelChoice, Rows, SurrogateName
 from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, compact, is_stored
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
@@ -131,18 +131,18 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     fpr_range: float | tuple[float, float] = FULL
     _: KW_ONLY
-    Cs: Any = "auto"
-    surrogate: str = "auto"
-    kernel: Any = "linear"
-    gamma: Any = "auto"
+    Cs: Literal["auto"] | Sequence[float] | F64 = "auto"
+    surrogate: SurrogateName = "auto"
+    kernel: KernelChoice = "linear"
+    gamma: Literal["scale", "auto"] | float = "auto"
     degree: float = 3
     coef0: float = 0.0
     n_landmarks: int | None = None
     random_state: Any = None
     cv: Any = 5
     scoring: Any = None
-    selection: str = "best"
-    tol: float | str = "auto"
+    selection: Literal["best", "one-standard-error"] = "best"
+    tol: float | Literal["auto"] = "auto"
     max_iter: int = 2000
     threshold: Threshold = "auto"
     n_jobs: int | None = None

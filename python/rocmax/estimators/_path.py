@@ -1,7 +1,7 @@
 """PartialAUCSVC for many values of C, at little more than the cost of the largest."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count, check_positive, shown
 from rocmax._runtime.threads import n_threads
-from rocmax._typing import F64
+from rocmax._typing import F64, SurrogateName
 from rocmax.designs import as_design, compact
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._surrogates import FULL
@@ -88,9 +88,9 @@ def partial_auc_path(
     fpr_range: float | tuple[float, float] = FULL,
     *,
     Cs: Any = DEFAULT_CS,
-    surrogate: str = "auto",
+    surrogate: SurrogateName = "auto",
     sample_weight: Any = None,
-    tol: float | str = "auto",
+    tol: float | Literal["auto"] = "auto",
     max_iter: int = 2000,
     n_jobs: int | None = None,
 ) -> PartialAUCPath:
@@ -133,7 +133,7 @@ def partial_auc_path(
     (3, 20)
     """
     fpr_range = rate_range(fpr_range, "fpr_range")
-    surrogate = check_surrogate(surrogate, fpr_range)
+    resolved = check_surrogate(surrogate, fpr_range)
     ascending = check_Cs(Cs)
     tol, max_iter = check_tol(tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
@@ -142,7 +142,7 @@ def partial_auc_path(
     # Only the vectors of the models are kept, not their scores.
     rows = [
         (result.model.vector, result.objective, result.gap, result.partial_auc, result.n_iter)
-        for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
+        for result in training.path(resolved, ascending, tol=tol, max_iter=max_iter)
     ]
     coefs, objectives, gaps, areas, n_iters = map(np.array, zip(*rows, strict=True))
-    return PartialAUCPath(np.array(ascending), coefs, objectives, gaps, areas, n_iters, fpr_range, surrogate)
+    return PartialAUCPath(np.array(ascending), coefs, objectives, gaps, areas, n_iters, fpr_range, resolved)

@@ -1,14 +1,14 @@
 """AUCRLS, least squares over all pairs, and RLS, least squares over the samples."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.memory import require_memory
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, AnyArray, KernelChoice
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -81,11 +81,11 @@ class AUCRLS(LeastSquares):
 
     alpha: float = 1.0
     _: KW_ONLY
-    kernel: Any = "linear"
-    gamma: str | float = "scale"
+    kernel: KernelChoice = "linear"
+    gamma: Literal["scale", "auto"] | float = "scale"
     degree: float = 3
     coef0: float = 0.0
-    solver: str = "auto"
+    solver: Literal["auto", "direct", "cg"] = "auto"
     tol: float = 1e-8
     max_iter: int = 2000
     threshold: Threshold = "auto"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +14,7 @@ from rocmax._parameters import is_one_of, shown
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._selection import are_best
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._folds import check_folds, groups_of
@@ -104,8 +104,8 @@ class AUCRLSCV(LeastSquares):
     alphas: Any = 50
     _: KW_ONLY
     cv: Any = _LEAVE_PAIR_OUT
-    kernel: Any = "linear"
-    gamma: str | float = "scale"
+    kernel: KernelChoice = "linear"
+    gamma: Literal["scale", "auto"] | float = "scale"
     degree: float = 3
     coef0: float = 0.0
     confidence_level: float = 0.95

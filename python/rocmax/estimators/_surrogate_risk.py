@@ -1,6 +1,6 @@
 """The surrogate risks of scores, as values."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ def surrogate_risk(
     y_true: ArrayLike,
     y_score: ArrayLike,
     fpr_range: tuple[float, float],
-    surrogate: str = "tight",
+    surrogate: Literal["tight", "naive", "hinge", "ramp"] = "tight",
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,

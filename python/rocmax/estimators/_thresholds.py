@@ -1,13 +1,13 @@
 """The zero of the scores, and the threshold of ``predict``."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64, Bool, RuleChoice
 from rocmax.metrics.thresholds._rules import Rule, check_budget, chosen, no_rule, parse_rule
 
-Threshold = str | tuple[str, float]
+Threshold = Literal["auto"] | RuleChoice
 
 _FULL = (0.0, 1.0)
 # The last bits of a score depend on how many rows are multiplied at once. So no cut is made between neighbours that are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -115,7 +115,7 @@ def roc_band(
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
-    method: str = "fixed-width",
+    method: Literal["fixed-width", "kolmogorov-smirnov"] = "fixed-width",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: Any = None,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from rocmax._checks.samples import F64, check_level, require_weights
 from rocmax._parameters import check_choice
+from rocmax._typing import Adjust, Alternative, MethodName
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
@@ -35,7 +36,7 @@ from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._pair_tests import pair_tests, unknown_width
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.results._several import measures_of, put_together
+from rocmax.metrics.results._several import Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
@@ -53,19 +54,40 @@ _WHOLE_CURVES = (
 )
 
 
+class _Options(Reading, total=False):
+    """The options of :func:`compare`."""
+
+    method: Method | MethodName | None
+    alternative: Alternative
+    margin: float | None
+    confidence_level: float
+    adjust: Adjust | None
+    random_state: Any
+
+
+@overload
+def compare(y_true: Samples, y_score: SeveralMeasures, **options: Unpack[_Options]) -> Results: ...
+@overload
+def compare(
+    y_true: Any, y_score: Any = None, measure: Measure | str = "auc", **options: Unpack[_Options]
+) -> Comparison: ...
+@overload
+def compare(
+    y_true: Any, y_score: Any = None, measure: SeveralMeasures = ..., **options: Unpack[_Options]
+) -> Results: ...
 def compare(  # with samples first, the measure is second
     y_true: Any,
     y_score: Any = None,
-    measure: Measure | str | Sequence[Measure | str] = "auc",
+    measure: Measure | str | SeveralMeasures = "auc",
     *,
-    method: Method | str | None = None,
-    alternative: str = "two-sided",
+    method: Method | MethodName | None = None,
+    alternative: Alternative = "two-sided",
     margin: float | None = None,
     confidence_level: float = 0.95,
-    adjust: str | None = "holm",
+    adjust: Adjust | None = "holm",
     random_state: Any = None,
     **reading: Unpack[Reading],
-) -> Comparison:
+) -> Comparison | Results:
     """Test whether models have the same AUC, partial AUC, TPR at a fixed FPR, or any other measure.
 
     The interval and the p-value of a pair come from the intervals that :func:`infer` gives for both models and from the
@@ -163,9 +185,9 @@ def compare(  # with samples first, the measure is second
     )
     asked = zip(measures, questions, strict=True)
     queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one, question in asked]
-    found: Comparison = put_together(
+    found: Comparison | Results = put_together(
         [_of_measure(every, query, [*y_true] if apart else None) for query in queries], measure
-    )  # Results of a list
+    )
     return found
 
 

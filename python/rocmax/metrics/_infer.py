@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from rocmax._checks.missing import in_caller_direction
 from rocmax._checks.samples import F64, require_weights
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
+from rocmax._typing import Alternative, MethodName
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import parse_question
@@ -31,7 +32,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_l
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.results._several import measures_of, of_models, put_together
+from rocmax.metrics.results._several import Results, SeveralMeasures, measures_of, of_models, put_together
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, read
 from rocmax.metrics.samples._sample import Sample, check_variance
@@ -44,19 +45,40 @@ from rocmax.metrics.variances._resample import check_seed
 _ROUNDING = 1e-9
 
 
+class _Options(Reading, total=False):
+    """The options of :func:`infer`."""
+
+    method: Method | MethodName | None
+    null_value: float | None
+    alternative: Alternative
+    margin: float | None
+    confidence_level: float
+    random_state: Any
+
+
+@overload
+def infer(y_true: Samples, y_score: SeveralMeasures, **options: Unpack[_Options]) -> Results: ...
+@overload
+def infer(
+    y_true: ArrayLike | Samples, y_score: Any = None, measure: Measure | str = "auc", **options: Unpack[_Options]
+) -> Inference: ...
+@overload
+def infer(
+    y_true: ArrayLike | Samples, y_score: Any = None, measure: SeveralMeasures = ..., **options: Unpack[_Options]
+) -> Results: ...
 def infer(  # with samples first, the measure is second
     y_true: ArrayLike | Samples,
     y_score: Any = None,
-    measure: Measure | str | Sequence[Measure | str] = "auc",
+    measure: Measure | str | SeveralMeasures = "auc",
     *,
-    method: Method | str | None = None,
+    method: Method | MethodName | None = None,
     null_value: float | None = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     margin: float | None = None,
     confidence_level: float = 0.95,
     random_state: Any = None,
     **reading: Unpack[Reading],
-) -> Inference:
+) -> Inference | Results:
     """Confidence interval and test for an AUC, a partial AUC, the TPR at a fixed FPR, or any other measure.
 
     The variance is ``S10 / m + S01 / n`` (DeLong et al., 1988) [1]_ unless `method` says otherwise: S10 and S01 are the
@@ -160,7 +182,7 @@ def infer(  # with samples first, the measure is second
     asked = confidence_level, null_value, alternative, margin
     queries = [Query(one, chosen, parse_question(one, *asked), seed=random_state) for one in measures]
     samples = read(infer, y_true, y_score, reading, Reading)
-    found: Inference = put_together([_of_measure(samples, query) for query in queries], measure)  # Results of a list
+    found: Inference | Results = put_together([_of_measure(samples, query) for query in queries], measure)
     return found
 
 

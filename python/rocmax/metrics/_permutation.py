@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +46,7 @@ def permutation_test(
     y_score: ArrayLike | None = None,
     measure: Measure | str = "auc",
     *,
-    alternative: str = "two-sided",
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
     n_resamples: int = 9999,
     random_state: Any = None,
     **reading: Unpack[Labelled],

@@ -1,7 +1,7 @@
 """TwoNormSVC: squared slacks, and the space in which the training samples are ranked perfectly."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from rocmax._checks.training import check_features
 from rocmax._parameters import check_positive
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import one_at_a_time
-from rocmax._typing import F64
+from rocmax._typing import F64, KernelChoice
 from rocmax.designs import as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import warn_if_constant
@@ -80,8 +80,8 @@ class TwoNormSVC(KernelRanker):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Any = "rbf"
-    gamma: Any = "scale"
+    kernel: KernelChoice = "rbf"
+    gamma: Literal["scale", "auto"] | float = "scale"
     degree: float = 3
     coef0: float = 0.0
     tol: float = 1e-3

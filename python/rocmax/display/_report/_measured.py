@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax._checks.missing import in_caller_direction
 from rocmax._runtime.warn import warn
-from rocmax._typing import F64
+from rocmax._typing import F64, Adjust
 from rocmax.display._read import Model
 from rocmax.display._report._figure import Points, best_at, stops, thinned
 from rocmax.metrics import (
@@ -65,7 +65,7 @@ def measured(
     samples: Samples,
     models: Sequence[Model],
     fpr_range: tuple[float, float] | None,
-    adjust: str | None,
+    adjust: Adjust | None,
     source: str | None,
     options: Any,
 ) -> Measured:
@@ -74,7 +74,7 @@ def measured(
     columns = np.array([model.data.score for model in models]).T
     named = samples.holding(two.scored(columns)._replace(model_names=names, n_dropped=0))
 
-    def found(measure: Measure) -> Inference:
+    def found(measure: Measure) -> Any:
         return infer(named, measure, **options)
 
     def sliced(by: Any, name: str | None, model: Model) -> Any:

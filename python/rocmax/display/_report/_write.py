@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import check_level, rate_range
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
+from rocmax._typing import Adjust
 from rocmax.display._read import Scores, by_titles, models_of
 from rocmax.display._report import _sections as sections
 from rocmax.display._report._html import data_block, joined, page, tag
@@ -30,7 +31,7 @@ def write_report(
     title: str = "ROC report",
     source: str | None = None,
     confidence_level: float = 0.95,
-    adjust: str | None = "holm",
+    adjust: Adjust | None = "holm",
     random_state: Any = 0,
     by: ArrayLike | Mapping[str, ArrayLike] | None = None,
     **reading: Unpack[Weighted],

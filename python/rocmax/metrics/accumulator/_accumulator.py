@@ -25,6 +25,7 @@ from rocmax._checks.samples import (
     weights,
 )
 from rocmax._parameters import check_choice, check_flag, shown
+from rocmax._typing import Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._bins import distinct_labels, of_counts
@@ -117,7 +118,7 @@ class ROCAccumulator:
         max_error: float | None = None,
         pos_label: Any = None,
         higher_is_better: bool = True,
-        missing: str = "raise",
+        missing: Missing = "raise",
     ) -> None:
         if max_error is not None:
             max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
@@ -305,12 +306,12 @@ class ROCAccumulator:
         self,
         measure: Measure | str = "auc",
         *,
-        method: Method | str | None = None,
+        method: Method | MethodName | None = None,
         null_value: float | None = None,
-        alternative: str = "two-sided",
+        alternative: Alternative = "two-sided",
         margin: float | None = None,
         confidence_level: float = 0.95,
-        weight_kind: str | None = None,
+        weight_kind: WeightKind | None = None,
     ) -> Inference:
         """Confidence interval and test from the counted samples, as :func:`infer`.
 

@@ -1,16 +1,17 @@
 """Hypotheses: what an estimate or a difference is tested against."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import check_choice, shown
+from rocmax._typing import Adjust, Alternative
 from rocmax.metrics.intervals._interval import Tails
 
-ALTERNATIVES = ("two-sided", "less", "greater", "non-inferiority", "equivalence")
-ADJUSTED = ("holm", "bonferroni", "fdr_bh", None)  # for the number of tests
+ALTERNATIVES = get_args(Alternative)
+ADJUSTED = (*get_args(Adjust), None)  # for the number of tests
 
 
 class Hypothesis(NamedTuple):

@@ -1,7 +1,7 @@
 """Base classes of the measures that the core computes."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -9,13 +9,14 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, shown
+from rocmax._typing import Average, MultiClass
 from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
-MULTI_CLASS = ("raise", "ovr", "ovo")
-_AVERAGES = ("macro", "weighted", None)
+MULTI_CLASS = get_args(MultiClass)
+_AVERAGES = (*get_args(Average), None)
 _LEAST = 0.3  # samples in the range, or beyond the threshold: with fewer, intervals cover all that is possible
 
 
@@ -57,8 +58,8 @@ def values_of(sample: Sample, key: _core.Measure) -> F64:
 class CurveMeasure(CoreMeasure):
     """A measure with components, of two classes or, as a mean over binary problems, of several."""
 
-    multi_class: str = field(default="raise", kw_only=True)  # type: ignore[misc]
-    average: str | None = field(default="macro", kw_only=True)  # type: ignore[misc]
+    multi_class: MultiClass = field(default="raise", kw_only=True)  # type: ignore[misc]
+    average: Average | None = field(default="macro", kw_only=True)  # type: ignore[misc]
     labels: Any = field(default=None, kw_only=True)  # type: ignore[misc]
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64, complement, range_above, rate_range
 from rocmax._parameters import check_choice, shown
+from rocmax._typing import Average, MultiClass, Normalize
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.intervals._interval import counted
@@ -62,18 +63,18 @@ class PartialAUC(CurveMeasure):
     is_share = True
     fpr_range: tuple[float, float] = _WHOLE
     tpr_range: tuple[float, float] | None = None
-    normalize: str | None = "width"
+    normalize: Normalize | None = "width"
 
     def __init__(
         self,
         fpr_range: float | tuple[float, float] | None = _WHOLE,
         tpr_range: tuple[float, float] | None = None,
-        normalize: str | None = "width",
+        normalize: Normalize | None = "width",
         *,
         specificity: float | tuple[float, float] | None = None,
         sensitivity: float | tuple[float, float] | None = None,
-        multi_class: str = "raise",
-        average: str | None = "macro",
+        multi_class: MultiClass = "raise",
+        average: Average | None = "macro",
         labels: Any = None,
     ) -> None:
         if specificity is not None:

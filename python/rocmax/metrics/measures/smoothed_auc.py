@@ -1,15 +1,16 @@
 """Areas under smoothed ROC curves."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from rocmax._parameters import check_choice
+from rocmax._typing import Normalize, Smooth
 from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.samples._sample import Sample
 
 #: How a curve is smoothed.
-SMOOTH = ("binormal", "density", "hull")
+SMOOTH = get_args(Smooth)
 _BIASED = {
     "density": "kernel densities move the classes closer together",
     "hull": "the area under the concave hull is biased upwards",
@@ -70,9 +71,9 @@ class SmoothedAUC(Measure):
     name: ClassVar[str] = "smoothed_auc"
     remedy: ClassVar[str] = "choose another smooth"
     is_share = True
-    smooth: str = "binormal"
+    smooth: Smooth = "binormal"
     fpr_range: float | tuple[float, float] = (0.0, 1.0)
-    normalize: str | None = "width"
+    normalize: Normalize | None = "width"
 
     def __post_init__(self) -> None:
         check_choice("smooth", self.smooth, SMOOTH)

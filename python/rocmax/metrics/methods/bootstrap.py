@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Bootstrap(Method):
 
     n_resamples: int = 2000
     stratified: bool = True
-    interval: str = "percentile"
+    interval: Literal["percentile", "bca"] = "percentile"
 
     def __post_init__(self) -> None:
         check_flag("stratified", self.stratified)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def auc_power(
     null_value: float | None = None,
     margin: float | None = None,
     significance_level: float = 0.05,
-    alternative: str = "two-sided",
+    alternative: Literal["two-sided", "greater", "non-inferiority"] = "two-sided",
     **reading: Unpack[Plain],
 ) -> float:
     """Return the power of a test of an AUC, a partial AUC or a rate against a value, or of a difference of two.
@@ -203,7 +203,7 @@ def auc_sample_size(
     null_value: float | None = None,
     margin: float | None = None,
     significance_level: float = 0.05,
-    alternative: str = "two-sided",
+    alternative: Literal["two-sided", "greater", "non-inferiority"] = "two-sided",
     **reading: Unpack[Plain],
 ) -> SampleSize:
     """Return the numbers of samples with which the test of :func:`auc_power` has a given power.
@@ -303,7 +303,7 @@ def detectable_auc(
     null_value: float | None = None,
     margin: float | None = None,
     significance_level: float = 0.05,
-    alternative: str = "two-sided",
+    alternative: Literal["two-sided", "greater", "non-inferiority"] = "two-sided",
 ) -> float:
     """Return the least AUC that the test of :func:`auc_power` detects with a given power.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
+from rocmax._typing import Alternative
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
@@ -54,12 +55,12 @@ def mrmc_analysis(
     y_score: Any = None,
     measure: Measure | str = "auc",
     *,
-    covariance: str = "delong",
-    readers: str = "random",
-    cases: str = "random",
+    covariance: Literal["delong", "jackknife", "unbiased", "bootstrap", "obuchowski"] = "delong",
+    readers: Literal["random", "fixed"] = "random",
+    cases: Literal["random", "fixed"] = "random",
     reference: Any = None,
     null_value: float = _CHANCE,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     margin: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,

@@ -13,6 +13,7 @@ from rocmax._checks.missing import complete
 from rocmax._checks.samples import DROP, F64, labels, names_of, weights
 from rocmax._parameters import check_choice
 from rocmax._runtime.threads import n_threads
+from rocmax._typing import Missing
 from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
 from rocmax.metrics.reader_study._rows import (
@@ -44,7 +45,7 @@ class StudyReading(TypedDict, total=False):
     sample_weight: ArrayLike | None
     pos_label: Any
     higher_is_better: bool
-    missing: str
+    missing: Missing
     figure_of_merit: str | None
     n_jobs: int | None
 
@@ -150,7 +151,7 @@ class Readings(Value):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         higher_is_better: bool = True,
-        missing: str = "raise",
+        missing: Missing = "raise",
         figure_of_merit: str | None = None,
         n_jobs: int | None = None,
     ) -> None:

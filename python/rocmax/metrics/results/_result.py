@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -44,7 +44,9 @@ class Result:
         """
         return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
 
-    def to_frame(self, library: str = "pandas", *, style: str = "numbers") -> Any:
+    def to_frame(
+        self, library: Literal["pandas", "polars"] = "pandas", *, style: Literal["numbers", "journal"] = "numbers"
+    ) -> Any:
         """Return a table with one row per model, pair of models or other item.
 
         Parameters

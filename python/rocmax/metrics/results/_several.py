@@ -14,6 +14,7 @@ from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Result
 from rocmax.metrics.samples._sample import Sample
 
+SeveralMeasures = list[Any] | tuple[Any, ...]  # of Measure or str
 #: The columns that are printed; `to_frame` has all.
 _PRINTED = (
     *("model", "class", "model_a", "model_b", "measure", "subgroup", "criterion", "caught", "estimate", "estimate_a"),

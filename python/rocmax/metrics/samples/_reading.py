@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.missing import directions
 from rocmax._parameters import shown
+from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import given_before, require_known, require_none
@@ -20,7 +21,7 @@ class Order(TypedDict, total=False):
     """The options of :class:`Samples` that every function of arrays takes."""
 
     higher_is_better: Any
-    missing: str
+    missing: Missing
     n_jobs: int | None
 
 
@@ -35,7 +36,7 @@ class Plain(TypedDict, total=False):
 
     pos_label: Any
     higher_is_better: Any
-    missing: str
+    missing: Missing
 
 
 class Clustered(Labelled, total=False):
@@ -48,7 +49,7 @@ class Weighted(Clustered, total=False):
     """The same with weights."""
 
     sample_weight: ArrayLike | Mapping[str, ArrayLike] | None
-    weight_kind: str | None
+    weight_kind: WeightKind | None
 
 
 class Reading(Weighted, total=False):

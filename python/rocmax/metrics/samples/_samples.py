@@ -13,6 +13,7 @@ from rocmax._checks.missing import oriented
 from rocmax._checks.samples import label_classes, labels, named_columns, names_of, scores
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
+from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import Arguments, rows_or_none
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
@@ -135,12 +136,12 @@ class Samples(Value):
         y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         sample_weight: ArrayLike | None = None,
-        weight_kind: str | None = None,
+        weight_kind: WeightKind | None = None,
         groups: ArrayLike | None = None,
         by: ArrayLike | None = None,
         pos_label: Any = None,
         higher_is_better: Any = True,
-        missing: str = "raise",
+        missing: Missing = "raise",
         n_jobs: int | None = None,
         plan: Any = None,
     ) -> None:

@@ -12,6 +12,7 @@ from rocmax._checks.arrays import in_numpy, require_unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64, naming_missing, scikit_learn
 from rocmax._parameters import check_choice, check_flag
+from rocmax._typing import Smooth
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, call, one_model
@@ -24,7 +25,7 @@ def roc_curve(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     drop_intermediate: bool = True,
-    smooth: str | None = None,
+    smooth: Smooth | None = None,
     n_jobs: int | None = None,
 ) -> tuple[F64, F64, F64]:
     """Return the vertices of the ROC curve; a drop-in for :func:`sklearn.metrics.roc_curve`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax._checks.samples import number
 from rocmax._parameters import check_choice, shown
+from rocmax._typing import Normalize
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 from rocmax.metrics.samples._reading import Order, read
 from rocmax.metrics.samples._sample import call, explain
@@ -22,8 +23,8 @@ def partial_auc_score(
     *,
     max_fpr: float | None = None,
     tpr_range: tuple[float, float] | None = None,
-    method: str = "curve",
-    normalize: str | None = "width",
+    method: Literal["curve", "ranked"] = "curve",
+    normalize: Normalize | None = "width",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     **reading: Unpack[Order],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from rocmax._checks.samples import (
 from rocmax._parameters import as_float, is_one_of, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
+from rocmax._typing import Average, MultiClass
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -37,10 +38,10 @@ def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    average: str | None = "macro",
+    average: Average | Literal["micro", "samples"] | None = "macro",
     sample_weight: ArrayLike | None = None,
     max_fpr: float | None = None,
-    multi_class: str = "raise",
+    multi_class: MultiClass = "raise",
     labels: ArrayLike | None = None,
 ) -> Any:
     """Area under the ROC curve; a drop-in for :func:`sklearn.metrics.roc_auc_score`.

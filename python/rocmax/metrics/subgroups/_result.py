@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice
+from rocmax._typing import Adjust
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
@@ -132,7 +133,7 @@ class SubgroupInference(BySubgroup, Inference):
     differences: tuple[SubgroupDifference, ...] = ()
     moments: Any = None
 
-    def pool(self, weights: str = "pairs") -> PooledEstimate:
+    def pool(self, weights: Literal["pairs", "positives", "equal"] = "pairs") -> PooledEstimate:
         """Return a mean of the subgroups.
 
         The interval takes the weights as fixed.
@@ -167,7 +168,7 @@ class SubgroupInference(BySubgroup, Inference):
         interval = ConfidenceInterval(float(low), float(high))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
-    def pairwise(self, adjust: str | None = "holm") -> tuple[SubgroupDifference, ...]:
+    def pairwise(self, adjust: Adjust | None = "holm") -> tuple[SubgroupDifference, ...]:
         """Return the differences of all pairs of subgroups.
 
         Parameters

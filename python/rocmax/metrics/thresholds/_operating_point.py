@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from rocmax._checks.missing import in_caller_direction
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
+from rocmax._typing import AnyArray, RuleChoice
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
@@ -41,10 +42,10 @@ def operating_point(
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
-    threshold: Any = "youden",
+    threshold: RuleChoice | float | list[Any] | AnyArray | Literal["all"] = "youden",
     prevalence: float | None = None,
     guarantee: float | None = None,
-    method: Any = "wilson",
+    method: Bootstrap | Literal["wilson", "bootstrap"] = "wilson",
     confidence_level: float = 0.95,
     random_state: Any = None,
     **reading: Unpack[Weighted],
@@ -171,8 +172,8 @@ def operating_point(
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     samples = read(operating_point, y_true, y_score, reading, Weighted)
     if samples.two.n_models > 1:
-        how = {"threshold": threshold, "prevalence": prevalence, "guarantee": guarantee, "method": method}
-        how |= {"confidence_level": confidence_level, "random_state": random_state}
+        how: dict[str, Any] = {"threshold": threshold, "prevalence": prevalence, "guarantee": guarantee}
+        how |= {"method": method, "confidence_level": confidence_level, "random_state": random_state}
         warn_unless_counts(samples.weight_kind, samples.two.weight)
         of_each: OperatingPoint = of_models(samples.two, lambda one: operating_point(samples.holding(one), **how))
         return of_each  # Results
