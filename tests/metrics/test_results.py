@@ -180,6 +180,20 @@ def test_every_method_has_words_and_sources() -> None:
         assert re.search(rf"\b{year}\b", reference.full), key
 
 
+@pytest.mark.parametrize(
+    ("measure", "names"),
+    [
+        ("auc", ["Wilson", "Dorfman"]),
+        (metrics.AtThreshold("ppv", 0.0), ["Wilson"]),
+        (metrics.AtThreshold("mcc", 0.0), ["Wilson", "Zou"]),
+        (metrics.NetBenefit(0.5), ["Wilson", "Zou"]),
+    ],
+)
+def test_score_intervals_have_sources(measure: Any, names: list[str]) -> None:
+    found = infer(Y, np.abs(np.sin(S[:, 0])), measure, method="score").references
+    assert len(found) == len(names) and all(name in full for name, full in zip(names, found, strict=True))
+
+
 def test_words_name_the_interval_that_was_made():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 3 == 0

@@ -44,6 +44,8 @@ class Hooks:
     name: ClassVar[str] = ""
     #: The key of the reference for the variance by components.
     reference: ClassVar[str] = "delong"
+    #: Those of what its score interval is made of: the interval itself, and the binormal model.
+    score_references: ClassVar[tuple[str, ...]] = "wilson", "dorfman"
     #: Whether it is the share of the pairs in the right order: the value and the class sizes then bound its variance.
     counts_pairs: ClassVar[bool] = False
     #: Whether it only improves as positives score higher and negatives lower: pooled scores then bound it.

@@ -100,6 +100,10 @@ class AtThreshold(Measure):
         self._read_number("threshold", "that is finite", np.isfinite)
 
     @property
+    def score_references(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("wilson",) if self.name in KINDS else ("wilson", "zou")
+
+    @property
     def bounds(self) -> tuple[float, float]:
         return (-1.0 if self.name in ("mcc", "kappa") else 0.0), 1.0
 

@@ -54,6 +54,7 @@ class NetBenefit(RankedMeasure):
     """
 
     name: ClassVar[str] = "net_benefit"
+    score_references = "wilson", "zou"
     chance = Measure.chance
     threshold: float
     prevalence: float | None = None

@@ -73,6 +73,18 @@ class Score(Method):
     and Wilson's upper limit of the TPR at the highest negative, which is no less than that at 0. Below one negative the
     estimate lies beyond the data: a warning says so, and the factor is ``exp(3 / sqrt(2 h + 10))``. The least
     measured coverage of 95 % intervals is then 95.8 % (``benches/python/coverage_metrics.py 2000 few``).
+
+    To invert a test whose variance is that at the tested value is Wilson's (1927) [1]_ idea for a share, and two normal
+    distributions behind a curve are the binormal model (Dorfman and Alf, 1969) [2]_. To join them is this package's: no
+    paper has these intervals, and their coverage is measured, not proved. Cite both papers and the package.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
+       Statistical Association 22, 1927. :doi:`10.1080/01621459.1927.10502953`
+    .. [2] D. D. Dorfman and E. Alf, "Maximum-likelihood estimation of parameters of signal-detection theory and
+       determination of confidence intervals - rating-method data", Journal of Mathematical Psychology 6, 1969.
+       :doi:`10.1016/0022-2496(69)90019-4`
     """
 
     name: ClassVar[str] = "score"

@@ -206,4 +206,5 @@ class Inference(Measured):
         if self.no_interval:
             return ()
         equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
-        return (*self._source(self.method).sources, *equivalence)
+        of_score = self.measure.score_references if self.method == "score" and self.source is None else ()
+        return (*self._source(self.method).sources, *of_score, *equivalence)

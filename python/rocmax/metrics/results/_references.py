@@ -28,6 +28,10 @@ cochran: Cochran 1977
 delong: DeLong et al. 1988
     E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, Comparing the areas under two or more correlated receiver
     operating characteristic curves, Biometrics 44, 1988. doi:10.2307/2531595
+dorfman: Dorfman and Alf 1969
+    D. D. Dorfman and E. Alf, Maximum-likelihood estimation of parameters of signal-detection theory and determination
+    of confidence intervals - rating-method data, Journal of Mathematical Psychology 6, 1969.
+    doi:10.1016/0022-2496(69)90019-4
 efron: Efron and Tibshirani 1993
     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, Chapman & Hall, 1993
 efron-bca: Efron 1987
@@ -147,7 +151,7 @@ class Source(NamedTuple):
         return self.words.replace("{}", " and ".join(REFERENCES[source].short for source in self.sources))
 
 
-#: Methods of intervals and variances; results replace the source of "delong" for other measures.
+#: Methods of intervals and variances; results replace the source of "delong", and add those of "score", by the measure.
 METHODS = {
     "delong": Source("{}", ("delong",)),
     "profile": Source("profile of intervals, {}", ("delong",)),
