@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_190, "positives caught against alerts of a day"),
     "python/rocmax/ensemble": (1_487, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_662, "types of their choices"),
-    "python/rocmax/metrics": (18_891, "types of a list of measures; sources of score intervals"),
+    "python/rocmax/metrics": (18_886, "types of a list of measures; sources of score intervals"),
     "python/rocmax/papers": (911, ""),
     "python/rocmax/risks": (631, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_763, "quasi-Newton steps, which halve the passes of the ramp"),

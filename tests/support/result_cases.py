@@ -294,17 +294,17 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "SampleSize": (
         lambda: metrics.auc_sample_size(0.75),
         (
-            "19 positive and 19 negative samples detect that an AUC of 0.75 is not 1/2 (power 0.8",
+            "19 positive and 19 negative samples are enough to show that an AUC of 0.75 differs from 1/2 (power 0.8",
             "Obuchowski et al. 2004",
         ),
     ),
     "SampleSize, two models": (
         lambda: metrics.auc_sample_size(0.85, auc_b=0.75, correlation=0.5, power=0.8),
-        ("detect that AUCs of 0.85 and 0.75 have a difference other than 0 (power 0.8",),
+        ("are enough to show that an AUC of 0.85 differs from one of 0.75 (power 0.8",),
     ),
     "StudySize": (
         lambda: metrics.mrmc_sample_size(metrics.mrmc_analysis(**study(2)), difference=0.2, n_readers=8),
-        ("8 readers and ", "find a difference of 0.2 to be other than 0 (power 0.80 at the two-sided level 0.05; Hil"),
+        ("8 readers and ", "show that a difference of 0.2 is not 0 (power 0.80 at the two-sided level 0.05; Hil"),
     ),
     "MRMCAnalysis": (
         lambda: metrics.mrmc_analysis(**study(2)),

@@ -170,16 +170,11 @@ class SampleSize(Planning, Unpacked):
     def _lines(self) -> list[str]:
         n_pos, n_neg = self._whole()
         article = "an" if str(self.measure).startswith(("AUC", "FPR")) else "a"
-        second = "" if self.auc_b is None else f" and one of {self.auc_b:.3g}"
-        found = f"{article} {self.measure} of {self.auc:.3g}{second}"
-        if self.measure == _AUC and self.auc_b is not None:
-            found = f"AUCs of {self.auc:.3g} and {self.auc_b:.3g}"
         null = "1/2" if self.null == 0.5 else f"{self.null:g}"
-        claim = f"is {self._claim(null, 'not')}"
-        if self.auc_b is not None:
-            claim = f"have a difference {self._claim(null, 'other than')}"
+        claim = self._claim(null if self.auc_b is None else f"one of {self.auc_b:.3g}")
         own = " of each model" if self.auc_b is not None and not self.is_paired else ""
-        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} detect that {found} {claim}"]
+        enough = f"{n_pos:,} positive and {n_neg:,} negative samples{own} are enough to show that"
+        return [f"{enough} {article} {self.measure} of {self.auc:.3g} {claim}"]
 
     def _basis(self) -> list[str]:
         model = ["variances of the pilot"] if self.from_pilot else []

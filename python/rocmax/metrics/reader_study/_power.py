@@ -128,8 +128,8 @@ class StudySize(Planning):
     def _lines(self) -> list[str]:
         readers = f"{self.n_readers} reader{'s' * (self.n_readers > 1)}"
         cases = f"{self.n_cases:,} cases ({self.n_pos:,} positive, {self.n_neg:,} negative)"
-        claim = self._claim("0", "other than")
-        return [f"{readers} and {cases} find a difference of {self.difference:g} to be {claim}"]
+        claim = self._claim("0", "is not")
+        return [f"{readers} and {cases} are enough to show that a difference of {self.difference:g} {claim}"]
 
     def _basis(self) -> list[str]:
         return [self._power(words.digits(self.power, 2)), REFERENCES["hillis-power"].short]

@@ -362,15 +362,15 @@ class Planning(Result):
     alternative: str
     margin: float | None
 
-    def _claim(self, null: str, otherwise: str) -> str:
-        """Return what the test claims about the null value."""
+    def _claim(self, other: str, otherwise: str = "differs from") -> str:
+        """Return what the test claims about a value and the null value or another model's."""
+        within = f"{other} within a margin of {self.margin or 0:g}"
         return {
-            "less": f"less than {null}",
-            "greater": f"greater than {null}",
-            "non-inferiority": f"within the non-inferiority margin of {self.margin or 0:g}"
-            + f" from {null}" * (null != "0"),
-            "equivalence": f"within {self.margin or 0:g} of {null}",
-        }.get(self.alternative, f"{otherwise} {null}")
+            "less": f"is less than {other}",
+            "greater": f"is greater than {other}",
+            "non-inferiority": f"is non-inferior to {within}",
+            "equivalence": f"is equivalent to {within}",
+        }.get(self.alternative, f"{otherwise} {other}")
 
     def _power(self, power: str) -> str:
         sides = dict.fromkeys(("less", "greater", "non-inferiority"), "one-sided") | {"equivalence": "two one-sided"}
