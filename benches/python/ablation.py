@@ -8,8 +8,8 @@ and in objective, is not worth its lines.
 
 Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE] [--page FILE]
 With --csv, fits that the file holds are not run again. --data adds sets of the folder (letter, Reuters earn, hiva).
-What is in the guide is made by: python benches/python/ablation.py --data FOLDER --fits "[0, " --page
-python/docs/inside.md
+The first table of results/solvers.md is made by: python benches/python/ablation.py --data FOLDER --fits "[0, " --page
+benches/python/results/solvers.md
 """
 
 import argparse
@@ -257,7 +257,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of letter, Reuters earn and hiva")
     parser.add_argument("--csv", type=Path, help="file of the lines so far; fits that it holds are not run again")
-    parser.add_argument("--page", type=Path, help="put the table in place of the one that this page of the guide shows")
+    parser.add_argument("--page", type=Path, help="put the table in place of the one that this page shows")
     parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
     parser.add_argument("--without", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS))
     arguments = parser.parse_args()

@@ -108,7 +108,7 @@ def _link_pages(app: Sphinx, page: str, source: list[str]) -> None:
     linked = re.sub(r"\]\((gallery/\w+)\.py\)", r"](_generated/\1.rst)", pictured)
     for folder, place in RESULTS.items():
         linked = linked.replace(f"](../../{folder}/", f"](_generated/{place}/")
-    source[0] = linked
+    source[0] = linked.replace("](../../../python/docs/", "](../../")  # of results, which are two folders below
 
 
 def _write_llms(app: Sphinx, error: Exception | None) -> None:
