@@ -85,6 +85,7 @@ SHARED = {
         "raise PositiveClassWarning; fit on ``y == label`` to choose the positive class.",
     ),
     "C_": ("float", "The C that was used."),
+    "tol_": ("float", "The tolerance that was used."),
     "coef_": ("ndarray of shape (1, n_features)", "The weights w of the features in the score w'x."),
     "objective_": ("float", "The value of the minimised objective."),
     "dual_gap_": ("float", "The certified relative gap ``(objective_ - lower bound) / objective_``."),

@@ -75,7 +75,8 @@ class AUCSVC(Machine):
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too. Without, the sums of the multipliers of ``pair_dual``.
     coef_ : ndarray of shape (1, n_features)
         w in f(x) = w'x, for kernel="linear".
-    C_, tol_ : float
+    C_ : float
+    tol_ : float
     objective_ : float
     dual_gap_ : float
     n_pairs_ : int

@@ -16,11 +16,19 @@ from rocmax.risks import RiskFunction
 class PartialAUCSVC(Machine):
     """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
-    With ``surrogate="tight"`` it is SVM_pAUC of reference [1]_, on the full range SVM_AUC.
+    Use it to train a model that will be judged by a part of the ROC curve, such as false positive rates up to 0.1.
+    Scale the features to one unit first. :class:`PartialAUCSVCCV` chooses C and the surrogate by cross-validation.
 
-    Minimises ``1/2 |w|^2 + C R(Xw)`` over linear scores s = Xw. R is a surrogate of one minus the partial AUC on
-    [low, high], which is a mean over all positives and the negatives that the model ranks floor(n low) + 1 to
-    ceil(n high). All pairs count, none is sampled, and every fit ends with a certified optimality gap.
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCSVC
+    >>> X, y = make_classification(500, weights=[0.9], class_sep=2.0, random_state=0)
+    >>> model = PartialAUCSVC((0, 0.1)).fit(X, y)  # a linear model
+    >>> model.coef_.shape, model.decision_function(X).shape, bool(model.dual_gap_ <= model.tol_)
+    ((1, 20), (500,), True)
+    >>> curved = PartialAUCSVC((0, 0.1), kernel="rbf").fit(X, y)
+    >>> alarms = PartialAUCSVC((0, 0.1), threshold=("alerts", 25)).fit(X, y)  # predicts at most 25 samples positive
+    >>> int(alarms.predict(X).sum())
+    25
 
     Parameters
     ----------
@@ -63,7 +71,8 @@ class PartialAUCSVC(Machine):
         c in s(x) = sum_l c_l k(x_l, x), for other kernels.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer if X has fewer rows.
-    C_, tol_ : float
+    C_ : float
+    tol_ : float
     objective_ : float
     dual_gap_ : float
         The certified relative gap ``(objective_ - lower bound) / objective_``; for a surrogate that is not convex, the
@@ -85,6 +94,12 @@ class PartialAUCSVC(Machine):
 
     Notes
     -----
+    Minimises ``1/2 |w|^2 + C R(Xw)`` over linear scores s = Xw. R is a surrogate of one minus the partial AUC on [low,
+    high], which is a mean over all positives and the negatives that the model ranks floor(n low) + 1 to ceil(n high).
+    All pairs count, none is sampled, and every fit ends with a certified optimality gap.
+
+    With ``surrogate="tight"`` it is SVM_pAUC of reference [1]_, on the full range SVM_AUC.
+
     If the fit warns of the zero model, use surrogate="ramp" or a wider range: the convex surrogates of a range are
     unbounded. The fit then returns the model with the best training ranking among those within `tol`. The threshold is
     optimistic with more than one feature per 50 rows: of independent normal features, ("fpr", 0.05) gave a rate of 0.07
@@ -116,15 +131,6 @@ class PartialAUCSVC(Machine):
     .. [3] C. Williams and M. Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 13, 2001.
     .. [4] J.-S. Pang, M. Razaviyayn and A. Alvarado, "Computing B-stationary points of nonsmooth DC programs",
        Mathematics of Operations Research, 2017. arXiv 1511.01796.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import PartialAUCSVC
-    >>> X, y = make_classification(500, weights=[0.9], class_sep=2.0, random_state=0)
-    >>> model = PartialAUCSVC((0.0, 0.1)).fit(X, y)
-    >>> bool(model.dual_gap_ <= model.tol_)
-    True
     """
 
     fpr_range: float | tuple[float, float] = FULL

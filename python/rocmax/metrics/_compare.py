@@ -90,13 +90,19 @@ def compare(  # with samples first, the measure is second
 ) -> Comparison | Results:
     """Test whether models have the same AUC, partial AUC, TPR at a fixed FPR, or any other measure.
 
-    The interval and the p-value of a pair come from the intervals that :func:`infer` gives for both models and from the
-    correlation of their components: see :class:`Profile`. All models together are tested by Hotelling's
-    ``T = (L A)' (L S L')^+ (L A)``: A the estimates, S their covariance by :func:`infer`'s components and L the
-    differences of neighbours. ``T (v - q + 1) / (v q)`` is F with q and v - q + 1 degrees of freedom, q the rank of
-    L S L' and v, by Satterthwaite's rule, the degrees of freedom of S, which each class has less one (or the clusters
-    or resamples). Paired models scored the same samples; models of
-    independent samples have no covariance.
+    Use it for models that scored the same samples, for models of independent samples, and for non-inferiority.
+
+    >>> from rocmax.metrics import PartialAUC, compare
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
+    >>> print(compare(y, scores))
+    AUC: new = 0.920, old = 0.680
+    difference +0.240 [+0.017, +0.488] (95 % CI), p = 0.038 (paired two-sided test)
+    profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
+    >>> round(compare(y, scores, PartialAUC((0, 0.4))).difference, 3)
+    0.4
+    >>> compare(y, scores, alternative="non-inferiority", margin=0.05).pvalue < 0.025
+    True
 
     Parameters
     ----------
@@ -113,12 +119,7 @@ def compare(  # with samples first, the measure is second
         "profile", "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation test that two ROC
         curves are equal everywhere, not only their areas), for :class:`AtThreshold` also "mcnemar" (exact) and
         "mcnemar-midp" [2]_ [3]_, or a value with options, such as ``Bootstrap(500)``. None selects "profile", or
-        "bootstrap" for measures without components. "delong" tests ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``,
-        which is normal, or for models of independent samples follows Student's t with ``(var A + var B)^2 / (var
-        A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of samples of a model; with few samples,
-        and where a model is nearly perfect, its intervals are too short. None tests nothing where :func:`infer` gives
-        no interval. The interval of a bootstrap consists of percentiles; its p-value is the share of replicates beyond
-        0. Pooled subgroups are compared as models are.
+        "bootstrap" for measures without components. See Notes.
     alternative : {"two-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
         Whether the difference of a pair, the first minus the second, differs from 0, is less or greater; whether the
         first is worse by less than `margin` (one-sided); or whether they differ by less than `margin`, by two one-sided
@@ -150,6 +151,21 @@ def compare(  # with samples first, the measure is second
     ValueError
         For bad labels, scores or weights, fewer than two models, or options that cannot be combined.
 
+    Notes
+    -----
+    The interval and the p-value of a pair come from the intervals that :func:`infer` gives for both models and from the
+    correlation of their components: see :class:`Profile`. All models together are tested by Hotelling's
+    ``T = (L A)' (L S L')^+ (L A)``: A the estimates, S their covariance by :func:`infer`'s components and L the
+    differences of neighbours. ``T (v - q + 1) / (v q)`` is F with q and v - q + 1 degrees of freedom, q the rank of L S
+    L' and v, by Satterthwaite's rule, the degrees of freedom of S, which each class has less one (or the clusters or
+    resamples). Paired models scored the same samples; models of independent samples have no covariance.
+
+    "delong" tests ``(A - B) / sqrt(var A + var B - 2 cov(A, B))``, which is normal, or for models of independent
+    samples follows Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom,
+    N the number of samples of a model; with few samples, and where a model is nearly perfect, its intervals are too
+    short. None tests nothing where :func:`infer` gives no interval. The interval of a bootstrap consists of
+    percentiles; its p-value is the share of replicates beyond 0. Pooled subgroups are compared as models are.
+
     References
     ----------
     .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
@@ -159,19 +175,6 @@ def compare(  # with samples first, the measure is second
     .. [3] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs data: mid-p and
        asymptotic are better than exact conditional", BMC Medical Research Methodology 13, 2013.
        :doi:`10.1186/1471-2288-13-91`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import compare
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
-    >>> found = compare(y, scores)
-    >>> round(found.difference, 6), round(found.pvalue, 6)
-    (0.24, 0.0384)
-    >>> print(found)
-    AUC: new = 0.920, old = 0.680
-    difference +0.240 [+0.017, +0.488] (95 % CI), p = 0.038 (paired two-sided test)
-    profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
     """
     y_score, measure = in_order(y_score, measure)
     measures, chosen = measures_of(measure), as_method(method)

@@ -81,17 +81,17 @@ def infer(  # with samples first, the measure is second
 ) -> Inference | Results:
     """Confidence interval and test for an AUC, a partial AUC, the TPR at a fixed FPR, or any other measure.
 
-    The variance is ``S10 / m + S01 / n`` (DeLong et al., 1988) [1]_ unless `method` says otherwise: S10 and S01 are the
-    variances (divisors m - 1 and n - 1) of the components V10_i of the m positives and V01_j of the n negatives. For a
-    mean over pairs of a kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC,
-    ``max(0, s - t)`` for the scored AUC and ``1[s - t > margin]`` for the margin AUC. For a partial area over [a, b],
-    with G the false positive rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
-    ``V01_j = R(min(b, max(a, G(t_j))))``, averaged over a block of ties: the influence functions of the two empirical
-    distributions, which at [0, 1] are DeLong's. For the true positive rate R at a false positive rate, with c the
-    threshold of :func:`tpr_at_fpr_score`, they are ``V10_i = 1[s_i >= c]`` and ``V01_j = R' 1[t_j < c]`` (Linnet, 1987)
-    [2]_, R' the slope of the curve there; for the false positive rate at a true positive rate likewise, with the slope
-    on V10. Intervals of such rates take the other rate as fixed and the threshold as estimated; those of
-    :func:`operating_point` take the threshold as fixed.
+    Use it to report how well one model, or each of several, ranks. :func:`compare` tests their differences.
+
+    >>> from rocmax.metrics import PartialAUC, infer
+    >>> y, s = [0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6]
+    >>> infer(y, s).summary()
+    'AUC 0.889 (95 % CI 0.394-0.987; score interval; 3 positive, 3 negative samples).'
+    >>> both = infer(y, s, ["auc", PartialAUC(specificity=(0.5, 1))])
+    >>> [round(one.estimate, 3) for one in both]
+    [0.889, 0.778]
+    >>> round(infer(y, s, null_value=0.5, alternative="greater").pvalue, 2)  # better than chance?
+    0.06
 
     Parameters
     ----------
@@ -105,21 +105,7 @@ def infer(  # with samples first, the measure is second
         :class:`Results`, one for each: the samples are read, and the scores sorted, once.
     method : Method or str, default=None
         "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
-        as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
-        (``benches/python/coverage_metrics.py``): "score" for areas, rates and measures judged by a budget, the
-        bootstrap for measures without components, and "logit-delong" for all others. "logit-delong" is also the default
-        for several classes, for an AUC pooled over subgroups, for pairs of subjects (not for partial areas and rates),
-        and with many samples: for :class:`AUC` and :class:`AveragePrecision` (without a given prevalence) from 1,000
-        (effective) samples of each class on, for :class:`LogAUC`, :class:`RIE` and :class:`BEDROC` from 10,000 on. Of
-        :class:`LogAUC` only the negatives below FPR ``sqrt(low * high)`` count; for the last two, the first
-        ``1 / alpha`` of all samples must be as many. If the classes are nearly separated, the default remains "score":
-        if the log-odds of the estimate (its logarithm, if the measure has no upper bound) have a standard error above
-        0.15.
-        Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
-        None, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
-        (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed
-        by "density" or "hull"; a rate pooled over subgroups, one of which has fewer than two samples beyond the
-        threshold. A method given by name returns an interval there too.
+        as ``Bootstrap(500)``; the classes describe them. None selects by measured coverage: see Notes.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval excludes the value.
@@ -156,24 +142,42 @@ def infer(  # with samples first, the measure is second
         For bad labels, scores or weights, fewer than two samples in a class (one is enough for "score" and "newcombe",
         and for an AUC by "logit-delong"), or options that cannot be combined.
 
+    Notes
+    -----
+    ``method=None`` selects by measured coverage (``benches/python/coverage_metrics.py``): "score" for areas, rates and
+    measures judged by a budget, the bootstrap for measures without components, and "logit-delong" for all others.
+    "logit-delong" is also the default for several classes, for an AUC pooled over subgroups, for pairs of subjects (not
+    for partial areas and rates), and with many samples: for :class:`AUC` and :class:`AveragePrecision` (without a given
+    prevalence) from 1,000 (effective) samples of each class on, for :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`
+    from 10,000 on. Of :class:`LogAUC` only the negatives below FPR ``sqrt(low * high)`` count; for the last two, the
+    first ``1 / alpha`` of all samples must be as many. If the classes are nearly separated, the default remains
+    "score": if the log-odds of the estimate (its logarithm, if the measure has no upper bound) have a standard error
+    above 0.15.
+
+    Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
+    ``method=None``, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
+    (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed by
+    "density" or "hull"; a rate pooled over subgroups, one of which has fewer than two samples beyond the threshold. A
+    method given by name returns an interval there too.
+
+    The variance is ``S10 / m + S01 / n`` (DeLong et al., 1988) [1]_ unless `method` says otherwise: S10 and S01 are the
+    variances (divisors m - 1 and n - 1) of the components V10_i of the m positives and V01_j of the n negatives. For a
+    mean over pairs of a kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC,
+    ``max(0, s - t)`` for the scored AUC and ``1[s - t > margin]`` for the margin AUC. For a partial area over [a, b],
+    with G the false positive rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
+    ``V01_j = R(min(b, max(a, G(t_j))))``, averaged over a block of ties: the influence functions of the two empirical
+    distributions, which at [0, 1] are DeLong's. For the true positive rate R at a false positive rate, with c the
+    threshold of :func:`tpr_at_fpr_score`, they are ``V10_i = 1[s_i >= c]`` and ``V01_j = R' 1[t_j < c]`` (Linnet, 1987)
+    [2]_, R' the slope of the curve there; for the false positive rate at a true positive rate likewise, with the slope
+    on V10. Intervals of such rates take the other rate as fixed and the threshold as estimated; those of
+    :func:`operating_point` take the threshold as fixed.
+
     References
     ----------
     .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
        receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
     .. [2] K. Linnet, "Comparison of quantitative diagnostic tests: type I error, power, and sample size", Statistics in
        Medicine 6, 1987. :doi:`10.1002/sim.4780060207`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import PartialAUC, infer
-    >>> found = infer([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6])
-    >>> found.estimate, round(found.standard_error, 6)
-    (0.8888888888888888, 0.157135)
-    >>> found.summary()
-    'AUC 0.889 (95 % CI 0.394-0.987; score interval; 3 positive, 3 negative samples).'
-    >>> both = infer([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6], ["auc", PartialAUC((0, 0.5))])
-    >>> both["auc"] == found, round(both[1].estimate, 3)
-    (True, 0.778)
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)

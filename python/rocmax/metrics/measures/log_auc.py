@@ -19,13 +19,13 @@ _LEAST = 0.05  # negatives below the range: with fewer, the straight line to the
 
 @dataclass(frozen=True, repr=False)
 class LogAUC(MeanMeasure, RankedMeasure):
-    """Mean of the true positive rate over the logarithm of the false positive rate (Mysinger and Shoichet, 2010) [1]_.
+    """Mean of the true positive rate over the logarithm of the false positive rate (Mysinger and Shoichet, 2010).
 
     ``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the ROC curve R with straight lines between its
     points (x_k, y_k), one a distinct score, integrated exactly: of a line with slope s from (x0, y0) to (x1, y1) the
     integral over ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. A random ranking has
     ``(high - low) / ln(high / low)``, 0.0215 by default; the adjusted LogAUC of the literature subtracts that.
-    O(n log n).
+    O(n log n) [1]_.
 
     If the points move by (dx_k, dy_k), the integral over ln x changes by ``int (dy dx - dx dy) / x`` along the curve. A
     sample moves all points from its own score on, which gives its component.

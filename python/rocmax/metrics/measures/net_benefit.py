@@ -18,11 +18,11 @@ _FARTHEST = 40.0  # standard errors
 
 @dataclass(frozen=True, repr=False)
 class NetBenefit(RankedMeasure):
-    """Net benefit of acting on every sample whose score, a probability, is at least t (Vickers and Elkin, 2006) [1]_.
+    """Net benefit of acting on every sample whose score, a probability, is at least t (Vickers and Elkin, 2006).
 
     ``NB = pi TPR - (1 - pi) FPR t / (1 - t)`` with both rates at the threshold t and pi the prevalence: the true
     positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
-    ``pi - (1 - pi) t / (1 - t)``. O(n log n).
+    ``pi - (1 - pi) t / (1 - t)`` [1]_. O(n log n).
 
     Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. The components are
     ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval

@@ -168,12 +168,12 @@ class RIE(MeanMeasure, _Early):
 
 @dataclass(frozen=True, repr=False)
 class BEDROC(RIE):
-    """Boltzmann-enhanced discrimination of ROC (Truchon and Bayly, 2007) [1]_.
+    """Boltzmann-enhanced discrimination of ROC (Truchon and Bayly, 2007).
 
     ``(RIE - RIE_min) / (RIE_max - RIE_min)``, with the :class:`RIE` and its values with all positives last and first:
     for the share p of positives ``RIE_max = (1 - exp(-alpha p)) / (p (1 - exp(-alpha)))`` and
     ``RIE_min = (1 - exp(alpha p)) / (p (1 - exp(alpha)))``. It lies between 0 and 1; chance is about ``1 / alpha``
-    if ``alpha p`` is small and alpha large, so data sets with different shares cannot be compared. O(n log n).
+    if ``alpha p`` is small and alpha large, so data sets with different shares cannot be compared [1]_. O(n log n).
 
     Parameters
     ----------

@@ -26,14 +26,18 @@ _LISTED = 5  # models that a repr names
 class Samples(Value):
     """Labels and scores of one model or of several, read and checked once, for any number of questions.
 
-    :func:`infer`, :func:`compare`, :func:`operating_point`, :func:`roc_band`, :func:`cross_validated_auc`, every
-    measure and the displays take samples in place of `y_true` and `y_score`, and return what they return for the same
-    arrays, to the bit. Functions that take arrays pass the options below on to this class; only here are they
-    described.
+    Use it to ask several questions of the same samples. Functions take it in place of `y_true` and `y_score`. Those
+    that take arrays pass the options below on to this class.
 
-    Samples do not change: the arrays are copied, so that later changes of the caller's have no effect, and attributes
-    cannot be set. They can be pickled. The scores of a model are sorted when a question first needs their order, in
-    O(n log n); the order of the scores is then kept for all further questions.
+    >>> from rocmax.metrics import Samples, TPRAtFPR, compare, infer
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> samples = Samples(y, {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]})
+    >>> samples
+    Samples(5 positive, 5 negative; models new, old)
+    >>> infer(samples).estimate, round(compare(samples).pvalue, 3)
+    (array([0.92, 0.68]), 0.038)
+    >>> TPRAtFPR(0.2)(samples)
+    array([1. , 0.6])
 
     Parameters
     ----------
@@ -101,6 +105,14 @@ class Samples(Value):
 
     Notes
     -----
+    :func:`infer`, :func:`compare`, :func:`operating_point`, :func:`roc_band`, :func:`cross_validated_auc`, every
+    measure and the displays take samples in place of `y_true` and `y_score`, and return what they return for the same
+    arrays, to the bit.
+
+    Samples do not change: the arrays are copied, so that later changes of the caller's have no effect, and attributes
+    cannot be set. They can be pickled. The scores of a model are sorted when a question first needs their order, in O(n
+    log n); the order of the scores is then kept for all further questions.
+
     Per sample 1 byte for the label and 8 bytes for a score (4 for float32), a weight and a group are held, and 24 bytes
     for every distinct score of a model once it has been sorted. Labels of several classes are held as they are. Dask
     arrays are computed in one graph and brought into memory.
@@ -111,19 +123,6 @@ class Samples(Value):
        :doi:`10.2307/2533958`
     .. [2] P. M. Aronow, C. Samii and V. A. Assenova, "Cluster-robust variance estimation for dyadic data", Political
        Analysis 23, 2015. :doi:`10.1093/pan/mpv018`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import Samples, TPRAtFPR, compare, infer
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> scores = {"new": [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], "old": [1, 6, 3, 4, 9, 5, 2, 8, 7, 10]}
-    >>> samples = Samples(y, scores)
-    >>> samples
-    Samples(5 positive, 5 negative; models new, old)
-    >>> TPRAtFPR(0.2)(samples)
-    array([1. , 0.6])
-    >>> round(compare(samples).pvalue, 3), infer(samples).estimate
-    (0.038, array([0.92, 0.68]))
     """
 
     _given: Arguments  # as given; without labels and scores if they are of two classes, which `_two` holds

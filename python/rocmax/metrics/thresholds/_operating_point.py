@@ -52,14 +52,18 @@ def operating_point(
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
-    A sample is called positive if its score is at least the threshold c, compared as by ``y_score >= c``: float32
-    scores with c rounded to float32, all others, float16 too, in float64. With TPR the share of the m positives that
-    are called positive, FPR the share of the n negatives, and p the prevalence,
-    ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
-    ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
-    of equally good thresholds. The estimators' `threshold` uses the same rules. By default intervals take the threshold
-    as fixed, so that few samples beyond it are no reason to refuse one; those of :func:`infer` with :class:`TPRAtFPR`
-    take the FPR as fixed and the threshold as estimated, and are wider.
+    Use it to choose a threshold by a rule, or to report a given one; ``score >= threshold`` is called positive.
+
+    >>> from rocmax.metrics import operating_point
+    >>> y, s = [0, 0, 0, 1, 1], [0.1, 0.3, 0.6, 0.5, 0.9]
+    >>> operating_point(y, s, threshold=("sensitivity", 1.0))[:3]  # threshold, TPR, FPR
+    (0.5, 1.0, 0.3333333333333333)
+    >>> found = operating_point(y, s, threshold=[0.5, ("alerts", 1)])
+    >>> found.threshold, found.tpr, found.ppv
+    (array([0.5, 0.9]), array([1. , 0.5]), array([0.66666667, 1.        ]))
+    >>> found = operating_point([0] * 50 + [1] * 50, range(100), threshold=("sensitivity", 0.9), guarantee=0.95)
+    >>> found.threshold, found.tpr, round(found.guarantee, 3)  # on new data too, with a probability of 0.95
+    (51.0, 0.98, 0.966)
 
     Parameters
     ----------
@@ -94,16 +98,10 @@ def operating_point(
         Probability with which the threshold keeps the limit of its rule on new data. Without it, the rules "fpr",
         "specificity", "sensitivity" and "alerts" keep their limit on these samples, and exceed it on about half of all
         new data. With ``threshold=("fpr", 0.01), guarantee=0.95`` the FPR of the population is at most 0.01 with
-        probability 0.95 over samples like these. The threshold is an order statistic: the share of the population
-        beyond the k-th of n scores has a beta distribution with parameters k and ``n - k + 1`` for any distribution of
-        continuous scores [5]_; with ties the probability is higher. Each of several thresholds keeps its own limit.
-        Excludes weights, clusters and the bootstrap.
+        probability 0.95 over samples like these. Each of several thresholds keeps its own limit. Excludes
+        weights, clusters and the bootstrap.
     method : {"wilson", "bootstrap"} or Bootstrap, default="wilson"
-        "wilson": intervals for a fixed threshold; a threshold that was chosen on the same samples looks better on them
-        than on new data. Shares have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))`` with
-        ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of rates a and b [2]_, where half a sample is added to
-        each count if a rate is 0 or both are 1. At a given prevalence predictive values have the standard logit
-        interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
+        "wilson": intervals for a fixed threshold; one chosen on the same samples looks better on them than on new data.
         "bootstrap", or :class:`Bootstrap` with options: percentiles over resamples, in each of which the rule chooses
         the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for "alerts",
         "precision" and "f1", which depend on the share of positives. A rate of 0 or 1 does not vary between resamples:
@@ -116,10 +114,7 @@ def operating_point(
         With arrays, the options of :class:`Samples` but `by`. Intervals with sampling weights use the effective number
         of samples (Kish, 1965). With `higher_is_better=False`, samples are called positive whose score is at most the
         threshold, and where a rule calls none positive the threshold is minus infinity. `groups` need
-        ``method="bootstrap"``, which draws whole clusters, not stratified, and exclude weights. Intervals are then
-        those of "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean
-        p and variance v, and Student's quantile [4]_; the threshold has percentiles. Measured coverage of 95 %
-        intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
+        ``method="bootstrap"``, which draws whole clusters, not stratified, and exclude weights.
 
     Returns
     -------
@@ -138,6 +133,28 @@ def operating_point(
     CoverageWarning
         If a limit allows less than one sample, such as an FPR of at most 0.001 with 100 negatives.
 
+    Notes
+    -----
+    A sample is called positive if its score is at least the threshold c, compared as by ``y_score >= c``: float32
+    scores with c rounded to float32, all others, float16 too, in float64. With TPR the share of the m positives that
+    are called positive, FPR the share of the n negatives, and p the prevalence,
+    ``PPV = p TPR / (p TPR + (1 - p) FPR)``, ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``,
+    ``LR+ = TPR / FPR`` and ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity, the highest
+    of equally good thresholds. The estimators' `threshold` uses the same rules. By default intervals take the threshold
+    as fixed, so that few samples beyond it are no reason to refuse one; those of :func:`infer` with :class:`TPRAtFPR`
+    take the FPR as fixed and the threshold as estimated, and are wider.
+
+    A threshold with a `guarantee` is an order statistic: the share of the population beyond the k-th of n scores has a
+    beta distribution with parameters k and ``n - k + 1`` for any distribution of continuous scores [5]_; with ties the
+    probability is higher. With "wilson", shares have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))``
+    with ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of rates a and b [2]_, where half a sample is added to
+    each count if a rate is 0 or both are 1. At a given prevalence predictive values have the standard logit interval
+    [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
+
+    With `groups`, intervals are those of "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share
+    whose replicates have mean p and variance v, and Student's quantile [4]_; the threshold has percentiles. Measured
+    coverage of 95 % intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
+
     References
     ----------
     .. [1] N. J. Perkins and E. F. Schisterman, "The inconsistency of optimal cutpoints obtained using two
@@ -151,18 +168,6 @@ def operating_point(
        counts estimated from survey data", Survey Methodology 24, 1998.
     .. [5] S. S. Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics
        12, 1941. :doi:`10.1214/aoms/1177731788`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import operating_point
-    >>> operating_point([0, 0, 0, 1, 1], [0.1, 0.3, 0.6, 0.5, 0.9])[:3]
-    (0.5, 1.0, 0.3333333333333333)
-    >>> found = operating_point([0, 0, 0, 1, 1], [0.1, 0.3, 0.6, 0.5, 0.9], threshold=[0.5, ("alerts", 1)])
-    >>> found.threshold, found.tpr, found.ppv
-    (array([0.5, 0.9]), array([1. , 0.5]), array([0.66666667, 1.        ]))
-    >>> found = operating_point([0] * 50 + [1] * 50, range(100), threshold=("sensitivity", 0.9), guarantee=0.95)
-    >>> found.threshold, found.tpr, round(found.guarantee, 3)
-    (51.0, 0.98, 0.966)
     """
     level = check_level(confidence_level)
     rules, several = requested(threshold)
