@@ -4,7 +4,7 @@ I compare two markers for a paper
 
 Two markers were measured in the same patients, or in two groups of patients. Which one separates patients
 with and without the disease better, by how much, and how do you report it: the sentence, the table in LaTeX or Word,
-the figure?
+the figure, and the items of STARD?
 """
 
 # %%
@@ -46,6 +46,18 @@ print(compare(malignant, both, alternative="non-inferiority", margin=0.05), end=
 print(compare(malignant, both, alternative="equivalence", margin=0.05))
 
 # %%
+# The cut-off
+# -----------
+# ``operating_point`` chooses a cut-off by a rule: Youden's index, or the highest sensitivity at a specificity of 0.9 or
+# more. A cut-off that was chosen in the same patients looks better there than in new ones: the bootstrap chooses it
+# anew in every resample. If it was fixed before the study, pass the number, such as ``threshold=15``.
+from rocmax.metrics import operating_point
+
+for rule in ("youden", ("specificity", 0.9)):
+    found = operating_point(malignant, X["mean radius"], threshold=rule, method="bootstrap", random_state=0)
+    print(found.to_frame(style="journal").T.to_string(header=False), end="\n\n")
+
+# %%
 # Other patients
 # --------------
 # For markers measured in different patients, pass the labels of each; the test is then unpaired.
@@ -73,7 +85,7 @@ print(found)
 # that Word opens.
 from rocmax.metrics import TPRAtFPR, infer
 
-measured = infer(malignant, several, ["auc", PartialAUC((0, 0.1)), TPRAtFPR(0.05)], missing="drop")
+measured = infer(malignant, several, ["auc", PartialAUC(specificity=(0.9, 1)), TPRAtFPR(0.05)], missing="drop")
 print(measured.summary(), end="\n\n")
 table = measured.to_frame(style="journal").drop(columns=["threshold", "positives", "negatives"])
 print(table.to_latex(index=False, escape=True))
@@ -108,3 +120,23 @@ print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, measure=PartialAUC((0, 
 print(
     auc_sample_size(pilot=(malignant, X[["mean radius", "mean compactness"]]), measure=PartialAUC((0, 0.1)), power=0.8)
 )
+
+# %%
+# What STARD asks for
+# -------------------
+# Of the items of STARD 2015 these come from the analysis:
+#
+# =====  ==========================================  =================================================================
+# item   STARD                                       here
+# =====  ==========================================  =================================================================
+# 12     cut-offs, and which were exploratory        ``operating_point``: the rule, or the number fixed before
+# 14     methods of estimates and comparisons        the last part of ``summary()``; ``references``
+# 16     how missing data were handled               ``missing="drop"``, counted in ``summary()``
+# 17     variability, as among subgroups             ``by=``, as in :doc:`model_cards`
+# 18     intended sample size                        ``auc_sample_size``, ``mrmc_sample_size``
+# 19     flow of participants                        ``n_pos``, ``n_neg``, ``n_dropped`` of a result
+# 23     cross tabulation with the reference         ``tp``, ``fp``, ``fn``, ``tn`` of ``operating_point``
+# 24     estimates and their precision               ``infer``, ``compare``, ``to_frame(style="journal")``
+# =====  ==========================================  =================================================================
+at = operating_point(malignant, X["mean radius"], threshold=15)
+print(f"test positive: {at.tp:.0f} with, {at.fp:.0f} without disease; negative: {at.fn:.0f} with, {at.tn:.0f} without")
