@@ -53,9 +53,10 @@ print(compare(malignant, both, alternative="equivalence", margin=0.05))
 # anew in every resample. If it was fixed before the study, pass the number, such as ``threshold=15``.
 from rocmax.metrics import operating_point
 
+how = {"method": "bootstrap", "random_state": 0}
 for rule in ("youden", ("specificity", 0.9)):
-    found = operating_point(malignant, X["mean radius"], threshold=rule, method="bootstrap", random_state=0)
-    print(found.to_frame(style="journal").T.to_string(header=False), end="\n\n")
+    chosen = operating_point(malignant, X["mean radius"], threshold=rule, **how)
+    print(chosen.to_frame(style="journal").T.to_string(header=False), end="\n\n")
 
 # %%
 # Other patients
@@ -85,9 +86,11 @@ print(found)
 # that Word opens.
 from rocmax.metrics import TPRAtFPR, infer
 
-measured = infer(malignant, several, ["auc", PartialAUC(specificity=(0.9, 1)), TPRAtFPR(0.05)], missing="drop")
+measures = ["auc", PartialAUC(specificity=(0.9, 1)), TPRAtFPR(0.05)]
+measured = infer(malignant, several, measures, missing="drop")
 print(measured.summary(), end="\n\n")
-table = measured.to_frame(style="journal").drop(columns=["threshold", "positives", "negatives"])
+table = measured.to_frame(style="journal")
+table = table.drop(columns=["threshold", "positives", "negatives"])
 print(table.to_latex(index=False, escape=True))
 
 # %%
@@ -103,7 +106,8 @@ import matplotlib.pyplot as plt
 from rocmax.display import ROCDisplay
 
 figure, ax = plt.subplots(figsize=(3.3, 3.9), layout="constrained")
-display = ROCDisplay.from_predictions(malignant, several, missing="drop", confidence_level=0.95, ax=ax)
+how = {"missing": "drop", "confidence_level": 0.95}
+display = ROCDisplay.from_predictions(malignant, several, **how, ax=ax)
 
 # %%
 # Before the study
@@ -116,10 +120,10 @@ print(auc_sample_size(0.85, auc_b=0.80, correlation=0.5, power=0.9, ratio=2))
 
 # %%
 # For partial areas, pass the measure; if you have the samples of a pilot study, pass them in place of the AUCs.
-print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, measure=PartialAUC((0, 0.1)), power=0.8, ratio=2), end="\n\n")
-print(
-    auc_sample_size(pilot=(malignant, X[["mean radius", "mean compactness"]]), measure=PartialAUC((0, 0.1)), power=0.8)
-)
+of_part = {"measure": PartialAUC(specificity=(0.9, 1)), "power": 0.8}
+print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, ratio=2, **of_part), end="\n\n")
+pilot = malignant, X[["mean radius", "mean compactness"]]
+print(auc_sample_size(pilot=pilot, **of_part))
 
 # %%
 # What STARD asks for
@@ -139,4 +143,5 @@ print(
 # 24     estimates and their precision               ``infer``, ``compare``, ``to_frame(style="journal")``
 # =====  ==========================================  =================================================================
 at = operating_point(malignant, X["mean radius"], threshold=15)
-print(f"test positive: {at.tp:.0f} with, {at.fp:.0f} without disease; negative: {at.fn:.0f} with, {at.tn:.0f} without")
+print(f"test positive: {at.tp:.0f} with disease, {at.fp:.0f} without")
+print(f"test negative: {at.fn:.0f} with disease, {at.tn:.0f} without")

@@ -17,9 +17,10 @@ X = pd.DataFrame(
     {
         "amount": rng.lognormal(3 + 1.2 * fraud),
         "hour": rng.integers(0, 24, 2000).astype(float),
-        "country": pd.Categorical(np.where(rng.random(2000) < 0.2 + 0.4 * fraud, "abroad", "home")),
+        "abroad": rng.random(2000) < 0.2 + 0.4 * fraud,
     }
 )
+X["country"] = pd.Categorical(np.where(X.pop("abroad"), "abroad", "home"))
 train, test = np.arange(2000) % 2 == 0, np.arange(2000) % 2 == 1
 
 # %%
@@ -35,7 +36,9 @@ from rocmax import PartialAUCSVC
 from rocmax.display import WeightsDisplay
 
 columns = make_column_transformer(
-    (StandardScaler(), ["amount", "hour"]), (OneHotEncoder(drop="first"), ["country"]), verbose_feature_names_out=False
+    (StandardScaler(), ["amount", "hour"]),
+    (OneHotEncoder(drop="first"), ["country"]),
+    verbose_feature_names_out=False,
 )
 linear = make_pipeline(columns, PartialAUCSVC((0, 0.1))).fit(X[train], fraud[train])
 names = linear[0].get_feature_names_out()
@@ -49,7 +52,8 @@ WeightsDisplay.from_estimator(linear, feature_names=names)
 # share over its families. Categories need no encoding. The shares say nothing of the direction.
 from rocmax import PartialAUCBoostingClassifier
 
-trees = PartialAUCBoostingClassifier((0, 0.1), n_estimators=50, random_state=0).fit(X[train], fraud[train])
+trees = PartialAUCBoostingClassifier((0, 0.1), n_estimators=50, random_state=0)
+trees.fit(X[train], fraud[train])
 print(pd.Series(trees.feature_importances_, X.columns).round(2).to_string())
 
 # %%
@@ -61,9 +65,10 @@ from sklearn.inspection import permutation_importance
 
 from rocmax.metrics import PartialAUC
 
-scorer = PartialAUC((0, 0.1)).scorer()
-falls = permutation_importance(trees, X[test], fraud[test], scoring=scorer, n_repeats=10, random_state=0)
-print(pd.DataFrame({"fall": falls.importances_mean, "sd": falls.importances_std}, X.columns).round(2).to_string())
+how = {"scoring": PartialAUC((0, 0.1)).scorer(), "n_repeats": 10, "random_state": 0}
+found = permutation_importance(trees, X[test], fraud[test], **how)
+fall = pd.DataFrame({"fall": found.importances_mean, "sd": found.importances_std}, X.columns)
+print(fall.round(2).to_string())
 
 # %%
 # One score: SHAP values

@@ -26,8 +26,8 @@ class PartialAUCSVC(Machine):
     >>> model.coef_.shape, model.decision_function(X).shape, bool(model.dual_gap_ <= model.tol_)
     ((1, 20), (500,), True)
     >>> curved = PartialAUCSVC((0, 0.1), kernel="rbf").fit(X, y)
-    >>> alarms = PartialAUCSVC((0, 0.1), threshold=("alerts", 25)).fit(X, y)  # predicts at most 25 samples positive
-    >>> int(alarms.predict(X).sum())
+    >>> alarms = PartialAUCSVC((0, 0.1), threshold=("alerts", 25)).fit(X, y)
+    >>> int(alarms.predict(X).sum())  # at most 25
     25
 
     Parameters

@@ -90,7 +90,7 @@ def infer(  # with samples first, the measure is second
     >>> both = infer(y, s, ["auc", PartialAUC(specificity=(0.5, 1))])
     >>> [round(one.estimate, 3) for one in both]
     [0.889, 0.778]
-    >>> round(infer(y, s, null_value=0.5, alternative="greater").pvalue, 2)  # better than chance?
+    >>> round(infer(y, s, null_value=0.5, alternative="greater").pvalue, 2)
     0.06
 
     Parameters

@@ -61,8 +61,9 @@ def operating_point(
     >>> found = operating_point(y, s, threshold=[0.5, ("alerts", 1)])
     >>> found.threshold, found.tpr, found.ppv
     (array([0.5, 0.9]), array([1. , 0.5]), array([0.66666667, 1.        ]))
-    >>> found = operating_point([0] * 50 + [1] * 50, range(100), threshold=("sensitivity", 0.9), guarantee=0.95)
-    >>> found.threshold, found.tpr, round(found.guarantee, 3)  # on new data too, with a probability of 0.95
+    >>> y, s = [0] * 50 + [1] * 50, range(100)
+    >>> found = operating_point(y, s, threshold=("sensitivity", 0.9), guarantee=0.95)
+    >>> found.threshold, found.tpr, round(found.guarantee, 3)  # 0.9 on new data too
     (51.0, 0.98, 0.966)
 
     Parameters
