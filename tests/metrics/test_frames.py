@@ -9,6 +9,7 @@ from rocmax.metrics import AUC, NetBenefit, compare, infer, mrmc_analysis, opera
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
@@ -215,6 +216,10 @@ LABELS = {
     "category": pd.Series(_TEXT, dtype="category"),
     "polars": pl.Series(Y),
     "polars text": pl.Series(_TEXT.tolist()),
+    "pandas pyarrow text": pd.Series(_TEXT, dtype="string[pyarrow]"),
+    "pyarrow text": pa.array(["", *_TEXT.tolist()])[1:],
+    "pyarrow text in chunks": pa.chunked_array([_TEXT[:9].tolist(), [], _TEXT[9:].tolist()]),
+    "pyarrow large text": pa.array(_TEXT.tolist(), pa.large_string()),
 }
 
 
@@ -229,6 +234,26 @@ def test_labels_of_every_form_are_the_same_two_classes(form):
     if label is not None:
         swapped = infer(np.ravel(y), S, pos_label="no", higher_is_better=False)
         assert swapped.estimate == infer(Y, S).estimate
+
+
+@pytest.mark.parametrize("make", [pl.Series, pa.array, pd.Series, lambda y: pa.chunked_array([y[:7], [], y[7:]])])
+def test_texts_of_columns_are_those_of_arrays(make):
+    pairs = ("yes", "no"), ("", "-"), ("a" * 12, "a" * 13), ("b" * 30 + "a", "b" * 31), ("\N{SNOWMAN}" * 4, "x")
+    for texts in (pair[::turn] for pair in pairs for turn in (1, -1)):
+        held = np.where(_YES, *texts)
+        column = make(held.tolist())
+        assert metrics.roc_auc_score(column, S) == metrics.roc_auc_score(held, S)
+        for label in texts:
+            found = infer(held, S, pos_label=label)
+            assert infer(column, S, pos_label=label) == infer(metrics.Samples(column, S, pos_label=label)) == found
+    with pytest.raises(ValueError, match="y_true has no label at index 3"):
+        infer(make(["a", "b", "a", None, "b", "a", "b", "a"]), S[:8], pos_label="b")
+    with pytest.raises(ValueError, match="all 8 labels are 'a'"):
+        infer(make(["a"] * 8), S[:8], pos_label="a")
+    with pytest.raises(ValueError, match="'c' does not occur"):
+        infer(make(["a", "b"] * 4), S[:8], pos_label="c")
+    with pytest.warns(UserWarning, match="all but 'b' are negative"):
+        infer(make(["a", "b", "a", "c", "b", "a", "b", "a"]), S[:8], pos_label="b")
 
 
 def test_other_labels_are_not_two_texts():

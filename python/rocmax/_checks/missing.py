@@ -85,7 +85,7 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows, of a frame or a series as such: labels may be categories with an order."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
-    if hasattr(values, "column_names"):
+    if hasattr(values, "to_pylist"):
         return values.take(rows)
     of_polars = type(values).__module__.startswith("polars.")
     if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):

@@ -13,7 +13,7 @@ from rocmax import _core
 from rocmax._checks.arrays import marked_missing as marked_missing
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
-from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed
+from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed, two_of_column
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import WHOLE
@@ -56,8 +56,10 @@ def labels(
     y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
 ) -> tuple[NDArray[Any], Any]:
     """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
-    y = one_column(unmasked(y_true, name, remedy), name)
-    kinds = two_texts(y) if isinstance(pos_label, str) else None
+    kinds = two_of_column(y_true) if isinstance(pos_label, str) else None
+    if kinds is None or pos_label not in kinds[0]:
+        y = one_column(unmasked(y_true, name, remedy), name)
+        kinds = two_texts(y) if isinstance(pos_label, str) else None
     if kinds is not None and len(kinds[0]) == 2 and pos_label in kinds[0]:
         return kinds[1] == (pos_label == kinds[0][1]), pos_label
     if pos_label is not None:
@@ -93,8 +95,8 @@ def labels(
             positive_label(label_classes(y, name), len(y), name, remedy)
         return plain(y), y.dtype.type(1).item()
     require_labels(y, name, remedy)
-    known = texts(y)
-    label = positive_label(np.array(sorted(known)) if known else label_classes(y, name), len(y), name, remedy)
+    kinds = two_texts(y)
+    label = positive_label(np.sort(kinds[0]) if kinds else label_classes(y, name), len(y), name, remedy)
     return np.asarray(y == label), label
 
 
@@ -158,15 +160,6 @@ def first_two(y: NDArray[Any]) -> Any:
     return ()
 
 
-def texts(y: NDArray[Any]) -> set[str]:
-    """Return the distinct labels if all are strings, else an empty set. Much faster than sorting them."""
-    try:
-        found = set(y.tolist()) if y.dtype.kind in "OU" and y.ndim == 1 else set()
-    except TypeError:  # such as lists
-        return set()
-    return found if all(isinstance(name, str) for name in found) else set()
-
-
 def two_texts(y: NDArray[Any]) -> tuple[list[str], NDArray[np.bool_]] | None:
     """Return the one or two texts that are all labels, and which differ from the first; None of any others."""
     if y.ndim != 1 or not len(y) or y.dtype.kind not in "OU" or not y.dtype.itemsize:
@@ -174,11 +167,8 @@ def two_texts(y: NDArray[Any]) -> tuple[list[str], NDArray[np.bool_]] | None:
     if y.dtype == object:
         found = _core.two_texts(plain(y))
     else:
-        found = _core.two_rows(np.ascontiguousarray(y).view(np.uint8).reshape(len(y), -1))
-    if found is None:
-        return None
-    differs, place = found
-    return [str(label) for label in (y[0], *y[place : place + 1])], differs
+        found = _core.two_rows(np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1))
+    return None if found is None else ([str(label) for label in (y[0], *y[found[1] : found[1] + 1])], found[0])
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:

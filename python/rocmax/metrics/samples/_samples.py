@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.arrays import in_numpy, unmasked
-from rocmax._checks.missing import oriented
+from rocmax._checks.missing import oriented, rows_of
 from rocmax._checks.samples import label_classes, labels, named_columns, names_of, scores
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
@@ -211,8 +211,8 @@ class Samples(Value):
                 self.classes(model=model, least=1)
             n_samples = len(self)
         else:
-            labels = np.asarray(in_numpy(given.y_true)).ravel()
-            pair = labels[[int(np.argmin(two.positive)), int(np.argmax(two.positive))]]
+            rows = np.array([np.argmin(two.positive), np.argmax(two.positive)])
+            pair = np.asarray(in_numpy(rows_of(given.y_true, rows))).ravel()
             arrays = dict.fromkeys(_ARRAYS)
             self._hold(given._replace(**{**arrays, "y_true": pair}), _own(two))
             n_samples = len(two.y)

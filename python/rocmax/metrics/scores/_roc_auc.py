@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read, require_unmasked
 from rocmax._checks.dask import in_memory
-from rocmax._checks.frames import class_columns, warn_of_order
+from rocmax._checks.frames import class_columns, two_of_column, warn_of_order
 from rocmax._checks.samples import (
     F64,
     LABELS,
@@ -163,12 +163,13 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     """
     if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
         return None
-    y = np.asarray(y_true)
+    kinds = two_of_column(y_true)
+    y = kinds[1] if kinds else np.asarray(y_true)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1 or not len(y):
         return None
-    if y.dtype.kind in "OU":
-        kinds = two_texts(y)
+    if kinds or y.dtype.kind in "OU":
+        kinds = kinds or two_texts(y)
         return None if kinds is None or len(kinds[0]) < 2 else kinds[1] == (kinds[0][1] > kinds[0][0])
     if y.dtype.kind == "f":
         pair = first_two(y)

@@ -7,29 +7,43 @@ use pyo3::types::PyString;
 /// Which texts differ from the first, and the place of the first that does.
 type Kinds<'py> = Option<(Bound<'py, PyArray1<bool>>, usize)>;
 
-/// Which items differ from the first, none if these are of several kinds or one is none.
+/// Which of n items differ from the first, none if these are of several kinds or one is none.
 fn kinds<T: PartialEq + Copy>(py: Python<'_>, n: usize, item: impl Fn(usize) -> Option<T>) -> Kinds<'_> {
     let first = (n > 0).then(|| item(0))??;
-    let (mut found, mut other, mut place) = (Vec::with_capacity(n), None, n);
-    for k in 0..n {
+    let mut place = 1;
+    while place < n && item(place)? == first {
+        place += 1;
+    }
+    let mut found = vec![false; n];
+    let other = if place < n { item(place)? } else { first };
+    for (k, differs) in found.iter_mut().enumerate().skip(place) {
         let one = item(k)?;
-        let differs = one != first;
-        if differs && *other.get_or_insert(one) != one {
+        *differs = one != first; // with no branch: labels are in no order that could be foreseen
+        if !(*differs ^ (one != other)) {
             return None;
         }
-        if differs && place == n {
-            place = k;
-        }
-        found.push(differs);
     }
     Some((PyArray1::from_vec(py, found), place))
 }
 
-/// The two kinds of texts of a fixed width, a row of bytes each, or none if there are more.
+/// The two kinds of rows of N words, which are compared at once.
+fn of_width<'py, const N: usize>(py: Python<'py>, words: &[u32]) -> Kinds<'py> {
+    let rows = words.as_chunks::<N>().0;
+    kinds(py, rows.len(), |k| Some(rows[k]))
+}
+
+/// The two kinds of texts of a fixed width, a row of words each, or none if there are more.
 #[pyfunction]
-pub(crate) fn two_rows<'py>(py: Python<'py>, rows: PyReadonlyArray2<'py, u8>) -> PyResult<Kinds<'py>> {
-    let (width, bytes) = (usize::max(rows.as_array().ncols(), 1), rows.as_slice()?);
-    Ok(kinds(py, bytes.len() / width, |k| Some(&bytes[k * width..(k + 1) * width])))
+pub(crate) fn two_rows<'py>(py: Python<'py>, rows: PyReadonlyArray2<'py, u32>) -> PyResult<Kinds<'py>> {
+    let (width, words) = (usize::max(rows.as_array().ncols(), 1), rows.as_slice()?);
+    Ok(match width {
+        1 => of_width::<1>(py, words),
+        2 => of_width::<2>(py, words),
+        3 => of_width::<3>(py, words),
+        4 => of_width::<4>(py, words),
+        8 => of_width::<8>(py, words),
+        _ => kinds(py, words.len() / width, |k| Some(&words[k * width..(k + 1) * width])),
+    })
 }
 
 /// The same of objects, or none if one of these is no text.
