@@ -3,7 +3,7 @@
 With theta(u) the value at which the interval of an estimate ends at the normal quantile u (its lower end at -1.96 for
 95 %, the estimate at 0), the lower limit of a difference at quantile z is the least ``theta_A(u) - theta_B(v)`` with
 ``u^2 - 2 r u v + v^2 = z^2 (1 - r^2)``: u = z cos(t) and v = z cos(t + arccos r), t from pi to 2 pi - arccos r, because
-theta increases. The limits of every estimate are computed once, at `_LEVELS` quantiles, and interpolated, so a pair
+theta increases. The limits of every estimate are computed once, at `_ALL` quantiles, and interpolated, so a pair
 costs no more than arithmetic.
 """
 
@@ -21,7 +21,8 @@ from rocmax.metrics.intervals._interval import Law, Limits, Tails, last_held, ta
 
 _STEP = 0.1  # of arcsinh(z / 2)
 _NEAR, _ALL = 18, 36  # levels: up to z = 4.8 and 30, and one beyond, for the slope there
-_POINTS = 25  # of the ellipse
+_GRID = np.linspace(0.0, 1.0, 25)  # of the ellipse
+_AROUND = np.array([-1, 0, 1])
 _AT_ONCE = 2**13  # limits at a time
 _MOST = 1e100  # the squares of greater numbers overflow
 _KNOWN = 4.0  # degrees of freedom of a correlation of 1/2 that is half believed
@@ -29,31 +30,23 @@ _EQUAL = 1e-12  # a correlation so near to 1 is that of equal components
 
 
 class _Arms(NamedTuple):
-    """Values and slopes of the limits of estimates, each of shape (n_estimates, 2, n_levels), the lower ones first.
+    """Limits of estimates as cubic polynomials between levels: first the lower limits of each, then the upper ones.
 
-    `gap` is half of what was between the two at level 0.
+    `pieces` has their coefficients, least and greatest values, of shape (6, 2 n_estimates (n_levels - 1)); `gap` is
+    half of what was between both limits at level 0.
     """
 
-    values: F64
-    slopes: F64
+    pieces: F64
+    z: F64
     gap: F64
 
-    def of(self, rows: NDArray[Any]) -> _Arms:
-        return _Arms(self.values[rows], self.slopes[rows], self.gap[rows])
-
-    def at(self, u: F64) -> F64:
-        """Return the limits at quantiles of shape (n_estimates, n_points), by cubic interpolation."""
-        size, arm = np.abs(u), (u > 0).astype(np.intp)
-        place = np.clip(np.arcsinh(size / 2) / _STEP, 0.0, self.values.shape[2] - 1.0)
-        k = np.minimum(place.astype(np.intp), self.values.shape[2] - 2)
-        rows = np.arange(len(u))[:, None]
-        start, end = quantiles(k), quantiles(k + 1)
-        width = end - start
-        t = np.clip((size - start) / width, 0.0, 1.0)
-        v, w = self.values[rows, arm, k], self.values[rows, arm, k + 1]
-        rise, fall = (self.slopes[rows, arm, k + step] * width for step in (0, 1))
-        found = v + t**2 * (3 - 2 * t) * (w - v) + t * (1 - t) * ((1 - t) * rise - t * fall)
-        return np.asarray(np.clip(found, np.minimum(v, w), np.maximum(v, w)))
+    def at(self, rows: NDArray[np.intp], u: F64) -> F64:
+        """Return the limits of estimates at quantiles."""
+        size, last = np.abs(u), len(self.z) - 2
+        k = np.minimum(np.arcsinh(size / 2) / _STEP, last).astype(np.intp)
+        t = np.minimum(np.maximum((size - self.z[k]) / (self.z[k + 1] - self.z[k]), 0.0), 1.0)
+        v, rise, bend, twist, low, high = self.pieces[:, (2 * rows + (u > 0)) * (last + 1) + k]
+        return np.asarray(np.minimum(np.maximum(v + t * (rise + t * (bend + t * twist)), low), high))
 
 
 def quantiles(k: Any) -> Any:
@@ -93,45 +86,54 @@ def profile(
         inside = (low[0] > low[-1]) & (high[0] < high[-1])  # not at a bound, where a limit stays
         gap = np.where(inside, (high[0] - low[0]) / 2, 0.0)
         values = np.stack([low + gap, high - gap]).transpose(2, 0, 1)
-        return _Arms(values, np.gradient(values, z[:, 0], axis=2, edge_order=2), gap)
+        slopes, width = np.gradient(values, z[:, 0], axis=2, edge_order=2), np.diff(z[:, 0])
+        v, w, rise, fall = values[..., :-1], values[..., 1:], slopes[..., :-1] * width, slopes[..., 1:] * width
+        bend, twist = 3 * (w - v) - 2 * rise - fall, rise + fall - 2 * (w - v)
+        pieces = np.stack([v, rise, bend, twist, np.minimum(v, w), np.maximum(v, w)])
+        return _Arms(pieces.reshape(6, -1), z[:, 0], gap)
 
     def of_pairs(pairs: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Limits:
         first, second = pairs
-        difference, angle = estimate[first] - estimate[second], np.arccos(correlation[first, second])[:, None]
+        difference, angle = estimate[first] - estimate[second], np.arccos(correlation[first, second])
 
-        def least(n_levels: int, one: NDArray[np.intp], other: NDArray[np.intp], z: Any) -> F64:
-            """Return the least difference of a true value of `one` and a true value of `other`."""
-            a, b = arms(n_levels).of(one), arms(n_levels).of(other)
-            z = np.broadcast_to(z, one.shape)[:, None]
+        def least(one: NDArray[np.intp], other: NDArray[np.intp]) -> Callable[[int, F64], F64]:
+            """Return the function whose value is the least difference of a true value of `one` and one of `other`."""
+            rows, apart = np.stack([one, other])[:, :, None], np.resize(angle, one.shape)[:, None]
+            pairs, off = np.arange(len(one))[:, None], np.sqrt(np.sin(apart[:, 0]))
 
-            def change(share: F64) -> F64:
-                t = np.pi + share * (np.pi - angle)
-                return a.at(z * np.cos(t)) - b.at(z * np.cos(t + angle))
+            def around(share: F64) -> F64:
+                t = np.pi + share * (np.pi - apart)
+                return np.asarray(np.cos([t, t + apart]))
 
-            grid = np.linspace(0.0, 1.0, _POINTS)
-            found = change(np.broadcast_to(grid, (len(one), _POINTS)))
-            k = np.clip(found.argmin(axis=1), 1, _POINTS - 2)[:, None]
-            before, at, after = (np.take_along_axis(found, k + step, axis=1) for step in (-1, 0, 1))
-            bend = before - 2 * at + after  # the minimum of a parabola through three points
-            move = np.divide(before - after, 2 * bend, out=np.zeros_like(bend), where=bend > 0)
-            lowest = change(grid[k] + np.clip(move, -1.0, 1.0) * grid[1])
-            # Equal models are off by the same part of the gap, others each by their own.
-            apart = np.sqrt(np.sin(angle[:, 0])) * (a.gap + b.gap)
-            return np.asarray(np.minimum(found.min(axis=1), lowest[:, 0]) - apart)
+            grid = around(_GRID)
+
+            def at_level(n_levels: int, z: F64) -> F64:
+                arm, z = arms(n_levels), z[:, None]
+                found = np.subtract(*arm.at(rows, z * grid))
+                k = np.minimum(np.maximum(found.argmin(axis=1), 1), len(_GRID) - 2)[:, None]
+                before, at, after = found[pairs, k + _AROUND].T[:, :, None]
+                bend = before - 2 * at + after  # the minimum of a parabola through three points
+                move = np.divide(before - after, 2 * bend, out=np.zeros_like(bend), where=bend > 0)
+                lowest = np.subtract(*arm.at(rows, z * around(_GRID[k] + np.clip(move, -1.0, 1.0) * _GRID[1])))
+                # Equal models are off by the same part of the gap, others each by their own.
+                return np.asarray(np.minimum(found.min(axis=1), lowest[:, 0]) - off * (arm.gap[one] + arm.gap[other]))
+
+            return at_level
 
         def ends(z: Any) -> tuple[F64, F64]:
             n_levels = _NEAR if np.max(z) <= quantiles(_NEAR - 2) else _ALL
-            low, high = least(n_levels, first, second, z), -least(n_levels, second, first, z)
-            return np.clip(low, -span, difference), np.clip(high, difference, span)
+            both = least(np.append(first, second), np.append(second, first))
+            low, high = both(n_levels, np.resize(z, 2 * len(first))).reshape(2, -1)
+            return np.clip(low, -span, difference), np.clip(-high, difference, span)
 
         def tails(null: float) -> Tails:
             side = np.sign(difference - null)
-            one, other = np.where(side > 0, first, second), np.where(side > 0, second, first)
+            held = least(np.where(side > 0, first, second), np.where(side > 0, second, first))
             for n_levels in (_NEAR, _ALL):
                 far = np.full_like(difference, quantiles(n_levels - 2))
 
                 def gap(z: F64, n_levels: int = n_levels) -> F64:
-                    left = least(n_levels, one, other, z) - side * null
+                    left = held(n_levels, z) - side * null
                     # Where both intervals have reached their bounds, their difference is held at every level.
                     return np.where(left == 0, -1e-300, np.maximum(left, -1.0))
 

@@ -168,9 +168,8 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1 or not len(y):
         return None
-    if kinds or y.dtype.kind in "OU":
-        kinds = kinds or two_texts(y)
-        return None if kinds is None or len(kinds[0]) < 2 else kinds[1] == (kinds[0][1] > kinds[0][0])
+    if kinds := kinds or two_texts(y):
+        return kinds[1] == (kinds[0][1] > kinds[0][0]) if len(kinds[0]) == 2 else None
     if y.dtype.kind == "f":
         pair = first_two(y)
         return y.astype(np.float64, copy=False) if all(x.is_integer() and abs(x) < WHOLE for x in pair) else None
