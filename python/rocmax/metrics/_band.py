@@ -205,26 +205,26 @@ def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int)
 
     A move along (-1 / sqrt(n), 1 / sqrt(m)) keeps ``p = sqrt(n) F + sqrt(m) T`` and adds 2 to
     ``q = sqrt(m) T - sqrt(n) F``. A curve is a function q of p, so that c is half the greatest distance of two such
-    functions. Both are straight between vertices: the distance is greatest at a vertex of one of them.
+    functions. Both are straight between corners: the distance is greatest at a corner of one of them.
     """
-    m, n = pos.sum(), neg.sum()
     rng = np.random.default_rng(seed)
     # The place of the score of every sample.
     places = [np.repeat(np.arange(len(counts)), counts.astype(np.intp)) for counts in (pos, neg)]
 
-    def drawn(of: NDArray[np.intp]) -> F64:
-        return np.bincount(of[rng.integers(len(of), size=len(of))], minlength=len(pos)).astype(float)
-
-    def turned(pos: F64, neg: F64) -> tuple[F64, F64]:
-        fpr, tpr = vertices(pos, neg)
-        x, y = np.sqrt(n) * fpr, np.sqrt(m) * tpr
+    def turned(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[F64, F64]:
+        kind = (pos > 0) + 2 * (neg > 0).astype(np.int8)  # of a step: up 1, to the right 2, both 3
+        steps = np.flatnonzero(kind)
+        kind = kind[steps]
+        ends = np.append(steps[:-1][(kind[1:] != kind[:-1]) | (kind[1:] == 3)], steps[-1:])
+        x, y = (np.append(0.0, np.cumsum(counts)[ends] / np.sqrt(counts.sum())) for counts in (neg, pos))
         return x + y, y - x
 
     p, q = turned(pos, neg)
     require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
     found = np.empty(n_resamples)
     for k in range(n_resamples):
-        p_drawn, q_drawn = turned(*map(drawn, places))
+        drawn = (np.bincount(of[rng.integers(len(of), size=len(of))], minlength=len(pos)) for of in places)
+        p_drawn, q_drawn = turned(*drawn)
         at_own = np.abs(np.interp(p, p_drawn, q_drawn) - q).max()
         found[k] = max(at_own, np.abs(np.interp(p_drawn, p, q) - q_drawn).max()) / 2
     return float(np.quantile(found, level))
