@@ -261,7 +261,7 @@ def test_rounding_hides_no_gap(scale, offset, C):
         whole = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
         ways = [(X, X, None), (X.astype(np.float32),) * 2 + (None,), (sp.csr_array(X), X, whole)]
         for given, matrix, weight in cases([ways[k % 3]], ways):
-            model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, max_iter=300).fit(given, y, weight)
+            model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, max_iter=300, tol=1e-3).fit(given, y, weight)
             found = model.certificate().verify(matrix, y, weight)
             # A risk that is not convex is a difference of sums of scores.
             rounding = np.ptp(matrix @ model.coef_[0]) * np.finfo(float).eps * C / model.objective_
@@ -294,7 +294,9 @@ def test_large_features_are_proven_by_the_checker(tmp_path, scale, offset, C):
         model.certificate().save(files[0])
         np.save(files[1], X), np.save(files[2], y)
         said = subprocess.run([sys.executable, CHECKER, *files], capture_output=True, text=True).stdout
-        assert said.startswith("proven") and float(said.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-8)
+        rounding = np.abs(X).max() * np.abs(model.coef_).sum() * np.finfo(float).eps * C / model.objective_
+        assert said.startswith("proven")
+        assert float(said.split()[-1]) == pytest.approx(model.dual_gap_, abs=1e-8 + rounding)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])

@@ -192,6 +192,7 @@ def test_logistic_fits_are_certified_in_any_unit(unit):
         assert found.objective * unit**2 == pytest.approx(same.objective, rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # rows of 1 beside rows of 1e12: it tells
 def test_features_whose_margins_rounding_hides_are_refused(data):
     X, y = (part[::5] for part in data)
     for large in (1e12 * X, sp.csr_array(1e12 * X), np.r_[1e12 * X, X]):

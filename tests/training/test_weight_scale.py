@@ -57,7 +57,11 @@ def test_the_scale_of_weights_means_nothing_to_trees(make: Any) -> None:
     np.testing.assert_array_equal(make().fit(X, y, sample_weight=7.3 * (weight > 0)).decision_function(X), same)
 
 
-@pytest.mark.parametrize("model", [PartialAUCSVC((0.0, 0.2)), PartialAUCSVCCV((0.0, 0.2), cv=3), AUCSVC(), TauFPL()])
+# A ramp may end at another model within its tolerance, if weights are rounded otherwise.
+CONVEX = PartialAUCSVC((0.0, 0.2), surrogate="tight"), PartialAUCSVCCV((0.0, 0.2), surrogate="tight", cv=3)
+
+
+@pytest.mark.parametrize("model", [*CONVEX, AUCSVC(), TauFPL()])
 def test_the_scale_of_weights_means_nothing_to_other_estimators(model: Any) -> None:
     X, y = make_classification(150, 5, n_redundant=0, weights=[0.7], random_state=0)
     weight = np.random.default_rng(0).lognormal(0, 0.5, 150)
