@@ -47,7 +47,8 @@ class Planned(Method):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
-        estimate, pos, neg = measure.covariance(data)
+        _, pos, neg = measure.covariance(data)
+        estimate = np.concatenate([measure.estimates(one) for one in data.models()])  # each with its own weights
         gains = data.plan.gains(data, measure)
         freedom = data.plan.effective(gains)
         refused = _refused(data, measure, estimate, np.diagonal(freedom).min())

@@ -54,26 +54,39 @@ class Design(NamedTuple):
         return (self.whole / self.size)[self.places]
 
     def sample(self, score: NDArray[Any], like: Sample) -> Sample:
-        """Return positives by their weights, and all rows by the share of negatives in their stratum."""
-        pos = self.labels * self.weight if self.known else self.labels
-        share = np.bincount(self.places, pos, len(self.whole)) / self.whole
-        neg = np.maximum(1.0 - share[self.stratum], 0.0) if self.known else 1.0 - self.labels
-        pos = np.maximum(pos, _LIGHT)
-        y, weight = np.repeat([True, False], [len(pos), len(neg)]), np.concatenate([pos, neg])
+        """Return positives by their weights, and all rows by what these leave of negatives; each model has its own."""
+        y = np.repeat([True, False], [len(self.rows), len(score)])
         score = np.asfortranarray(np.concatenate([score[self.rows], score]))
+        weight = self.weights_of(score if score.ndim == 1 else score[:, 0])
         return like._replace(y=y, score=score, weight=weight, plan=self, kept=Kept(y, score, weight))
 
+    def weights_of(self, score: NDArray[Any]) -> F64:
+        """Return the weights of the positives and of all rows of one model.
+
+        The ranks of all rows are known: what the positives leave of each row is negative, in the order of this model
+        smoothed so that the share of negatives does not fall with the rank.
+        """
+        n, pos = len(self.rows), self.labels * self.weight if self.known else self.labels
+        if not self.known:
+            return np.concatenate([np.maximum(pos, _LIGHT), 1.0 - self.labels])
+        from scipy.optimize import isotonic_regression
+
+        left, order = np.ones(len(score) - n), np.argsort(-score[n:], kind="stable")
+        left[self.rows] -= pos
+        if len(order := order[(self.size < self.whole)[self.stratum[order]]]):  # of the others each is known
+            smooth = np.maximum(isotonic_regression(left[order]).x, 0.0)
+            left[order] = smooth * (max(left[order].sum(), 0.0) / max(smooth.sum(), np.finfo(float).tiny))
+        return np.concatenate([np.maximum(pos, _LIGHT), left])
+
     def gains(self, sample: Sample, measure: Any) -> F64:
-        """Return by model what a positive in each labelled row adds, in place of negatives of its stratum."""
+        """Return by model what a positive in each labelled row adds to the measure, in place of negatives around it."""
         found, n = [], len(self.rows)
-        for row, one in zip(measure.influences(sample)[1], sample.models(), strict=True):
-            each = []
-            for values, weight, moved in zip(
-                (row[:n], row[n:]), (sample.weights[:n], sample.weights[n:]), measure.by_totals(one), strict=True
-            ):
+        for one in sample.models():
+            (row,), each = measure.influences(one)[1], []
+            classes = (row[:n], row[n:]), (one.weights[:n], one.weights[n:])
+            for values, weight, moved in zip(*classes, measure.by_totals(one), strict=True):
                 each.append((values - np.average(values, weights=weight) + moved) / weight.sum())
-            of_neg = each[1] if not self.known else (np.bincount(self.stratum, each[1]) / self.whole)[self.stratum]
-            found.append(each[0] - of_neg[self.rows])
+            found.append(each[0] - each[1][self.rows])
         return np.array(found)
 
     def covariance(self, gains: F64) -> F64:

@@ -66,8 +66,9 @@ def read(
         require_known(function, reading, takes.__annotations__)
     given = {**reading, **{name: value for name, value in more.items() if value is not None}}
     if given_before(Samples, function, y_true, y_score, given):
-        if cast(Samples, y_true).planned and function.__name__ not in _OF_PLANS:
-            raise ValueError(f"{function.__qualname__}() takes no labels of a plan: measures, infer and compare do")
+        held = cast(Samples, y_true)
+        if held.planned and (function.__name__ not in _OF_PLANS[: 2 + (held.two.n_models == 1)]):
+            raise ValueError(f"{function.__qualname__}() takes no labels of a plan: infer and compare do")
         return cast(Samples, y_true)
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
 

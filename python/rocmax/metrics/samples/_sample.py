@@ -181,7 +181,8 @@ class Sample(NamedTuple):
             for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
                 named = None if self.model_names is None else (self.model_names[k],)
-                yield self._replace(score=column, lower=lower, model_names=named)
+                weight = self.weight if self.plan is None else self.plan.weights_of(column)
+                yield self._replace(score=column, weight=weight, lower=lower, model_names=named)
 
     def scored(self, score: NDArray[Any]) -> Sample:
         """Return the same samples with other scores, of which no order is known yet."""
