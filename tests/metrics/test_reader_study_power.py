@@ -28,7 +28,8 @@ def test_power_is_the_share_of_rejections_and_sample_size_its_inverse():
     size = mrmc_sample_size(pilot, difference=0.15, power=0.7, n_readers=12)
     n = size.n_cases
     assert size.n_pos + size.n_neg == n and size.n_pos == round(0.4 * n)
-    assert f"12 readers and {n} cases ({size.n_pos} positive, {size.n_neg} negative) are enough to show" in size.summary()
+    cases = f"{n} cases ({size.n_pos} positive, {size.n_neg} negative)"
+    assert f"12 readers and {cases} are enough to show" in size.summary()
     assert "power 0.70 at the two-sided level 0.05; Hillis et al. 2011" in str(size)
     enough, short = (mrmc_power(pilot, difference=0.15, n_readers=12, n_cases=k) for k in (n, n - 1))
     assert short < 0.7 <= enough
