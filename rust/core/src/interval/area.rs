@@ -5,14 +5,18 @@
 //! at each value: `R(x) = Phi(a + b Phi^-1(x))` for all a. Over FPR in [l, h] of width w, with U the false positive rate
 //! at a positive's score and G that at a negative's, a curve has
 //!
-//!     theta = int_l^h R(x) dx / w
-//!     V10   = var min(1, max(0, (h - U) / w))
-//!     V01   = var R(min(h, max(l, G))) / w^2
+//! ```text
+//! theta = int_l^h R(x) dx / w
+//! V10   = var min(1, max(0, (h - U) / w))
+//! V01   = var R(min(h, max(l, G))) / w^2
+//! ```
 //!
 //! The mean of the empirical curve is not that curve: with k of n negatives above the threshold, the next one sets it,
 //! and the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
 //!
-//!     E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
+//! ```text
+//! E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
+//! ```
 //!
 //! j = floor(n x), X binomial of n - 1 trials of probability u; with one or two negatives in the range that is far from
 //! theta. The positives' part of the estimate is skewed, too: a z above 1 grows by `(z^2 - 1) / 6` of the skewness

@@ -5,7 +5,9 @@
 //! the curve `R(x) = Phi(a + b Phi^-1(x))` the false positive rates U_k at these negatives are order statistics of n
 //! uniform numbers. Given them, S is a mean of m independent terms, each with mean and variance
 //!
-//!     mu = sum_k s_k R(U_k),    v = sum_kl s_k s_l R(min(U_k, U_l)) - mu^2.
+//! ```text
+//! mu = sum_k s_k R(U_k),    v = sum_kl s_k s_l R(min(U_k, U_l)) - mu^2.
+//! ```
 //!
 //! S is treated as the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step.
 //! The mean over U gives the probability that S is below the estimate, plus half that it equals it (mid-p). It decreases
