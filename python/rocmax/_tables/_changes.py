@@ -77,12 +77,12 @@ class Changes:
         share, _, _, mode, mode_share = self.trained
         here = self.n_rows - self.missing
         now = self.missing / self.n_rows
-        empty = (here == 0) & (share < 1.0) & (np.maximum(share, _LEAST) ** self.n_rows < _EMPTY)
+        empty = (here == 0) & (share < 1.0) & (np.clip(share, _LEAST, 1.0) ** self.n_rows < _EMPTY)
         lost = (self.n_rows >= _FEW) & (np.abs(now - share) > _MISSING) & ~empty
         outside = self.is_number & (here >= _FEW) & (self.outside > _OUTSIDE * here)
         far = self.is_number & (self.far > np.minimum(np.maximum(_FAR * here, _SINGLE), _OUTSIDE * here))
         rarest = np.where(self.low == mode, mode_share, np.minimum(mode_share, 1.0 - mode_share))
-        constant = (here >= _FEW) & (self.low == self.high) & (np.maximum(rarest, _LEAST) ** here < _CONSTANT)
+        constant = (here >= _FEW) & (self.low == self.high) & (np.clip(rarest, _LEAST, 1.0) ** here < _CONSTANT)
         constant &= self.is_number | (self.low >= 0)  # unseen categories are reported as such
         found = []
         for k in np.flatnonzero(empty | lost | far | outside | constant).tolist():
