@@ -144,6 +144,8 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
         assert infer(Samples(rare[plan.rows], score[:, 0], plan=plan), AUC()).no_interval
     with pytest.raises(ValueError, match="labels by a plan take method='planned', got method='delong'"):
         infer(samples, AUC(), method="delong")
+    with pytest.raises(ValueError, match="labels of a plan take paired models: one plan"):
+        compare({"a": samples, "b": samples})
     labels = y[plan.rows].astype(float)
     labels[7] = np.nan
     with pytest.raises(ValueError, match="y_true"):
