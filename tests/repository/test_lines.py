@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_095, "types of choices by name, and of what scikit-learn gives estimators"),
     "python/rocmax/_checks": (1_221, "texts of columns compared where they are; codes beside 0 and 1"),
-    "python/rocmax/_cli": (4_736, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_739, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (362, ""),
     "python/rocmax/_tables": (1_442, ""),
     "python/rocmax/boosting": (1_413, "small trees; parameters without an effect; features of trees"),
