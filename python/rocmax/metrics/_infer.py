@@ -29,7 +29,7 @@ from rocmax.metrics.methods import (
     warn_of_scores,
 )
 from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_limits
-from rocmax.metrics.methods.defaults import default_method
+from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.results._several import Results, SeveralMeasures, measures_of, of_models, put_together
@@ -224,7 +224,7 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
     method = query.method or default_method(measure, query.known, _sizes(data))
     refused = refusal(query, [data]) if method.resampling else None
     if refused is None:
-        found = method.estimate(data, measure, query.seed)
+        found = estimated(query.method, data, measure, query.seed)
         refused = refusal(query, [data], found)
     if refused is not None:
         found = without_limits(estimates_of(data, measure), method.name, refused)

@@ -31,10 +31,10 @@ class Interval(NamedTuple):
     sizes: Sequence[tuple[float, float]] = ()  # the effective sizes of the classes of each model, if they were needed
 
 
-def joined(found: Sequence[Interval]) -> Interval:
-    """Return the intervals of several models from those of each."""
+def joined(found: Sequence[Interval], method: str | None = None) -> Interval:
+    """Return the intervals of several models from those of each, by the method of the first or a given one."""
     estimate, variance = (np.concatenate([one[k] for one in found]) for k in (0, 1))
-    return Interval(estimate, variance, stacked([one.limits for one in found]), found[0].method)
+    return Interval(estimate, variance, stacked([one.limits for one in found]), method or found[0].method)
 
 
 def without_limits(estimate: F64, method: str, refused: str) -> Interval:

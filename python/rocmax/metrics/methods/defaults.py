@@ -1,6 +1,6 @@
-"""The default methods: those of the best measured coverage (benches/python/coverage_metrics.py)."""
+"""The one place where methods are chosen: those of the best measured coverage (benches/python/coverage_metrics.py)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,42 +10,23 @@ from rocmax.metrics.measures.auc import Gini
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
-from rocmax.metrics.methods.base import Data, Interval, Method, binary, joined
+from rocmax.metrics.methods.base import Data, Interval, Method, joined
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import OF_PART, DeLong, LogitDeLong
 from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import Shared
+from rocmax.metrics.variances._effective import is_design
 
-MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
-SOME = 1_000  # the same for areas and average precision, unless the classes are nearly separated
+_MANY = 10_000  # samples that decide: with more, all intervals are the same to all purposes
+_SOME = 1_000  # the same for areas and average precision, unless the classes are nearly separated
 _LEAST_ERROR = 0.15  # of the log-odds of an estimate, from which its distribution is skewed
 
 
-@dataclass(frozen=True)
-class OfMany(LogitDeLong):
-    """The default with many samples: "logit-delong", or "score" where the classes are nearly separated."""
-
-    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
-        found, data = super().estimate(sample, measure, seed), binary(sample)
-        normal = is_normal(found, measure)
-        if normal.all():
-            return found
-        ways = [LogitDeLong() if known else Score() for known in normal]
-        each = [way.estimate(one, measure) for way, one in zip(ways, data.models(), strict=True)]
-        return joined(each)._replace(method=Score.name)
-
-
-def is_normal(found: Interval, measure: Measure, error: float = _LEAST_ERROR) -> NDArray[np.bool_]:
-    """Whether the log-odds (without an upper bound, the logarithms) of each estimate have less than this error."""
-    least, most = measure.bounds
-    share, rest = found.estimate - least, (most - found.estimate) / (most - least) if np.isfinite(most) else 1.0
-    return np.asarray(np.sqrt(found.variance) < error * share * rest)
-
-
 def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:
-    """Return the default for one model; `sizes` are those of the classes, if they are known."""
+    """Return the default for one model; without the `sizes` of the classes that of few samples."""
     if data.planned:
         return Planned()
     if Trait.COMPONENTS not in measure.traits:
@@ -53,10 +34,45 @@ def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | No
     whole = Trait.AUC in measure.traits or isinstance(measure, Gini)
     many = False
     if sizes is not None and (whole or measure == AveragePrecision()):  # that of a lower prevalence reads the corner
-        many = min(sizes) >= SOME
+        many = min(sizes) >= _SOME
     elif sizes is not None and isinstance(measure, MeanMeasure):
-        many = min(measure.near(sizes), min(measure.limiting_sizes(sizes))[0]) >= MANY
+        many = min(measure.near(sizes), min(measure.limiting_sizes(sizes))[0]) >= _MANY
     ranked = data.pairs and (whole or measure.traits & {Trait.RANKING, Trait.THRESHOLD})
-    if measure.traits & OF_PART and not (ranked or data.classes):
-        return OfMany() if many else Score()
+    if measure.traits & OF_PART and not (ranked or data.classes or many):
+        return Score()
     return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()
+
+
+def estimated(method: Method | None, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+    """Return the intervals by a method, or by the default: with many samples that of few if classes nearly separate."""
+    if method is not None:
+        return method.estimate(sample, measure, seed)
+    data, sizes = Data.of(sample), None if isinstance(sample, Classes) else sample.effective
+    usual, of_few = default_method(measure, data, sizes), default_method(measure, data)
+    found = usual.estimate(sample, measure, seed)
+    if isinstance(sample, Classes) or usual == of_few or (normal := is_normal(found, measure)).all():
+        return found
+    ways = [usual if known else of_few for known in normal]
+    return joined(
+        [way.estimate(one, measure) for way, one in zip(ways, sample.models(), strict=True)], method=of_few.name
+    )
+
+
+def estimated_jointly(sample: Sample, measure: Measure, estimate: Any, parts: Sequence[Shared]) -> Interval:
+    """Return the intervals of models that are compared, if they are normal from the parts of their covariance."""
+    data, sizes = Data.of(sample), sample.effective
+    least = _SOME if Trait.AREA in measure.traits else _MANY
+    many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sizes))[0] >= least
+    if not is_design(sample) and (many or default_method(measure, data, sizes) == LogitDeLong()):
+        variances = [np.diagonal(part.matrix) for part in parts]
+        found = LogitDeLong().of_parts(estimate, variances, sample.totals, measure)
+        if default_method(measure, data) == LogitDeLong() or is_normal(found, measure).all():
+            return found
+    return estimated(None, sample, measure)
+
+
+def is_normal(found: Interval, measure: Measure, error: float = _LEAST_ERROR) -> NDArray[np.bool_]:
+    """Whether the log-odds (without an upper bound, the logarithms) of each estimate have less than this error."""
+    least, most = measure.bounds
+    share, rest = found.estimate - least, (most - found.estimate) / (most - least) if np.isfinite(most) else 1.0
+    return np.asarray(np.sqrt(found.variance) < error * share * rest)

@@ -8,13 +8,11 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, joined
-from rocmax.metrics.methods.defaults import MANY, SOME, default_method, is_normal
-from rocmax.metrics.methods.delong import LogitDeLong
+from rocmax.metrics.methods.base import Covariance, Interval, Method, joined
+from rocmax.metrics.methods.defaults import estimated, estimated_jointly
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, decided, freedom_of, range_part
-from rocmax.metrics.variances._effective import is_design
 from rocmax.metrics.variances._multiclass import covariance_of_classes
 
 
@@ -77,14 +75,7 @@ class Profile(Method):
         if (few := range_part(sample, measure)) is not None:
             parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
             matrix = parts[0].matrix + parts[1].matrix
-        method = default_method(measure, Data.of(sample), sample.effective)
-        least = SOME if Trait.AREA in measure.traits else MANY
-        many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sample.effective))[0] >= least
-        own = None
-        if not is_design(sample) and (many or isinstance(method, LogitDeLong)):
-            own = LogitDeLong().of_parts(estimate, [np.diagonal(part.matrix) for part in parts], sample.totals, measure)
-        if own is None or not (type(method) is LogitDeLong or is_normal(own, measure).all()):
-            own = method.estimate(sample, measure)
+        own = estimated_jointly(sample, measure, estimate, parts)
         return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
@@ -102,8 +93,4 @@ def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 
 
 def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Interval:
     """Return the default intervals of models with a sample each."""
-    found = []
-    for one in samples:
-        sizes = None if isinstance(one, Classes) else one.effective
-        found.append(default_method(measure, Data.of(one), sizes).estimate(one, measure))
-    return joined(found)
+    return joined([estimated(None, one, measure) for one in samples])

@@ -22,7 +22,7 @@ from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits
 from rocmax.metrics.methods.bootstrap import without_variance
-from rocmax.metrics.methods.defaults import default_method
+from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
@@ -159,7 +159,7 @@ def in_subgroups(
         if moments.known.all() and not needs_scores(mean, kept, share, measure):
             moments, interval, summed = calm, mean, False
     if moments.sums is None and summed:
-        limits = [method.estimate(one, measure).limits for method, one in zip(methods, kept, strict=True)]
+        limits = [estimated(query.method, one, measure).limits for one in kept]
         interval = of_scores(interval, limits, share)
         levels = [[one.ends(z) for one in limits] for z in (0.0, critical(query.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
