@@ -72,11 +72,7 @@ def standings(
 def paired_difference(
     positive: Bool, scores: F64, others: F64, fpr_range: tuple[float, float], *, weight: F64 | None = None
 ) -> tuple[float, float]:
-    """Return the difference of the partial AUCs of two models on the same rows, and its standard error (DeLong).
-
-    `others` of shape (k, n_samples) are k models: the difference is from their mean. Both are NaN if a class has only
-    one row.
-    """
+    """Return the difference of partial AUCs from that, or the mean of those, of others, and DeLong's standard error."""
     others = np.atleast_2d(others)
     value, covariance = _covariance(positive, [scores, *others], fpr_range, weight, None, 1)
     contrast = np.append(1.0, np.full(len(others), -1.0 / len(others)))

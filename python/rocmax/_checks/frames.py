@@ -22,10 +22,7 @@ def declared_order(values: Any) -> list[Any]:
 
 
 def coded(values: Any, name: str) -> Any:
-    """Return ordered categories as 0, 1, ... in their order, NaN where missing; anything else as it is.
-
-    Numbers as categories remain these numbers if they increase, or have no order.
-    """
+    """Return ordered categories as 0, 1, ..., or as their own increasing numbers; anything else as it is."""
     dtype: Any = getattr(values, "dtype", None)
     if type(dtype).__name__ not in ("CategoricalDtype", "Categorical", "Enum"):
         return values
@@ -45,10 +42,7 @@ def coded(values: Any, name: str) -> Any:
 
 
 def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
-    """Return the two texts of a column of polars or pyarrow, or of pandas held by it, and which differ from the first.
-
-    None of any others. Texts are compared where they are: objects of Python take ten times as long.
-    """
+    """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
     dtype: Any = getattr(values, "dtype", "")
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = values.array.__arrow_array__()
@@ -87,10 +81,7 @@ def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:
-    """Return the place of every class's column, by the names of a mapping or a frame; None if these are positions.
-
-    A name is the class itself or its text.
-    """
+    """Return the place of every class's column by the names of a mapping or a frame; None if these are positions."""
     names = list(frame) if isinstance(frame, Mapping) else names_of(frame)
     if not names:
         return None

@@ -67,10 +67,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
 
 
 def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool]:
-    """Return the two sorted classes, and which samples are of the second (positive) class.
-
-    Samples of weight 0 may be of any class and count as negative.
-    """
+    """Return the two sorted classes, and which samples are of the second; samples of weight 0 may be of any."""
     y = np.asarray(y)
     if y.dtype == object and all(isinstance(label, _NUMBERS) for label in y):
         y = np.array(y.tolist())  # such as from a column of a frame
@@ -127,10 +124,7 @@ def rows_of(X: Any, index: Any) -> Any:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block.
-
-    NaN is allowed if the estimator takes missing values.
-    """
+    """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
     X = _native(X)
     if is_stored(X):
         _check_stored(X)

@@ -46,10 +46,7 @@ def _without_codes(series: pl.Series, form: Form) -> pl.Series:
 
 
 def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.DataFrame:
-    """Return the numbers of a table as floats, then its categories as texts; missing values are null.
-
-    `before` is the number of rows before those of the table, for messages.
-    """
+    """Return a table's numbers as floats, then its categories as texts; `before` counts earlier rows, for messages."""
     every = {series.name: series for series in rows.frame.get_columns()}
     numeric = pl.DataFrame([every[name].alias(f"x{k}") for k, name in enumerate(schema.numeric)])
     if rows.is_text and numeric.width:

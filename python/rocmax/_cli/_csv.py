@@ -65,10 +65,7 @@ def _utf16(head: bytes) -> str | None:
 
 
 def refuse_rows(series: pl.Series, k: int, separator: str, width: int) -> None:
-    """Fail if a value of the k-th column is many rows: one begins with a quote there, and a later one ends with one.
-
-    Two lines are two rows if one of the other columns there holds a number.
-    """
+    """Fail if a value of the k-th column is many rows, as of an open quote: two lines with numbers in other columns."""
     for text in series.filter(series.str.contains("\n", literal=True)):
         first, *rows, last = (line.split(separator) for line in text.split("\n"))
         counts = len(first), {*map(len, rows)} or {width}, len(last)

@@ -103,10 +103,7 @@ def missing(name: str, series: pl.Series, form: Form) -> pl.Series:
 
 
 def clean(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form, before: int = 0) -> pl.DataFrame:
-    """Return a table whose missing labels are null; unless such rows are dropped, fail at the first.
-
-    `before` is the number of rows before, for messages.
-    """
+    """Return a table whose missing labels are null or dropped, or fail at the first; `before` rows stand before it."""
     series = table.column(frame, name)
     gone = missing(name, series, form)
     if not gone.any():

@@ -41,10 +41,7 @@ _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
 @dataclass(frozen=True)
 class Model:
-    """What the columns are, their coding, the classifier, and the names of labels.
-
-    The members of an ensemble have codings of their own, and `coder` is None.
-    """
+    """What the columns are, their coding (None of an ensemble, whose members have their own), classifier and labels."""
 
     schema: Schema
     coder: TableCoder | None
@@ -75,10 +72,7 @@ class Model:
         return LaterRows(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
 
     def scores(self, rows: Table, form: Form, before: int = 0, later: LaterRows | None = None) -> NDArray[np.float64]:
-        """Return a finite score for each row.
-
-        `before` is the number of rows before those of the table, for messages; `later` collects news.
-        """
+        """Return a finite score for each row; `before` rows stand before, for messages, and `later` collects news."""
         X = features(rows, self.schema, form, before)
         found = self.scored(X, before)
         if later is not None:

@@ -52,10 +52,7 @@ class Notes(dict[tuple[str, str], Note]):
 
 @dataclass(frozen=True)
 class Form:
-    """How csv is written: separators, decimal mark, and codes for missing values beside the usual ones.
-
-    Beside that, what is news about the table, and how many values of columns of numbers are a code.
-    """
+    """How csv is written and codes missing values, news about the table, and how many numbers are a code."""
 
     separator: str | None = None
     decimal: str = "."

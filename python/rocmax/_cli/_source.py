@@ -296,10 +296,7 @@ def _names(source: BinaryIO, separator: str, skip: int) -> list[str]:
 
 
 def _doubt_separator(path: str, names: str, separator: str, needed: Collection[str]) -> None:
-    """Fail, with the option to give, if the line of column names has another separator.
-
-    Blanks and colons are separators if `needed` names are between them.
-    """
+    """Fail, with the option to give, if the line of column names seems to have another separator."""
     if separator in names:
         return
     for other, text in _SEPARATORS.items():

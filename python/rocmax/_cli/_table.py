@@ -74,10 +74,7 @@ def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
 
 
 def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "group") -> NDArray[np.int64]:
-    """Return the number of each row's cluster, or of two columns the numbers of the two subjects of each pair.
-
-    A name that is in both columns has one number.
-    """
+    """Return the number of each row's cluster, or of two columns those of both subjects, one for a name in both."""
     found = [names(frame, name, what) for name in columns]
     if len({series.dtype for series in found}) > 1:
         found = [_whole(series) for series in found]

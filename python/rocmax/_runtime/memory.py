@@ -33,10 +33,7 @@ def leaves_memory(n_bytes: int) -> bool:
 
 
 def available_memory(root: str = "/") -> int:
-    """Return the bytes available without swapping: the least that the machine, control groups and limits leave.
-
-    `root` holds ``proc`` and ``sys``.
-    """
+    """Return the bytes available without swapping: the least of machine, control groups and limits in `root`."""
     given = settings().memory
     if given is not None:
         return given

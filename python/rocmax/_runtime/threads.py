@@ -34,10 +34,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def openmp_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for a library that uses OpenMP, 1 in a forked process.
-
-    There GNU's OpenMP would wait forever for the threads of the parent.
-    """
+    """Return the number of OpenMP threads, 1 in a forked process, where GNU's would wait forever for the parent's."""
     wanted = n_threads(n_jobs)
     return 1 if _shared.forked else wanted
 
@@ -67,10 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def blas_threads(n: int) -> Iterator[None]:
-    """Limit the BLAS to `n` threads.
-
-    The limit is one of the whole process: for overlapping calls, the first one's holds until the last has ended.
-    """
+    """Limit the BLAS of the process to `n` threads; the first of overlapping calls decides until the last ends."""
     from threadpoolctl import threadpool_limits  # takes a while to import
 
     user = object()

@@ -22,10 +22,7 @@ _ROWS = 10_000
 
 
 def trained_columns(X: AnyArray) -> F64:
-    """Return, in five rows, what is remembered of columns: share missing, range, most frequent value and its share.
-
-    X has numbers, and categories by their numbers; NaN is missing.
-    """
+    """Return five rows about columns: share missing, range, most frequent value and its share."""
     n, n_columns = X.shape
     found = np.full((5, n_columns), np.nan)
     found[0] = np.count_nonzero(X != X, axis=0) / n
@@ -42,10 +39,7 @@ class Changes:
     """Compares the columns of a table with those of training, batch by batch."""
 
     def __init__(self, names: Sequence[Any], trained: F64, n_numeric: int | None = None, flags: Any = None) -> None:
-        """Remember the names of the columns; those after `n_numeric` are categories, -1 where unseen.
-
-        `flags` are the numeric columns of 0 and 1, which other numbers are far from.
-        """
+        """Remember the names of columns, those after `n_numeric` being categories, and `flags`, which hold 0 and 1."""
         self.names, self.trained = names, trained
         low, high = trained[1:3]
         with np.errstate(over="ignore", invalid="ignore"):

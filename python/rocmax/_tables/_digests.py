@@ -26,10 +26,7 @@ STEP, _MIX = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB13311
 
 
 def digests(X: AnyArray) -> Digests:
-    """Return 64 bits for each row that depend on its value in each column, in single precision; NaN is one value.
-
-    In single precision, a value has the same digest whether it is read from 4 bytes, from 8 or from text.
-    """
+    """Return 64 bits for each row that depend on its value in each column, in single precision; NaN is one value."""
     n, n_columns = X.shape
     found = np.empty(n, dtype=np.uint64)
     steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(STEP)  # so that columns differ

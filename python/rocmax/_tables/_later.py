@@ -16,10 +16,7 @@ _SHOWN = 10  # columns in a warning
 
 
 class Later:
-    """Reads tables by the schema of training, and collects their news, batch by batch.
-
-    `trained` is the summary of the training columns, `names` are those of an array.
-    """
+    """Reads tables by the schema of training, whose columns `trained` sums up, and collects their news by batches."""
 
     def __init__(self, schema: Schema, trained: F64 | None, names: Sequence[Any] | None = None) -> None:
         self.schema, self.trained, self.names, self.unseen = schema, trained, names, Unseen()

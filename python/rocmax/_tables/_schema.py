@@ -36,10 +36,7 @@ class Column:
         return f"{self.kind}, {self.reason}" if self.reason else self.kind
 
     def codes(self, values: Sequence[str | None]) -> AnyArray:
-        """Return the place of each text among the categories; -1 if it is none, their number if it is missing.
-
-        If all categories are numbers, a text is also looked up as a number: 1.0 is the category 1.
-        """
+        """Return the place of each text among the categories, if all are numbers also as a number; -1 if none."""
         known = {text: k for k, text in enumerate(self.categories)}
         same: dict[float, int] = {}
         if all(is_number(text.strip()) for text in self.categories):

@@ -112,10 +112,7 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
 
 
 def n_copies(scores: AnyArray, others: AnyArray) -> int:
-    """Return how many rows repeat another one, by scores and digests of all other values, unless chance explains it.
-
-    By chance, rows of one score agree in the rest as often as with those of the next score.
-    """
+    """Return how many rows repeat another by scores and digests, unless as many agree with those of the next score."""
     order = np.argsort(scores, kind="stable")
     same, agree = (of[order][1:] == of[order][:-1] for of in (scores, others))
     codes = np.cumsum(~same)
@@ -127,10 +124,7 @@ def n_copies(scores: AnyArray, others: AnyArray) -> int:
 
 
 def found_in(X: Any, positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
-    """Return the suspects among the columns of a frame or an array in memory, of at most 50,000 rows of each class.
-
-    Of sparse and mapped ones there are none.
-    """
+    """Return the suspects among the columns in memory, of at most 50,000 rows of each class."""
     rows = _sampled(positive)
     if rows is not None:
         positive, groups = positive[rows], None if groups is None else groups[rows]
@@ -221,10 +215,7 @@ class _Counted:
         return max(low, 1.0 - low, high, 1.0 - high)
 
     def _by_category(self, fold: AnyArray, codes: AnyArray) -> float:
-        """Return the AUC of the share of positives among the rows of a value, by its code, in other folds.
-
-        The values that occur once have the share of all rows; missing ones are one more value.
-        """
+        """Return the AUC of the share of positives among the rows of a value, by its code, in other folds."""
         again = np.bincount(codes) > 1
         n = np.count_nonzero(again)
         if not n:
@@ -252,10 +243,7 @@ class _Counted:
         return None
 
     def names(self, repeat: Bool | None, *, near: bool) -> tuple[int, int, int]:
-        """Return rows, number and disagreements of values that agree about the label too often for chance, or zeros.
-
-        With `near`, chance is the disagreement of neighbouring values. Rows of `repeat` are not looked at.
-        """
+        """Return rows, number and disagreements of values that agree about the label too often for chance, or zeros."""
         codes, labels = self.codes, self.labels
         if repeat is not None and repeat.any():
             apart = ~repeat[self.order]

@@ -39,10 +39,7 @@ class Rounds:
 
     @property
     def best(self) -> int:
-        """The first number of rounds with the greatest smoothed partial AUC.
-
-        If no positive reaches the range after any round, as can happen with few held-out rows, the AUC is used.
-        """
+        """Return the first number of rounds with the greatest smoothed partial AUC, of the AUC where none has any."""
         return best_round(np.array(self.values if any(self.values) else self._areas))
 
 

@@ -81,10 +81,7 @@ def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
 
 
 def mean_curve(name: str, parts: Sequence[Curve], shares: F64 | None = None) -> Curve:
-    """Average the TPR of curves at every FPR where one of them rises, just before and just after the rise.
-
-    The area is the average of their areas; `shares` are the weights, by default equal.
-    """
+    """Average the TPR of curves, with weights `shares`, at every FPR where one of them rises, just before and after."""
     at = np.repeat(np.unique(np.concatenate([part.fpr for part in parts])), 2)
     before = np.arange(len(at)) % 2 == 0
     weights = np.ones(len(parts)) if shares is None else shares

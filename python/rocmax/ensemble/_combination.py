@@ -72,10 +72,7 @@ def limit_of(error: Exception) -> str:
 
 
 def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
-    """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`.
-
-    Four of five new parts of the rows choose families and curves, which score the fifth part.
-    """
+    """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`."""
     found = chosen.of([scores[name][rows] for name in chosen.kept])
     groups = None if data.groups is None else data.groups[rows]
     for part in parts_of(data.positive[rows], groups, data.seed):

@@ -161,10 +161,7 @@ class Data:
         return found
 
     def best_of_path(self, run: Run, path: Callable[[int], list[F64]]) -> tuple[list[F64], int, float]:
-        """Return the scores of the folds at the best place of a path, the place, and its mean partial AUC.
-
-        `path` returns the held-out scores of a fold at each place.
-        """
+        """Return the scores of the folds at the best place of a path, the place, and its mean partial AUC."""
         scores: dict[int, list[F64]] = {}
         values: dict[int, list[float]] = {}
 
@@ -201,10 +198,7 @@ class Data:
     def found(
         self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None, *, log_odds: bool = False
     ) -> Found:
-        """Return the result of the folds: their scores pooled, or their logits if folds are not alike.
-
-        Log-odds are adjusted to the share of positives among all rows.
-        """
+        """Return the result of the folds: their scores pooled, or their adjusted log-odds if folds are not alike."""
         if self.alike:
             if log_odds:
                 scores = self._of_equal_shares(scores)

@@ -50,11 +50,7 @@ def importances(model: Any, names: list[Any]) -> F64 | None:
 
 
 def raw_scores(model: Any, X: Any) -> F64:
-    """Return one score per row, higher for the positive class.
-
-    It is ``decision_function``; else the log-odds of ``predict_proba``, where 0 and 1 are replaced by half a tree of a
-    forest.
-    """
+    """Return one score per row: ``decision_function``, or the log-odds of ``predict_proba`` away from 0 and 1."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(model, "decision_function"):
         found = np.asarray(model.decision_function(X), dtype=np.float64)
@@ -91,10 +87,7 @@ _NEWTON = 500
 
 @dataclass(frozen=True)
 class ExtraTrees:
-    """Extremely randomised trees of scikit-learn; the mean over the folds chooses the rows of a leaf.
-
-    With many rows, two folds choose.
-    """
+    """Extremely randomised trees; the mean over the folds (with many rows two) chooses the rows of a leaf."""
 
     name: str = "extra_trees"
 
@@ -276,10 +269,7 @@ Known = dict[tuple[str, int], list[F64]]
 
 @dataclass(frozen=True)
 class LandmarkMachine:
-    """PartialAUCSVC with 500 landmarks in single precision: width, surrogate and C by the mean over the folds.
-
-    If folds are repeated, the first ones choose width and surrogate; with many rows, two folds choose the width.
-    """
+    """PartialAUCSVC with 500 landmarks; the mean over the first folds chooses width and surrogate, that over all C."""
 
     name: str = "landmarks"
 

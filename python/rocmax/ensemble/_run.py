@@ -86,10 +86,7 @@ class Run:
         workers: int = 1,
         begin: Callable[[], None] | None = None,
     ) -> list[T]:
-        """Return the function of each item, computed in other threads, so that Ctrl-C reaches the waiting one.
-
-        Threads that still work then stop at their next `check`. Each calls `begin` first.
-        """
+        """Return the function of each item from threads that stop at `check` after Ctrl-C; each calls `begin` first."""
         settings = get_config()
 
         def work(item: Any) -> T:

@@ -186,10 +186,7 @@ class Ranker(ClassifierMixin, BaseEstimator):
         return Data(X, positive, weight)
 
     def _set_threshold(self, data: Data, scores: F64 | None = None) -> F64:
-        """Set ``intercept_`` and ``threshold_`` by the scores of a solver, or those of ``predict`` if they differ much.
-
-        Return these scores.
-        """
+        """Set ``intercept_`` and ``threshold_``, and return the scores: a solver's, or those of ``predict``."""
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))

@@ -55,10 +55,7 @@ class CalibratedRanker(Ranker):
         return data if data.weight is None else data._replace(weight=relative(data.weight))
 
     def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
-        """Set ``intercept_``, ``threshold_`` and ``calibration_`` by raw scores of samples not trained on.
-
-        A number of alerts in `threshold` is for all `training` samples; `data` may be a part of them.
-        """
+        """Set threshold and calibration by scores of held-out rows; a number of alerts is for all `training` rows."""
         _, positive, weight = data
         self.intercept_ = np.array([sigmoid(held_out, positive, weight, slope=1.0)[1]])
         scores = held_out + self.intercept_

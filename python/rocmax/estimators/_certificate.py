@@ -332,10 +332,7 @@ class Proof(NamedTuple):
 
     @classmethod
     def of(cls, cuts: list[tuple[float, F64]], data: Data, kernel: Kernel, **known: Any) -> Self:
-        """Return the proof by cuts, given the share and the coefficients of each. O(N) for each cut.
-
-        Fields that are not known, or None, are those of a plain linear model: scores of 0, float64, no structure.
-        """
+        """Return the proof by cuts, given the share and the coefficients of each; O(N) for each cut."""
         none, parameters = np.zeros(len(data.positive)), (kernel.gamma, kernel.degree, kernel.coef0)
         plain: dict[str, Any] = {"tangent": none, "before": none, "kernel_dtype": "float64", "structure": 0.0}
         plain |= {"kernel": kernel.name, "kernel_parameters": parameters}

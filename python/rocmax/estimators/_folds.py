@@ -247,10 +247,7 @@ class Validation:
             raise InterruptedError
 
     def _part(self, rows: AnyArray, *, halved: bool = False) -> tuple[Design, Bool, F64 | None]:
-        """Return the features of some rows, which are positive, and their weights.
-
-        Features in a file stay there; those that fits copy in single precision, if `halved`, are not copied before.
-        """
+        """Return features, labels and weights of rows; those in a file, or `halved` by fits, are not copied before."""
         X = self._features
         design: Design
         if isinstance(self._space, RowSpace):

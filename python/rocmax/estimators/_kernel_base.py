@@ -61,10 +61,7 @@ class KernelRanker(Ranker):
 
 
 def support_of(kernel: Kernel, X: Any, dual_coef: F64) -> dict[str, Any]:
-    """Return the attributes that score new samples: copies of the samples whose coefficient is not 0.
-
-    With a precomputed kernel they are columns of the kernel values to be scored.
-    """
+    """Return the attributes that score new samples: copies, or columns of a kernel, of those with a coefficient."""
     support = np.flatnonzero(dual_coef.any(axis=0))
     return {"_support": support, "_samples": support if kernel.name == "precomputed" else in_rows(X[support])}
 

@@ -39,10 +39,7 @@ def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
 
 
 def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
-    """Return `n` rows, ascending: the first of either class by `place`, a third of them from the smaller class.
-
-    A class with too few rows is replaced by the other; if there are at most `n` rows of positive weight, all are taken.
-    """
+    """Return at most `n` rows: the first of either class by `place`, a third, if there are, of the smaller class."""
     counted = place < _LAST
     small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
     size = min(len(small), max(n // 3, n - len(large)))

@@ -19,10 +19,7 @@ _SUPPORT = 32
 def neighbor_pairs(
     X: Any, problem: _core.Problem, k: int, rule: str, threads: int, *, kernel: bool = False
 ) -> _core.PairList:
-    """Return the pairs of near samples by the rule of :class:`AUCSVC`; `kernel`: X is a kernel matrix.
-
-    Distances are Euclidean, or in the space of the kernel; of equal ones the lower row is nearer.
-    """
+    """Return the pairs of near samples by the rule of :class:`AUCSVC`; of equal distances the lower row is nearer."""
     if hasattr(X, "toarray"):
         require_memory(
             8 * X.shape[0] * X.shape[1], "pairs='neighbors' makes a sparse X dense, which", "use pairs='all'"

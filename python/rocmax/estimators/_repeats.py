@@ -34,10 +34,7 @@ def row_numbers(X: Any) -> AnyArray:
 
 
 def equal_rows(X: Any) -> AnyArray | None:
-    """Return a number for each row that equal rows share; None if no more rows repeat than chance explains.
-
-    Rows are hashed in 64 bits, block by block: O(n) memory, one pass over X. None too for dask arrays.
-    """
+    """Return a number for each row that equal rows share, by hashes; None if no more repeat than chance explains."""
     if is_dask(X):
         return None
     X = X if hasattr(X, "shape") else np.asarray(X)

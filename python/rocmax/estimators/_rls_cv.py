@@ -180,10 +180,7 @@ class AUCRLSCV(LeastSquares):
     def _validate_label(
         self, features: Features, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
     ) -> tuple[F64, F64, int, float, F64]:
-        """Return the alphas of one label, their cross-validated AUCs, and the place of the best.
-
-        And its standard error (NaN for folds), and its held-out scores: with leave-pair-out, those of leave-one-out.
-        """
+        """Return alphas of one label, AUCs, the place of the best, its standard error or NaN, and held-out scores."""
         alphas = scale(features, pos) * np.logspace(-_DECADES, 0, grid) if isinstance(grid, int) else grid
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)

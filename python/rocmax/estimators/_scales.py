@@ -25,10 +25,7 @@ _HIDDEN = 100.0
 
 
 def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
-    """Warn if the standard deviations of features differ by a factor of more than a thousand.
-
-    Looks at 10,000 rows, O(d) each; only if these differ that much, one pass over X.
-    """
+    """Warn if the standard deviations of features, of 10,000 rows first, differ by more than a factor of a thousand."""
     kernel = getattr(estimator, "kernel", "linear")
     if callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed"):
         return
@@ -48,10 +45,7 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
 
 
 def require_scale(estimator: Any, X: Any, weight: F64 | None, C: float) -> None:
-    """Refuse features so large that at the least C, and more so at larger ones, rounding hides the margins.
-
-    Looks at 10,000 rows, O(d) each.
-    """
+    """Refuse features so large that at the least C and above rounding hides the margins; looks at 10,000 rows."""
     square = float((_deviations(_some(X, weight)) ** 2).sum())
     reach = square * np.finfo(np.float64).eps / _HIDDEN
     if C * reach > 1.0:

@@ -107,10 +107,7 @@ def _best_multiple(model: Model, objective: Objective) -> Model:
 
 
 class Training:
-    """Fits on one data set and range. Fits with the same surrogate share their cuts, which do not depend on C.
-
-    Without `proves`, rounding may hide a larger gap than `tol`, and callbacks get models of centred features.
-    """
+    """Fits on one data set and range, which share cuts; without `proves`, rounding may hide a larger gap than `tol`."""
 
     def __init__(
         self,

@@ -220,10 +220,7 @@ def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
 
 
 def _warn_of_repeats(label: NDArray[Any], place: NDArray[np.intp]) -> None:
-    """Warn of rows that are those of one cross-validation again and again.
-
-    Either the labels repeat in their order, or the folds follow one another and their class sizes repeat.
-    """
+    """Warn of rows that repeat those of one cross-validation, by their labels or the class sizes of its folds."""
     tile, n_folds = _period(label), int(place.max()) + 1
     repeated = _LEAST_TILE <= tile < len(label) and len(np.unique(place[:tile])) > 1
     starts = np.flatnonzero(np.diff(place, prepend=-1))

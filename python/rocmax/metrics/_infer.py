@@ -262,10 +262,7 @@ def _threshold(data: Sample, measure: Measure) -> Any:
 
 
 def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tuple[Any, Any]) -> None:
-    """Warn of an interval that lies on the worse side of the value of a constant score.
-
-    `samples` hold all models of the interval, or one each.
-    """
+    """Warn of an interval on the worse side of a constant score's value; `samples` hold all models, or one each."""
     chances = [measure.chance(data.totals) for data in samples for _ in range(data.n_models)]
     sign = -1.0 if measure.lower_is_better else 1.0
     best = np.atleast_1d(interval[0] if measure.lower_is_better else interval[1])

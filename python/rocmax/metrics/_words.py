@@ -82,10 +82,7 @@ def count(number: float) -> str:
 
 
 def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | None:
-    """Return how many decimals show two digits of a standard error, at least three for rates; None for four digits.
-
-    An interval that is far wider than the error replaces it: a rate of 1 may have an error near 0.
-    """
+    """Return how many decimals show two digits of an error, or of a far wider interval; None for four digits."""
     if interval is not None and error != 0:
         width = float(interval[1] - interval[0])
         usual = error if isinstance(error, (int, float)) and math.isfinite(error) else 0.0
@@ -98,10 +95,7 @@ def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | No
 
 
 def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
-    """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
-
-    A number that is not 0 is not written as 0, nor one below 1 as 1: it gets two significant digits.
-    """
+    """Return a number with so many decimals, or with two digits if it would be written as 0 or 1."""
     if value is None or math.isnan(value):
         return "not available"
     if places is None or math.isinf(value) or abs(value) >= 1e6:

@@ -90,10 +90,7 @@ def column(X: Any, k: int) -> F64:
 
 
 def sum_of_stumps(X: Any, feature: NDArray[np.int64], threshold: F64, coef: F64, missing: Bool) -> F64:
-    """Return sum_t coef_t 1[x > threshold_t], where the indicator of a NaN is missing_t.
-
-    O(N log T) for each feature with T stumps.
-    """
+    """Return sum_t coef_t 1[x > threshold_t], where the indicator of a NaN is missing_t; O(N log T) for T stumps."""
     scores = np.zeros(X.shape[0])
     X = columns_of(X)
     for k in np.unique(feature):

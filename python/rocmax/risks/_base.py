@@ -16,10 +16,7 @@ _ROUNDING = 1e-9
 
 
 class Evaluation(NamedTuple):
-    """The result of an oracle at scores s: R(s), a subgradient, and the ranked partial AUC, where ties count 0.
-
-    `coef` has a coefficient for each sample, with sum zero; `offset` is R(s) - coef . s, the cut at scores zero.
-    """
+    """The result of an oracle at scores s: R(s), a subgradient, R(s) - coef . s, and the ranked partial AUC."""
 
     value: float
     coef: F64
@@ -42,10 +39,7 @@ class Proximal(NamedTuple):
 
 
 class Oracle:
-    """A risk R of score vectors, bound to one set of labels.
-
-    Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
-    """
+    """A risk R of score vectors, if convex with R(s') >= R(s) + coef . (s' - s); invariant to a shift of the scores."""
 
     # The error message if a bound turns out false; "" for risks that are known to be convex.
     doubt = ""
@@ -78,10 +72,7 @@ class Oracle:
 
     @cached_property
     def hinges(self) -> list[tuple[float, float]] | None:
-        """The weight of a pair and the number (or weight) of negatives of each hinge, or None if R is no sum of hinges.
-
-        Each hinge is convex: a sum over all positives and the highest negatives.
-        """
+        """Return a pair's weight and the number of highest negatives of each hinge; None if R is no sum of such."""
         return self._core.hinges()
 
     def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
@@ -125,10 +116,7 @@ class OwnOracle(Oracle):
 
 @dataclass(frozen=True)
 class Difference:
-    """A risk convex - concave >= 0, both convex and non-negative; the concave part None is 0.
-
-    `below` has the weights of the negatives that it counts, 0 elsewhere; None if it counts all.
-    """
+    """A risk convex - concave >= 0, both convex, non-negative; `below` has the negatives counted, None if all."""
 
     convex: Oracle
     concave: Oracle | None

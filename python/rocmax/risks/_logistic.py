@@ -17,10 +17,7 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True)
 class Logistic:
-    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i, y = +-1; convex.
-
-    Invariant to a shift of the scores, like the pair losses. `fpr_range` is for the partial AUC of an evaluation.
-    """
+    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i; the partial AUC is of `fpr_range`."""
 
     fpr_range: tuple[float, float]
 

@@ -16,10 +16,7 @@ RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
 
 @dataclass(frozen=True)
 class Own:
-    """R(s), a convex function >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``.
-
-    `fpr_range` is for the partial AUC of an evaluation.
-    """
+    """A convex R(s) >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``."""
 
     fpr_range: tuple[float, float]
     function: RiskFunction

@@ -58,10 +58,7 @@ class Curvature:
         return np.concatenate(rows), _core.Curvature((self.scores[positives], of_pos), hinges, self.width)
 
     def _draw(self, wanted: Bool, size: int, rng: np.random.Generator) -> tuple[Rows, F64, float]:
-        """Return up to `size` of the wanted rows, ascending, with weights, and their share of the total weight.
-
-        Weighted rows are drawn by their weights; the new weight of a row is how often it was drawn.
-        """
+        """Return up to `size` of the wanted rows, drawn by weight, with new weights, and their share of the total."""
         if self.sample_weight is None:
             rows = np.flatnonzero(wanted)
             if len(rows) <= size:

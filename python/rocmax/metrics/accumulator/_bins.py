@@ -90,10 +90,7 @@ def laid(bins: F64, extent: tuple[float, float], pos_up: float, neg_up: float) -
 
 
 def of_counts(score: Any, n_pos: Any, n_neg: Any, lower: bool) -> tuple[F64, bool]:
-    """Check scores and the number of samples of either class at each, and return their bins: high for positives.
-
-    Also whether the scores are float32.
-    """
+    """Return the bins of checked scores and numbers of samples of either class, and whether the scores are float32."""
     score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
     given = scores(score, "score")
     value = given.astype(np.float64, copy=False)

@@ -1,7 +1,4 @@
-"""Smoothed ROC curves: the binormal curve, the curve of kernel densities, and the concave hull.
-
-All are functions of the weight of either class at the distinct scores, highest first.
-"""
+"""Smoothed ROC curves, by the weight of either class at distinct scores: binormal, of kernel densities, and hulls."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -43,10 +40,7 @@ def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> Curv
 def area(
     kind: str, score: NDArray[np.floating], pos: F64, neg: F64, low: float, high: float, size: float | None
 ) -> float:
-    """Return the area under the smoothed curve over a range of false positive rates.
-
-    `size` is the number of samples that sets the bandwidth, by default the sum of their weights.
-    """
+    """Return the area under the smoothed curve over a range of FPR; `size` samples set the bandwidth, else all."""
     line = binormal(pos, neg) if kind == "binormal" else None
     if line is not None:
         return _below(line, high) - _below(line, low)

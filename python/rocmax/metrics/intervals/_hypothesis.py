@@ -33,10 +33,7 @@ class Hypothesis(NamedTuple):
         return self.null - self.side * (self.margin or 0.0)
 
     def test(self, tails: Callable[[float], Tails]) -> tuple[Any, Any]:
-        """Return the statistic and the p-value, given the tails at any value.
-
-        Equivalence takes two one-sided tests (Schuirmann, 1987) and returns the greater p-value and its statistic.
-        """
+        """Return the statistic and the p-value; of equivalence, the greater of two one-sided tests (Schuirmann)."""
         if self.margin is not None and not self.side:
             above, below = tails(self.null - self.margin), tails(self.null + self.margin)
             first = above.greater >= below.less

@@ -138,10 +138,7 @@ def wald(estimate: Any, error: Any, law: Law) -> Callable[[float], Tails]:
 
 
 def dual(at: F64, ends: Callable[[Any], tuple[F64, F64]], farthest: float = _FARTHEST) -> Callable[[float], Tails]:
-    """Return the tails of values: the least levels at which their intervals, which may be infinite, exclude another.
-
-    Levels beyond `farthest` standard errors are not searched.
-    """
+    """Return the tails of values: the least levels, up to `farthest`, at which their intervals exclude another."""
 
     def tails(null: float) -> Tails:
         apart = at - null
@@ -201,10 +198,7 @@ def wald_limits(estimate: Any, error: Any, law: Law, bounds: tuple[float, float]
 
 
 def sided(distance: F64, apart: F64, law: Law | None = None) -> Tails:
-    """Tails of a distance in standard errors that counts only if it has the sign of `apart`, estimate minus value.
-
-    The interval then contains the estimate even if another value would be its middle.
-    """
+    """Tails of a distance in standard errors; it counts only with the sign of `apart`, so that intervals hold 0."""
     held = np.where(apart > 0, np.maximum(distance, 0.0), np.where(apart < 0, np.minimum(distance, 0.0), 0.0))
     return tails_of(held, 1.0, law or Law())
 
@@ -238,10 +232,7 @@ def percentiles(
 
 
 def _places(ordered: F64, value: float) -> tuple[float, float]:
-    """Return the first and the last p in [0, 1] whose quantile is `value`, or the p between its neighbours.
-
-    What differs by rounding is equal: weights of another scale round otherwise.
-    """
+    """Return the first and the last p in [0, 1] whose quantile is `value`, or the p between its neighbours."""
     steps = len(ordered) - 1
 
     def between(after: int) -> float:
@@ -288,10 +279,7 @@ def stacked(parts: Sequence[Limits]) -> Limits:
 
 
 def of_share(estimate: F64, size: Any, bounds: tuple[float, float], law: Law | None = None) -> Limits:
-    """Return Wilson's limits of a measure between two bounds, as those of a share of `size` samples.
-
-    They need no variance, so they have a width where the samples show none.
-    """
+    """Return Wilson's limits, which have a width also without variance, of a measure as a share of `size` samples."""
     least, span, law = bounds[0], bounds[1] - bounds[0], law or Law()
     share = np.clip((estimate - least) / span, 0.0, 1.0)
     limits = Limits(

@@ -152,10 +152,7 @@ class Inverse(NamedTuple):
         return (self.scale * self.stretch) ** 2 * float(self.table[0])
 
     def widened(self, variance: float, count: float) -> Inverse:
-        """Return a wider distribution if the components of a class of `count` samples have a greater variance.
-
-        The curve is then not binormal; of few samples the variance is little known.
-        """
+        """Return a wider distribution if the components of a class of `count` samples have a greater variance."""
         excess = variance / max(self.variance, _TINY) - 1.0
         return self._replace(stretch=(1.0 + (count - 1.0) / (count + 2.0) * max(excess, 0.0)) ** 0.5)
 
@@ -238,10 +235,7 @@ def _at_ranks(rng: np.random.Generator, ranks: NDArray[np.int_], size: int) -> F
 
 
 def _ordered(rng: np.random.Generator, size: int) -> tuple[F64, F64, F64]:
-    """Return ranks and weights of order statistics, both as shares of `size`, and draws of them, greatest first.
-
-    A mean with these weights is that of a line through the ranks.
-    """
+    """Return ranks and weights of order statistics, shares of `size` whose mean is that of a line, and their draws."""
     half = (size + 1) // 2
     ranks = np.arange(1, min(half, _EVERY) + 1)
     if half > _EVERY:

@@ -71,10 +71,7 @@ def shrunk(matrix: F64, freedom: F64) -> F64:
 def profile(
     estimate: F64, limits: Limits, correlation: F64, span: float
 ) -> Callable[[tuple[NDArray[np.intp], NDArray[np.intp]]], Limits]:
-    """Return a function that gives the limits of ``estimate[first] - estimate[second]`` for pairs of places.
-
-    `span` is the greatest difference. Tails are the least levels at which the interval excludes a value.
-    """
+    """Return the function of pairs of places that gives the limits of their difference, which is at most `span`."""
 
     @cache
     def arms(n_levels: int) -> _Arms:

@@ -38,10 +38,7 @@ class Units(NamedTuple):
 
 
 def freedom_of_squares(second: float, fourth: float, count: float) -> float:
-    """Return the degrees of freedom of a sum of `count` squares, from it and the sum of the fourth powers.
-
-    They are twice the square of the mean over the variance (Satterthwaite, 1946), and at most `count`.
-    """
+    """Return the degrees of freedom of a sum of `count` squares (Satterthwaite, 1946) from those of powers 2 and 4."""
     spare = fourth / second**2 - 1.0 / count if second**2 > 0 else np.inf
     return min(2.0 / spare, count) if spare > 0 else float(count)
 

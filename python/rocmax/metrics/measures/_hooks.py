@@ -30,10 +30,7 @@ class Trait(Enum):
 
 
 class Hooks:
-    """The members of a measure that are not written for one of one's own, each with a default.
-
-    They take all models at once, or return sums instead of components.
-    """
+    """The members of a measure that are not written for one of one's own, each with a default."""
 
     value: Any
     components: Any
@@ -144,10 +141,7 @@ class Hooks:
         return f"; {self!r}(y_true, y_score) has the value alone"
 
     def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
-        """Return how many samples are counted, and how many set the range or the threshold, each number with its name.
-
-        `sizes` are the numbers of positives and negatives.
-        """
+        """Return how many samples are counted and how many set the range or threshold, each number with its name."""
         return (sizes[0], "positives"), (sizes[1], "negatives")
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any] | None:

@@ -81,10 +81,7 @@ def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64
 
 
 def parts_of(squares: Any, totals: Any, sizes: Any) -> tuple[float, float]:
-    """Return the parts of either class in a variance, from sums of squared components; 0 for a class of one.
-
-    `sizes` are those of the classes, `totals` those that the sums are of.
-    """
+    """Return both classes' parts in a variance from sums of squares, which are of `totals`; 0 for a class of one."""
     each = zip(squares, totals, sizes, strict=True)
     pos, neg = (square * (k / total) / k / (k - 1) if has_variance(k) else 0.0 for square, total, k in each)
     return pos, neg

@@ -146,10 +146,7 @@ class CutMeasure(RankedMeasure):
         return np.concatenate(estimate), np.concatenate(variance), stacked(limits)
 
     def _of_tie(self, one: Sample, sizes: Counts) -> tuple[F64, F64, Limits] | None:
-        """Return Wilson's interval with Student's t if a tie at the cut halves the variance of the sum above it.
-
-        The measure then depends on the mean of the tied samples, which varies less than a count of a few of them.
-        """
+        """Return Wilson's interval with Student's t if a tie at the cut halves the variance of the sum above it."""
         cut = self.cut(self.weights(one))
         above, tie = (part / cut.reached[-1] for part in (cut.at, np.diff(cut.reached, prepend=0.0)[cut.place]))
         if min(sizes) < 2 or cut.share * (1.0 - cut.share) * tie <= 0.5 * above * (1.0 - above):
@@ -186,10 +183,7 @@ class CutMeasure(RankedMeasure):
 
 
 def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
-    """Return the positives' share in a window around the cut, shrunk towards that of normal scores.
-
-    `counts` are the numbers of samples behind the weights.
-    """
+    """Return the positives' share in a window around the cut, shrunk; `counts` of samples are behind the weights."""
     inner = [(rate * count + 0.5) / (count + 1.0) for rate, count in zip((cut.tpr, cut.fpr), counts, strict=True)]
     wholes = [scale * size for scale, size in zip(cut.scales, ranking.sizes, strict=True)]
     error = sum(w**2 * r * (1.0 - r) / n for w, r, n in zip(wholes, inner, counts, strict=True)) ** 0.5

@@ -35,10 +35,7 @@ class RankedMeasure(Measure):
         raise NotImplementedError
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
-        """Return the components of the positives and of the negatives at every distinct score.
-
-        `counts` are the numbers of samples behind the weights.
-        """
+        """Return the components of both classes at every distinct score, for `counts` of samples behind the weights."""
         raise NotImplementedError
 
     def check(self, ranking: Ranking, name: str) -> None:

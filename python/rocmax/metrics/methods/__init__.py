@@ -64,10 +64,7 @@ def default_comparison(measure: Measure, data: Data) -> Method:
 def refusal(
     query: Query, samples: Sequence[Sample | Classes], own: Interval | None = None, *, instead: str | None = None
 ) -> str | None:
-    """Return why samples have no interval by default, and warn; a method that is named gives one, or what is `instead`.
-
-    `own` are the intervals of their models, if they are known.
-    """
+    """Return why samples have no interval by default, and warn that a named method, or what is `instead`, gives one."""
     measure = query.measure
     if query.method is not None or type(measure).refusal is Measure.refusal:
         return None

@@ -16,10 +16,7 @@ from rocmax.metrics.variances._components import Shared
 
 
 class Interval(NamedTuple):
-    """Estimates of all models, their variances and confidence limits, and the name of the method.
-
-    Where the default has no limits, `refused` says why; they and the variances are NaN.
-    """
+    """Estimates of all models, their variances and confidence limits, NaN where `refused` says why, and the method."""
 
     estimate: F64
     variance: F64

@@ -117,10 +117,7 @@ class Bootstrap(Method):
 
 
 def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) -> Interval | None:
-    """Return the intervals of estimates that do not vary, if the measure has bounds.
-
-    With several classes, the smallest is compared with all others.
-    """
+    """Return the intervals of estimates that do not vary; of several classes, the smallest is against the rest."""
     fewest, *others = np.sort(sample.effective)
     if measure.counts_pairs:
         limits, source = newcombe(estimate, (fewest, sum(others))), "newcombe"

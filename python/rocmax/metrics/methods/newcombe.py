@@ -39,10 +39,7 @@ def per_pair(sizes: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def newcombe_variance(auc: F64, one: Any, more: Any) -> F64:
-    """Return ``A (1-A) (one + more ((1-A)/(2-A) + A/(1+A)))`` for what :func:`per_pair` returns, or a sum of such.
-
-    It is Hanley and McNeil's variance for exponential scores, made symmetric in the classes (Newcombe, 2006, method 5).
-    """
+    """Return ``A (1-A) (one + more ((1-A)/(2-A) + A/(1+A)))``, Hanley and McNeil's variance made symmetric."""
     return np.asarray(auc * (1 - auc) * (one + more * ((1 - auc) / (2 - auc) + auc / (1 + auc))))
 
 
@@ -52,10 +49,7 @@ def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
 
 
 def newcombe_limits(auc: F64, one: Any, more: Any) -> Limits:
-    """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
-
-    Like Wilson's interval it takes the variance at its own ends, so it does not shrink to a point at an AUC of 0 or 1.
-    """
+    """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance at A: never a point."""
 
     def ends(z: Any) -> tuple[F64, F64]:
         def gap(a: F64) -> F64:

@@ -65,10 +65,7 @@ def warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:
 
 
 def shared(h: Any, k: Any, correlation: float) -> Any:
-    """Return ``P(X < h, Y < k) - Phi(h) Phi(k)`` for standard normal X and Y of a correlation.
-
-    By Plackett's identity (1954): the integral of their density at (h, k) over the correlations from 0 on, ``sin t``.
-    """
+    """Return ``P(X < h, Y < k) - Phi(h) Phi(k)`` of correlated normal X and Y by Plackett's integral (1954)."""
     top, found = np.arcsin(correlation), 0.0
     nodes, weights = _gauss(_ANGLES)
     for t, weight in zip(top * (nodes + 1) / 2, weights, strict=True):

@@ -29,10 +29,7 @@ def estimates(study: Readings, measure: Measure) -> F64:
 
 
 def delong(study: Readings, measure: Measure) -> F64:
-    """Return ``sum_k u_ak u_bk`` over the cases k; u is the centred component divided by ``sqrt(m (m - 1))``.
-
-    m is the size of the class of the case. If all tests have the same cases, this is DeLong's covariance.
-    """
+    """Return ``sum_k u_ak u_bk`` over cases, u the centred component over ``sqrt(m (m - 1))``, m its class's size."""
     if study.group is not None:
         return _clustered(study, measure)
     found = np.zeros((study.n_tests, len(study.cases)))
@@ -42,10 +39,7 @@ def delong(study: Readings, measure: Measure) -> F64:
 
 
 def _clustered(study: Readings, measure: Measure) -> F64:
-    """Return the covariance by sums of the centred components over clusters (Obuchowski, 1997).
-
-    Every test has the clusters of its own cases.
-    """
+    """Return the covariance by sums of centred components over clusters of each test's cases (Obuchowski, 1997)."""
     n_groups, found = int(study.units.max()) + 1, []
     for read, data in study.tests():
         group, added = study.units[read], influence_of(data, measure)
@@ -116,10 +110,7 @@ def unbiased(study: Readings, measure: Measure) -> F64:
 
 
 def bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
-    """Return the covariance over resamples of the cases, stratified by class and the same for all tests.
-
-    Clusters are drawn whole, stratified by whether they have a positive case.
-    """
+    """Return the covariance over resamples of the cases, stratified and the same for all tests; clusters are whole."""
     seed = seed_of(random_state)
     if study.independent and study.complete and isinstance(measure, CoreMeasure) and measure.draws:
         return np.atleast_2d(np.cov(replicate(study.all_tests(), measure, True, n_resamples, seed).T))

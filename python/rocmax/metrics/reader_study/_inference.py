@@ -104,10 +104,7 @@ def joint_test(table: Anova, error: ErrorTerm) -> tuple[float, tuple[float, floa
 
 
 def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:
-    """Return Gallas's variance of each difference of means, or of the mean of one modality.
-
-    It is the square of the mean over readers minus the mean product of kernels that share neither reader nor case.
-    """
+    """Return Gallas's variance of each difference, or mean of a modality: squared mean less that of unlike kernels."""
     t, r = theta.shape
     by_test = covariance.reshape(t, r, t, r)
     signs = [np.ones(1)] if t == 1 else [np.eye(t)[a] - np.eye(t)[b] for a, b in combinations(range(t), 2)]

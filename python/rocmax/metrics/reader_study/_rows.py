@@ -127,10 +127,7 @@ def require_both_classes(
     positive: NDArray[np.bool_],
     n_cases: int,
 ) -> None:
-    """Check that every reader read two positives and two negatives in every modality, as a variance needs.
-
-    This check comes before any array of readers times cases is allocated.
-    """
+    """Check that every reader read two of either class in every modality, before large arrays are allocated."""
     n_tests, n = len(readers) * len(modalities), len(positive)
     if 4 * n_tests > n:
         raise ValueError(

@@ -25,10 +25,7 @@ class Wide(NamedTuple):
 
 
 def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
-    """Stack the columns of a mapping or a frame whose columns are pairs (modality, reader); drop missing readings.
-
-    `per_case` holds `y_true`, `case` and the other arguments with one value per row of the table.
-    """
+    """Stack columns that are pairs (modality, reader), without missing readings; `per_case` has one value per row."""
     columns = _columns(y_score)
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []

@@ -171,10 +171,7 @@ def averaged(data: Classes, measure: Any, values: F64) -> F64:
 
 
 def comparisons(data: Classes, measure: Any) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
-    """Yield the rows of every binary comparison, which of these are positive, and its samples.
-
-    "ovr" has one comparison per class, "ovo" two per pair of classes, one by the column of each.
-    """
+    """Yield each comparison: rows, which are positive, and samples; "ovo" has two per pair, one by each column."""
 
     def part(rows: Any, k: int) -> tuple[Any, NDArray[np.bool_], Sample]:
         positive = data.of[rows] == k

@@ -364,10 +364,7 @@ def n_distinct(numbers: NDArray[np.intp]) -> int:
 
 
 def numbered(groups: ArrayLike, n_samples: int, remedy: str = "") -> NDArray[np.intp]:
-    """Return the number of each sample's cluster, or, of two columns, those of its two subjects (n_samples, 2).
-
-    A name that is in both columns is one subject.
-    """
+    """Return the number of each sample's cluster, or those of both subjects (n_samples, 2), one for a name in both."""
     values = unmasked(groups, "groups", *filter(None, [remedy]))
     of_pairs = values.shape == (n_samples, 2)
     if (of_pairs or values.shape == (n_samples,)) and values.dtype.kind in "iu" and n_samples:

@@ -41,10 +41,7 @@ def not_whole(weight: F64) -> str:
 
 
 def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
-    """Warn of weights of bins that are not counts if no kind was given; return the kind, None if all may be counts.
-
-    For data in parts only the sums in bins are known, not the number of rows.
-    """
+    """Warn of sums of weights in bins that are no counts, if no kind was given; return the kind, or None."""
     check_choice("weight_kind", weight_kind, ("frequency", None))
     found = not_whole(masses)
     if found and weight_kind is None:

@@ -157,10 +157,7 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
 
 
 def _marks(y_true: Any) -> NDArray[Any] | None:
-    """Return labels as the core takes them, texts as marks of the greater; None of others, such as those of columns.
-
-    scikit-learn takes whole numbers for labels, no other floats. Only two are looked at: the core refuses a third.
-    """
+    """Return whole numbers or texts as labels for the core, which refuses a third; None of others, such as columns."""
     if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
         return None
     kinds = two_of_column(y_true)

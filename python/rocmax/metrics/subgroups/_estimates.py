@@ -232,10 +232,7 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
 
 
 def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
-    """Whether means need the sum of score intervals, because those by components would undercover.
-
-    Errors of the components' variances average out over subgroups, but they are not skewed.
-    """
+    """Whether means need the sum of score intervals, because those by components, which skew, would undercover."""
     return of_unseen_range(samples, shares, measure) or not is_normal(mean, measure, _ERROR).all()
 
 

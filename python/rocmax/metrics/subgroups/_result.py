@@ -305,10 +305,7 @@ def differences_of(
 def from_the_rest(
     moments: Estimates, subgroups: Mapping[Any, Inference], measure: Any, level: float
 ) -> tuple[SubgroupDifference, ...]:
-    """Return the difference of every subgroup from the others pooled; for two subgroups that is one test.
-
-    A subgroup with one sample of a class has no variance: it counts among the others, but is not compared.
-    """
+    """Return the difference of every subgroup from the others pooled, of two once, of those with a variance."""
     count = len(subgroups)
     if count < 2 or not np.isfinite(moments.variance).all():
         return ()

@@ -178,10 +178,7 @@ def in_subgroups(
 
 
 def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], query: Query) -> str | None:
-    """Return why the pooled measure has no interval by default, or None.
-
-    One negative sets a threshold whose true FPR is higher by one half or more; pooling does not average that.
-    """
+    """Return why the pooled measure has no interval by default, or None: thresholds of one negative are too high."""
     none = next((name for name, one in found.items() if one.no_interval is not None), None)
     if none is not None:
         return f"{parts.by} {words.label_text(none)} has none"
@@ -242,10 +239,7 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
 
 
 def _prevalence_variance(sample: Sample, measure: Measure) -> float:
-    """Return what the estimated prevalence adds to a variance: the square of half the change over two standard errors.
-
-    The prevalence is changed by weights of the classes, their sum kept.
-    """
+    """Return what an estimated prevalence, changed by class weights, adds to a variance: half the change, squared."""
     n_pos, n_neg = sample.totals
     pi, n = n_pos / (n_pos + n_neg), sum(sample.effective)
     error = np.sqrt(pi * (1 - pi) / n)

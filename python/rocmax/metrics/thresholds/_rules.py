@@ -137,10 +137,7 @@ class Rule(NamedTuple):
         return self.kind.limits == "samples" or self.kind.of_calls is not None
 
     def among(self, curve: _core.Curve, kind: np.dtype[Any]) -> Rule:
-        """Return this rule, or the threshold that it sets, as scores of a dtype compare with it.
-
-        A midpoint that rounds to the highest negative score is the lowest positive one instead.
-        """
+        """Return this rule, or the threshold that it sets, as scores of a dtype compare with it: above negatives."""
         if self.given:
             return self if kind == np.float64 else self._replace(number=_as(kind, self.number))
         if self.name != "midpoint":

@@ -51,10 +51,7 @@ def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
 
 
 def fitted_covariance(data: Sample, measure: CurveMeasure, *, as_proc: bool = True) -> F64:
-    """Covariance of the measure of all models, of shape (n_models, n_models), with all terms.
-
-    `as_proc` fits the line of an AUC as pROC does, with the classes exchanged.
-    """
+    """Covariance of the measure of all models; `as_proc` fits an AUC's line with the classes exchanged."""
     n_pos, n_neg, fits, r, q = _fitted(data, measure, as_proc)
     k, every = n_neg / n_pos, range(len(fits))
     rows = [[_covariance(fits[i], fits[j], r[i, j], q[i, j], k) for j in every] for i in every]

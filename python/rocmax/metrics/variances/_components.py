@@ -19,10 +19,7 @@ _ALIKE = 0.9  # correlation of models that may differ in few samples
 
 
 def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
-    """Return estimates, the parts of either class in their variances, and the size of each part.
-
-    With sampling weights the sizes are effective numbers of samples, with clusters they are numbers of these.
-    """
+    """Return estimates, the parts of either class in their variances, and the (effective) size of each part."""
     if sample.of_pairs:
         estimate, covariance, limiting = dyadic_covariance(sample, measure)
         return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [limiting, limiting]
@@ -51,10 +48,7 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
 
 
 class Shared(NamedTuple):
-    """A part of a covariance, None for its estimate from replicates, and its degrees of freedom.
-
-    These are a number, or those of the differences of pairs.
-    """
+    """A part of a covariance, None for its estimate from replicates, and its degrees of freedom, or of each pair."""
 
     matrix: Any
     freedom: Any

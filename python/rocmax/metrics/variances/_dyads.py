@@ -70,10 +70,7 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
 
 
 def pair_sizes(sample: Sample, components: F64) -> tuple[float, float]:
-    """Return how many independent pairs of either class have means of these components (n_samples,) that vary as much.
-
-    They are fewer by the square of Student's quantile over the normal one at 95 %, by the subjects that decide.
-    """
+    """Return how many independent pairs of either class have means of these components that vary as much."""
     factors, sums = _of_classes(sample, components[None])
     sizes = []
     for rows, factor, of_class in zip((sample.positive, ~sample.positive), factors, sums, strict=True):

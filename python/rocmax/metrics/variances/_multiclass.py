@@ -81,10 +81,7 @@ def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64]
 
 
 def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
-    """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes.
-
-    With clusters Obuchowski's variance is shared out as if none held two classes, whose sizes are numbers of clusters.
-    """
+    """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
     if data.group is not None:
         return _cluster_parts(data, of_sample, data.group)
     with np.errstate(over="ignore"):  # what overflows is refused as a variance

@@ -71,10 +71,7 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
 
 
 def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:
-    """Yield the weights of the samples in draws with replacement, from each class or from all, without end.
-
-    Draws without a sample of some class are skipped.
-    """
+    """Yield the weights of samples in endless draws with replacement, which hold every class, from each or from all."""
     rng, n_classes = np.random.default_rng(seed), int(of.max()) + 1
     alike = weight is None or weight_kind == "sampling"
     weight = np.ones(len(of)) if weight is None else weight
@@ -109,10 +106,7 @@ def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, see
 
 
 def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | None]:
-    """Return the rows of a replicate and their weights.
-
-    Without weights, rows are repeated as often as they are drawn, because a user's function may not take weights.
-    """
+    """Return the rows of a replicate and their weights, or rows repeated for functions that take no weights."""
     if given is None:
         return np.repeat(np.arange(len(drawn)), drawn.astype(np.intp)), None
     rows = np.flatnonzero(drawn)
