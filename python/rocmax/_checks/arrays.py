@@ -30,11 +30,7 @@ def require_read(values: Any, name: str) -> None:
 
 
 def in_numpy(values: Any) -> Any:
-    """Return what numpy cannot read as an array, anything else as it is.
-
-    A torch tensor is detached and moved to the CPU, narrow numbers such as bfloat16 become float32, 128-bit integers
-    of polars 64-bit integers or objects.
-    """
+    """Return what numpy cannot read (tensors, bfloat16, 128-bit integers) as an array, anything else as it is."""
     if type(values) is np.ndarray and values.dtype.kind != "V":  # the common case, without the dtype's name
         return values
     dtypes = getattr(values, "dtypes", None)

@@ -16,11 +16,7 @@ Bool = NDArray[np.bool_]
 
 
 def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tuple[list[Any], int]:
-    """Return the arguments without the samples that have a missing value in any of them, and the number of these.
-
-    NaN, NaT, None, pandas' NA, polars' null and masked values are missing; a sample needs the scores of all models.
-    With missing="raise" the arguments are returned unchanged: later checks refuse missing values. O(n).
-    """
+    """Return the arguments without the samples that miss a value in any of them, and the number of these; O(n)."""
     check_choice("missing", missing, ("raise", "drop"))
     columns = {
         name if key is None else f"{name}[{shown(key)}]": column

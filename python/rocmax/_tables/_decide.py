@@ -75,12 +75,7 @@ def _plain(found: list[str]) -> set[str]:
 def decide(
     X: Any, *, categorical: Collection[Any] = (), words: Words = PYTHON, read: Read = _plain
 ) -> tuple[Schema, list[Note]]:
-    """Decide what each column of a training table is; return that, and what is news about it.
-
-    Columns of `categorical` are categories whatever they hold; `read` returns the texts that are numbers. Raises
-    ValueError for all columns that are neither numbers nor categories, or if no column is left; TypeError if a type
-    says so.
-    """
+    """Decide what each column of a training table is; return that, and what is news about it."""
     found, notes, refused = list[Column](), list[Note](), list[Refused]()
     error: type[Exception] = ValueError
     for name, series in columns_of(X).items():

@@ -84,11 +84,7 @@ def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
 def estimator_scores(
     estimators: Any, X: Any, y: Any, pos_label: Any, prefer: str = "decision_function"
 ) -> tuple[dict[str, F64], Any]:
-    """Return the scores of fitted estimators by name, and the class that has high ones.
-
-    All scores come from one method, since those of two methods share no scale: `prefer`, unless an estimator lacks it.
-    The class is `pos_label`, or the second class if all estimators agree; None if the labels tell.
-    """
+    """Return the scores of estimators by name, all from one method, and the class that has high ones, or None."""
     if pos_label is not None:
         check_label(pos_label)
     if not isinstance(estimators, Mapping):

@@ -213,11 +213,7 @@ class Data:
         return bool(np.all(counts == counts[0]))
 
     def _of_equal_shares(self, scores: list[F64]) -> list[F64]:
-        """Return log-odds as if every fold had been trained on the overall share of positives.
-
-        With weights or groups, folds have different shares. The log-odds of strongly penalised models are close to
-        those of the share, so that pooled scores would rank folds instead of classes.
-        """
+        """Return log-odds as if folds had the overall share of positives: scores would rank folds, not classes."""
         whole, *odds = (self.samples(None, rows).log_odds for rows in (slice(None), *(rows for rows, _ in self.folds)))
         if np.ptp(odds) < _EQUAL:
             return scores

@@ -65,11 +65,7 @@ class CalibratedRanker(Ranker):
 
 
 def relative(weight: F64) -> F64 | None:
-    """Return weights whose mean, over those above 0, is 1; None if all are then 1.
-
-    Libraries compare sums of weights with numbers, such as the least weight of a leaf: without this, weights that sum
-    to 1 would leave every tree without a split.
-    """
+    """Return weights of mean 1 above 0, None if all are 1: libraries compare sums with fixed numbers."""
     weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))  # exact; sums do not overflow
     found = weight / weight[weight > 0].mean()
     if np.ptp(found[found > 0]) <= _EQUAL:

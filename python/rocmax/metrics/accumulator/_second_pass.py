@@ -42,11 +42,7 @@ class _Class(NamedTuple):
 
 
 class SecondPass:
-    """Covariances of measures of counted models, from their samples in parts.
-
-    The components of a sample are those at its score in the counted curves: exact while these hold every score,
-    otherwise with the error of the rates. All `measures` must have components.
-    """
+    """Covariances of measures with components, from samples in parts: components are those of the counted curves."""
 
     def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
         self.counted, self.measures = counted, measures

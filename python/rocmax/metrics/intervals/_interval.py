@@ -65,11 +65,7 @@ def _each(function: Callable[..., F64], *numbers: Any) -> Any:
 
 
 def satterthwaite(parts: Sequence[Any] | F64, freedom: Sequence[Any] | F64, without: Any = np.inf) -> F64:
-    """Return the degrees of freedom of a sum of independent variances (Satterthwaite, 1946), ``1 / sum (v / V)^2 / f``.
-
-    V is the sum of the parts v with f degrees of freedom each. A part of 0 spends none, even with one sample; if all
-    are 0, they are `without`.
-    """
+    """Return the degrees of freedom of a sum V of variances v, ``1 / sum (v / V)^2 / f``; parts of 0 spend none."""
     total, pairs = sum(parts), zip(parts, freedom, strict=True)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         spent = sum(np.where(v > 0, np.true_divide(v, total) ** 2 / f, 0.0) for v, f in pairs)
@@ -303,11 +299,7 @@ def wilson(k: Any, n: Any, z: float) -> tuple[Any, Any]:
 
 
 def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
-    """Points from `inner` to `outer` where a continuous `gap` falls below 0, or `outer`; at `inner` it is 0 or more.
-
-    Inverse quadratic interpolation through the last three points where that is safe, bisection elsewhere (Chandrupatla,
-    1997).
-    """
+    """Return points from `inner` to `outer` where a continuous `gap` falls below 0, or `outer` (Chandrupatla, 1997)."""
     fx, fy = np.maximum(gap(inner), 0.0), gap(outer)
     x, y, fx, fy = (np.array(part) for part in np.broadcast_arrays(inner, outer, fx, fy))
     inner, outer = x, y

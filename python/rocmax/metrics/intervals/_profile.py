@@ -55,12 +55,7 @@ def quantiles(k: Any) -> Any:
 
 
 def shrunk(matrix: F64, freedom: F64) -> F64:
-    """Return the correlations of estimates, ``r / (1 + 2 (1 - r) (4 / df)^2)``, by the freedom df of their difference.
-
-    Those of few degrees of freedom are next to unknown, and taken as true they give intervals that are too short. Of
-    nearly equal models the variance of the difference grows by ``1 + 2 (4 / df)^2``; where they are equal in all
-    samples, 1 - r is taken as 1 / 2.
-    """
+    """Return the correlations that :class:`Profile` takes, by the degrees of freedom of the differences."""
     error = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     both = np.outer(error, error)
     r = np.clip(np.divide(matrix, both, out=np.zeros_like(matrix), where=both > 0), -1.0, 1.0)

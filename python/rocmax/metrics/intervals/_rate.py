@@ -88,13 +88,7 @@ def slopes(curve: Curve, at: float, mirrored: bool, sizes: tuple[float, float]) 
 def score(
     curve: Curve, curves: Iterable[_core.Curve], at: float, mirrored: bool, sizes: tuple[float, float], threads: int
 ) -> tuple[F64, F64, Limits]:
-    """Estimate, its variance, and its limits.
-
-    Given the threshold, the estimate is a share of m samples of probability ``Phi(u + s Z)`` with ``Phi(u) = R(q)``, Z
-    standard normal and ``s = b sqrt(q (1 - q) / (n + 2)) / phi(Phi^-1(q))``. The limits enclose all R(f) with
-    ``(estimate - mean)^2 <= z^2 variance`` of that law, z larger towards the end that its skewness makes easier to
-    reach, as for areas.
-    """
+    """Return estimate, variance and limits by the law of a share at an estimated threshold: see :class:`Score`."""
     place = _place(curve, at, mirrored, sizes)
     share = np.clip(place.estimate, 0.0, 1.0)
     # s, of the normal quantile of R at the threshold.
@@ -134,11 +128,7 @@ def _of_ties(limits: Limits, place: _Place, near: Sequence[tuple[F64, F64] | Non
 
 
 def _thresholds(curve: _core.Curve, place: _Place, mirrored: bool) -> tuple[F64, F64] | None:
-    """Return how far thresholds are from having the rate, in standard errors, and the measured rates there.
-
-    None if scores near the place are distinct, or so many that ties are negligible. One tie suffices if it holds more
-    of a class than two standard errors of its rate, as where scores are cut at an end.
-    """
+    """Return standard errors by which thresholds miss the rate, and the rates there; None if ties are negligible."""
     error = np.sqrt(place.rate * (1 - place.rate) / place.n_setting)
     if not error:
         return None

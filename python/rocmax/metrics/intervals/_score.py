@@ -37,11 +37,7 @@ def shrunk(fit: float | None, count: float) -> float:
 def score(
     estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], area: Area, threads: int
 ) -> tuple[F64, Limits]:
-    """Variance at the estimate, and the limits of all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
-
-    `parts` are the components' variances over the sizes of the classes, positives first; the part of a class of one is
-    ignored. `slopes` are b of the measured curve.
-    """
+    """Return the variance at the estimate, by the `parts` of the classes and the curves' `slopes`, and the limits."""
     least, most = area.bounds
     span = most - least
     share = np.clip((estimate - least) / span, 0.0, 1.0)
@@ -72,11 +68,7 @@ def few_decide(n_neg: float, rate: float) -> bool:
 
 
 def few_limits(share: F64, slopes: F64, sizes: tuple[float, float], rate: float, threads: int) -> Limits:
-    """Return the limits of the true rates at a false positive rate that few negatives decide.
-
-    At 0 the lower limit is 0, the height of every such curve, and the upper one Wilson's of the height at the first
-    negative, because no curve is higher at 0 than there.
-    """
+    """Return the limits of the true rates at an FPR that few negatives decide; no curve is above 0 at 0."""
     if rate == 0.0:
 
         def below(z: Any) -> tuple[F64, F64]:

@@ -88,11 +88,7 @@ def parts_of(squares: Any, totals: Any, sizes: Any) -> tuple[float, float]:
 
 
 def of_totals(measure: Any, sample: Sample) -> F64:
-    """Return what a sample of either class adds to its centred component in each model, of shape (2, n_models).
-
-    Sampling weights estimate the classes' totals: these vary, and the value with them. Other totals are known, but
-    those of a measure `of_samples`.
-    """
+    """Return what estimated totals of classes add to each centred component, of shape (2, n_models)."""
     if not measure.of_samples and (sample.weight is None or sample.weight_kind != "sampling"):
         return np.zeros((2, sample.n_models))
     return np.array([measure.by_totals(one) for one in sample.models()]).T

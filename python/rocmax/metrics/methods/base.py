@@ -42,19 +42,14 @@ def without_limits(estimate: F64, method: str, refused: str) -> Interval:
 
 
 class Covariance(NamedTuple):
-    """Estimates of all models and their covariance.
-
-    The parts of the covariance, each with its degrees of freedom, are independent. For a bootstrap also the replicates;
-    for profiles the intervals of the models, and the degrees of freedom of the variances of differences, of shape
-    (n_models, n_models), those of the models' own variances on the diagonal.
-    """
+    """Estimates of all models and their covariance."""
 
     estimate: F64
     matrix: F64
-    parts: Sequence[Shared] = ()
+    parts: Sequence[Shared] = ()  # which are independent
     replicates: F64 | None = None
-    own: Interval | None = None
-    freedom: F64 | None = None
+    own: Interval | None = None  # the intervals of the models
+    freedom: F64 | None = None  # (n_models, n_models), of variances of differences; of the models' on the diagonal
     pairwise: Callable[[Any, Any], Limits] | None = None  # the limits of differences, by the numbers of both models
     refused: str | None = None  # why there is no covariance
 

@@ -121,13 +121,7 @@ class Wu(_ByComponents):
 def logit(
     estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
 ) -> tuple[Limits, str | None]:
-    """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite, at most `most`.
-
-    Without an upper bound the logarithm replaces the log-odds, as their limit for a growing bound. The variance of the
-    components is next to unknown with fewer than five samples or if all are ranked alike: the interval of an AUC or a
-    margin AUC is then that of :func:`newcombe`. Other measures that do not vary have Wilson's interval. If one of
-    the two replaces all limits, its name is returned too.
-    """
+    """Return the limits that :class:`LogitDeLong` describes, and the name of the method if another gives all."""
     variance = np.sum(parts, axis=0)
     freedom = np.minimum(satterthwaite(parts, [np.asarray(size) - 1.0 for size in sizes]), most)
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)

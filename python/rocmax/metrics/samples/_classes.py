@@ -30,12 +30,7 @@ from rocmax.metrics.samples._weights import kind_of
 
 
 class Classes(NamedTuple):
-    """Samples of several classes, with a column of scores for each class: in the order of `labels=`, else sorted.
-
-    It stands beside :class:`Sample`, whose columns are models and whose labels are two. Measures see only its binary
-    :func:`comparisons`, each a :class:`Sample`; averages, variances and resamples need the class of every sample, which
-    none of these holds.
-    """
+    """Samples of several classes, with a column of scores for each; measures see their binary :func:`comparisons`."""
 
     names: NDArray[Any]
     of: NDArray[np.intp]
@@ -79,11 +74,7 @@ class Classes(NamedTuple):
 
 
 def classes(given: Arguments, order: Any = None, model: str | None = None, least: int = 2) -> Classes:
-    """Check labels and scores of several classes, those of one model of a mapping if it is named.
-
-    Every class needs `least` samples. `order` are the labels in the order of the columns; columns with the names of
-    classes are taken by name.
-    """
+    """Check labels and scores of several classes, of one model if named; `order` are the labels of the columns."""
     if given.pos_label is not None:
         raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(given.pos_label)}")
     if not isinstance(given.higher_is_better, (bool, np.bool_)):

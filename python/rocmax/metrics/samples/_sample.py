@@ -335,11 +335,7 @@ def check_variance(variance: F64) -> None:
 
 
 def centre(values: F64, weight: F64 | None = None) -> F64:
-    """Subtract the mean along the last axis in place, and return the values.
-
-    It is taken relative to one of the values: equal ones become exactly 0, so that what has no variance can be tested
-    by ``> 0``. Sums of squares about a rounded mean are not 0.
-    """
+    """Subtract the mean along the last axis in place, relative to a value, so that equal ones become exactly 0."""
     values -= values[..., [0 if weight is None else int(np.argmax(weight > 0))]]
     mean = values.mean(axis=-1) if weight is None else values @ weight / weight.sum()
     values -= mean[..., None]

@@ -31,11 +31,7 @@ def resampled(
     random_state: Any,
     sizes: Sizes,
 ) -> dict[str, Ends]:
-    """Return percentiles over resamples on which every rule chooses its threshold anew.
-
-    Where all replicates of a quantity are the same, it has its interval for a fixed threshold, with `sizes`. With
-    clusters, only thresholds have percentiles; the others have :func:`intervals` for effective numbers of samples.
-    """
+    """Return percentiles over resamples on which rules choose anew, with clusters those of thresholds alone."""
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
     draw = _cluster_cuts
@@ -79,11 +75,7 @@ def _chosen(data: Sample, weight: F64, rules: Sequence[Rule]) -> F64:
 
 
 def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
-    """Return the same from resamples of clusters.
-
-    A replicate draws as many clusters as there are, with replacement (Field and Welsh, 2007); draws of one class only
-    are skipped. O(n log n) each.
-    """
+    """Return the same from draws of as many clusters (Field and Welsh, 2007) that hold both classes; O(n log n)."""
     explain(data)
     if min(data.counted) < 2:
         raise ValueError(f"groups must spread each class over two of them or more, got {min(data.counted)}")
