@@ -117,7 +117,7 @@ def _covariance(
 ) -> tuple[F64, F64]:
     """Return the partial AUCs and their covariance matrix, NaN if a class has one row, or all are one cluster."""
     columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
-    key = PartialAUC(fpr_range).key
+    key = PartialAUC(fpr_range).in_core
     one_cluster = groups is not None and len(np.unique(groups)) < 2
     if one_cluster or min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         values = [_core.Curve(positive, of, weight, n_threads).measure(key) for of in columns]
@@ -138,7 +138,7 @@ def _clustered(
     values, sums = [], []
     for column in columns:
         data = Arguments(positive, column, weight, remedy="").of_two_classes()
-        values.append(_core.Curve(positive, column, weight, 1).measure(measure.key))
+        values.append(_core.Curve(positive, column, weight, 1).measure(measure.in_core))
         sums.append(np.bincount(group, influence_of(data, measure), len(names)))
     of_group = np.array(sums)
     return np.array(values), len(names) / (len(names) - 1) * of_group @ of_group.T

@@ -138,7 +138,7 @@ class Data:
 
     @cached_property
     def _key(self) -> Any:
-        return PartialAUC(self.fpr_range).key
+        return PartialAUC(self.fpr_range).in_core
 
     def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
         """Compare scores of some rows."""

@@ -210,7 +210,7 @@ class ROCAccumulator:
         state = self._shared.settled()
         if _bins.is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
             return 0.0
-        least, estimate, most = (self._core(state.laid(*up)).measure(AUC().key) for up in _CURVES)
+        least, estimate, most = (self._core(state.laid(*up)).measure(AUC().in_core) for up in _CURVES)
         return min(max(estimate - least, most - estimate), self.max_error or 0.5)
 
     def update(

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax.metrics.measures._ranking import centred_sums, of_totals
-from rocmax.metrics.samples._sample import Sample, centre, explain, require_two
+from rocmax.metrics.samples._sample import Sample, call, centre, explain, require_two
 
 #: How many samples are counted, and how many set the range or the threshold, each number with its name.
 LimitingSizes = tuple[tuple[float, str], tuple[float, str]]
@@ -66,8 +67,20 @@ class Hooks:
         least, most = self.bounds
         return bool(least >= 0.0 and most <= 1.0)
 
+    @property
+    def in_core(self) -> Any:
+        """The measure as the core takes it, which then computes its values; None if it knows it not."""
+        return None
+
+    @property
+    def draws(self) -> bool:
+        """Whether the core computes its bootstrap replicates."""
+        return self.in_core is not None
+
     def estimates(self, sample: Sample) -> F64:
         """Return the values of all models, of shape (n_models,)."""
+        if self.in_core is not None:
+            return values_of(sample, self.in_core)
         if sample.many:
             explain(sample)
         return np.array([self._checked(one) for one in sample.models()])
@@ -175,3 +188,11 @@ class Hooks:
     def chance_of(self, sample: Sample) -> float | None:
         """Return the value of a random score that has as many ties as one model's; it is not worse than `chance`."""
         return self.chance(sample.totals)
+
+
+def values_of(sample: Sample, key: _core.Measure) -> F64:
+    """Return the core's values of a measure, one for each model."""
+    curves = sample.known_curves()
+    if curves:
+        return np.array([curve.measure(key) for curve in curves])
+    return np.atleast_1d(call(_core.measure, sample, key, sample.threads))

@@ -53,7 +53,7 @@ class AUC(CurveMeasure):
     refusal = Measure.refusal  # all samples decide
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.auc()
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ class MarginAUC(CurveMeasure):
         self._read_number("margin", "that is finite", np.isfinite)
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.margin(self.margin)
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
@@ -189,7 +189,7 @@ class ScoredAUC(CurveMeasure):
     monotone: ClassVar[bool] = False
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.scored()
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:

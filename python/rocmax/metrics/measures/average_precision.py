@@ -10,7 +10,6 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import by_prevalence
 from rocmax.metrics.measures.base import Trait
-from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
@@ -19,7 +18,7 @@ _FEW = 20
 
 
 @dataclass(frozen=True, repr=False)
-class AveragePrecision(MeanMeasure, CoreMeasure):
+class AveragePrecision(MeanMeasure):
     """Average precision, the mean of the precision at the scores of the positives; scikit-learn's value.
 
     With A_k and B_k the true and the false positive rate at the k-th distinct score, a_k the share of the positives
@@ -50,7 +49,7 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
     traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
     bounds = 0.0, 1.0
     least_variance: ClassVar[float] = 1e-3  # with all positives last its components vary, but not with the scores
-    monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
+    # Not monotone: a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
@@ -58,7 +57,7 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
             self._read_number("prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.average_precision(self.prevalence)
 
     def __str__(self) -> str:
@@ -68,15 +67,18 @@ class AveragePrecision(MeanMeasure, CoreMeasure):
     def short(self) -> str:
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return self.of_two(0.0, sizes)
+
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
-        estimate, values = call(_core.components, sample, self.key, sample.threads)
+        estimate, values = call(_core.components, sample, self.in_core, sample.threads)
         return estimate, values.reshape(len(estimate), -1)
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.once(("moments", self), lambda: sample.ranking().moments(self.key))
+        value, squares, cubes = sample.once(("moments", self), lambda: sample.ranking().moments(self.in_core))
         return value, np.asarray(squares), np.asarray(cubes)
 
     def by_totals(self, sample: Sample) -> tuple[float, float]:

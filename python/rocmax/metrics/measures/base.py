@@ -77,7 +77,9 @@ class Measure(Hooks):
         float
             The value, finite.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define value(self, sample)")
+        if self.in_core is None:
+            raise NotImplementedError(f"{type(self).__name__} must define value(self, sample)")
+        return float(self.estimates(sample)[0])
 
     def components(self, sample: Sample) -> Any:
         """Return the contribution of every sample of one model, or None if it is not known.

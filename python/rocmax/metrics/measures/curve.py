@@ -1,4 +1,4 @@
-"""Base classes of the measures that the core computes."""
+"""The base class of areas and rates of the curve."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
@@ -21,43 +21,10 @@ _LEAST = 0.3  # samples in the range, or beyond the threshold: with fewer, inter
 
 
 @dataclass(frozen=True, repr=False)
-class CoreMeasure(Measure):
-    """A measure of which the core computes values, components, covariances and replicates."""
+class CurveMeasure(Measure):
+    """A measure of which the core computes all, of two classes or, as a mean over binary problems, of several."""
 
     monotone: ClassVar[bool] = True
-
-    @property
-    def key(self) -> _core.Measure:
-        """The measure as the core takes it."""
-        raise NotImplementedError
-
-    @property
-    def draws(self) -> bool:
-        """Whether the core computes its bootstrap replicates."""
-        return True
-
-    def value(self, sample: Sample) -> Any:
-        return float(self.estimates(sample)[0])
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_two(0.0, sizes)
-
-    def estimates(self, sample: Sample) -> F64:
-        return values_of(sample, self.key)
-
-
-def values_of(sample: Sample, key: _core.Measure) -> F64:
-    """Return the core's values of a measure, one for each model."""
-    curves = sample.known_curves()
-    if curves:
-        return np.array([curve.measure(key) for curve in curves])
-    return np.atleast_1d(call(_core.measure, sample, key, sample.threads))
-
-
-@dataclass(frozen=True, repr=False)
-class CurveMeasure(CoreMeasure):
-    """A measure with components, of two classes or, as a mean over binary problems, of several."""
-
     multi_class: MultiClass = field(default="raise", kw_only=True)  # type: ignore[misc]
     average: Average | None = field(default="macro", kw_only=True)  # type: ignore[misc]
     labels: Any = field(default=None, kw_only=True)  # type: ignore[misc]
@@ -92,11 +59,14 @@ class CurveMeasure(CoreMeasure):
         found = super().parameters
         return found if self.multi_class != "raise" else {k: v for k, v in found.items() if k not in _OF_CLASSES}
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return self.of_two(0.0, sizes)
+
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
-        estimate, values = call(_core.components, sample, self.key, sample.threads)
+        estimate, values = call(_core.components, sample, self.in_core, sample.threads)
         values = values.reshape(len(estimate), -1)
         factors = self.slopes(sample)
         if factors is None:
@@ -117,7 +87,7 @@ class CurveMeasure(CoreMeasure):
         for one in sample.models():
             curve = one.curve()
             plain = Trait.AUC in self.traits and one.weight is None
-            value, squares = curve.auc_moments() if plain else curve.moments(self.key)[:2]
+            value, squares = curve.auc_moments() if plain else curve.moments(self.in_core)[:2]
             parts = parts_of(squares, curve.weights, sizes)
             rows.append((value, *parts, slope_of(one, min(sizes), self.mirrored)))
         estimate, pos, neg, slopes = np.array(rows).T.copy()
@@ -130,7 +100,7 @@ class CurveMeasure(CoreMeasure):
         return None
 
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
-        arguments = ([sample.score], sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
+        arguments = ([sample.score], sample.weight, sample.weight_kind == "sampling", self.in_core, sample.threads)
         try:
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
@@ -144,7 +114,7 @@ class CurveMeasure(CoreMeasure):
         return estimate, pos, neg
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.key))
+        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.in_core))
         factors = self.slopes(sample)
         by = np.ones(2) if factors is None else np.concatenate(factors)
         return value, by**2 * squares, by**3 * cubes

@@ -87,7 +87,7 @@ class PartialAUC(CurveMeasure):
         for name, value in zip(_FIELDS, given, strict=True):
             object.__setattr__(self, name, value)
         super().__post_init__()
-        _ = self.region or self.key  # they check the options
+        _ = self.region or self.in_core  # they check the options
         for name in ("fpr_range", "tpr_range"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, rate_range(getattr(self, name), name))
@@ -98,7 +98,9 @@ class PartialAUC(CurveMeasure):
         return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> Any:
+        if self.region is not None:
+            return None
         if self._whole:
             return _core.Measure.auc()
         of_tpr, low, high = self._area
@@ -108,10 +110,6 @@ class PartialAUC(CurveMeasure):
     @cached_property
     def _area(self) -> tuple[bool, float, float]:
         return curve_area(self.fpr_range, self.tpr_range, self.normalize)
-
-    @property
-    def draws(self) -> bool:
-        return self.region is None
 
     @property
     def low(self) -> float:
@@ -177,6 +175,9 @@ class PartialAUC(CurveMeasure):
             return super().__repr__()
         both = f"fpr_range={self.fpr_range}, specificity={complement(self.fpr_range)}"
         return super().__repr__().replace(str(self.fpr_range), both, 1)
+
+    def value(self, sample: Sample) -> Any:
+        return float(self.estimates(sample)[0])
 
     def estimates(self, sample: Sample) -> F64:
         region = self.region

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
 from rocmax.metrics.measures._ranking import Ranking, centred_sums, of_totals_too, parts_of
@@ -32,7 +33,7 @@ class RankedMeasure(Measure):
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""
-        raise NotImplementedError
+        return _core.Curve.of_steps(ranking.score.astype(np.float64), ranking.pos, ranking.neg).measure(self.in_core)
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         """Return the components of both classes at every distinct score, for `counts` of samples behind the weights."""
@@ -55,7 +56,7 @@ class RankedMeasure(Measure):
         return self.of_two(0.0, sizes)
 
     def value(self, sample: Sample) -> Any:
-        return self.read(self.weights(sample))
+        return self.read(self.weights(sample)) if self.in_core is None else super().value(sample)
 
     def components(self, sample: Sample) -> Any:
         ranking = self.weights(sample)

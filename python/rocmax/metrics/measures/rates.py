@@ -9,8 +9,9 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, counted
+from rocmax.metrics.measures._hooks import values_of
 from rocmax.metrics.measures.base import LimitingSizes, Trait
-from rocmax.metrics.measures.curve import CurveMeasure, values_of
+from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample
 
 _EXCEED = 30
@@ -47,7 +48,7 @@ class Rate(CurveMeasure):
         raise NotImplementedError
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return self.at(self.low)
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:

@@ -9,7 +9,6 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import Ranking, by_prevalence, from_here, quotient
-from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.measures.cuts import CutMeasure
 from rocmax.metrics.measures.ranked import Counts, MeanMeasure, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
@@ -20,15 +19,7 @@ _LEAST_ALPHA = 1e-3  # below it the differences in BEDROC cancel
 
 
 @dataclass(frozen=True, repr=False)
-class _Early(CoreMeasure, RankedMeasure):
-    """A measure whose values are the core's."""
-
-    def read(self, ranking: Ranking) -> float:
-        return _core.Curve.of_steps(ranking.score.astype(np.float64), ranking.pos, ranking.neg).measure(self.key)
-
-
-@dataclass(frozen=True, repr=False)
-class EnrichmentFactor(_Early, CutMeasure):
+class EnrichmentFactor(CutMeasure):
     """Enrichment factor: the number of positives among the first samples, over that in a random draw of as many.
 
     ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
@@ -60,7 +51,7 @@ class EnrichmentFactor(_Early, CutMeasure):
         return 0.0, 1.0 / self.fraction
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.enrichment_factor(self.fraction)
 
     def __str__(self) -> str:
@@ -72,9 +63,11 @@ class EnrichmentFactor(_Early, CutMeasure):
     def line(self, ranking: Ranking) -> tuple[float, float]:
         return 0.0, 1.0 / self.fraction
 
+    read = RankedMeasure.read
+
 
 @dataclass(frozen=True, repr=False)
-class RIE(MeanMeasure, _Early):
+class RIE(MeanMeasure, RankedMeasure):
     """Robust initial enhancement: how much earlier positives come than samples drawn at random.
 
     ``RIE = (1/n sum_i exp(-alpha r_i / N)) / (1/N sum_k exp(-alpha k / N))``, over the ranks r_i of the n positives by
@@ -113,7 +106,7 @@ class RIE(MeanMeasure, _Early):
         self._read_number("alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.rie(self.alpha)
 
     def __str__(self) -> str:
@@ -196,7 +189,7 @@ class BEDROC(RIE):
     bounds = 0.0, 1.0
 
     @property
-    def key(self) -> _core.Measure:
+    def in_core(self) -> _core.Measure:
         return _core.Measure.bedroc(self.alpha)
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:

@@ -11,7 +11,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
+from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.samples._sample import Sample, n_distinct
 from rocmax.metrics.variances._binormal import fitted_covariance
@@ -112,7 +112,7 @@ def unbiased(study: Readings, measure: Measure) -> F64:
 def bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
     """Return the covariance over resamples of the cases, stratified and the same for all tests; clusters are whole."""
     seed = seed_of(random_state)
-    if study.independent and study.complete and isinstance(measure, CoreMeasure) and measure.draws:
+    if study.independent and study.complete and measure.draws:
         return np.atleast_2d(np.cov(replicate(study.all_tests(), measure, True, n_resamples, seed).T))
     rng = np.random.default_rng(seed)
     units = study.units

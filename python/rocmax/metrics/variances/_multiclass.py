@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
 from rocmax.metrics.samples._sample import n_distinct
 from rocmax.metrics.variances._components import Shared, cluster_parts
@@ -97,7 +97,7 @@ def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: i
     found = []
     for drawn in islice(masses(data.of, data.weight, stratified, seed, data.weight_kind), n_resamples):
         part = data._replace(weight=drawn)
-        if not isinstance(measure, CoreMeasure):
+        if not isinstance(measure, CurveMeasure):
             rows, weight = drawn_rows(drawn, data.weight)
             part = data._replace(of=data.of[rows], score=data.score[rows], weight=weight)
         found.append(estimates_of(part, measure))

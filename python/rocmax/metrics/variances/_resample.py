@@ -11,7 +11,6 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures.auc import AUC, Gini
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._sample import Sample, call, explain, no_counts
 
 # The core counts replicates in 32 bits.
@@ -62,11 +61,11 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     if isinstance(measure, Gini):
         return 2.0 * replicate(data, AUC(), stratified, n_resamples, seed) - 1.0
-    if not (isinstance(measure, CoreMeasure) and measure.draws):
+    if not measure.draws:
         measure.estimates(data)  # errors come before any resample
         return _own(drawable(data, measure.of_one), measure, stratified, n_resamples, seed)
     data = drawable(data, measure.of_one)
-    how = (data.weight_kind == "sampling", measure.key, stratified, n_resamples, seed)
+    how = (data.weight_kind == "sampling", measure.in_core, stratified, n_resamples, seed)
     return call(_core.bootstrap, data, *how, data.threads).reshape(n_resamples, -1)
 
 
