@@ -13,14 +13,7 @@ from rocmax._parameters import check_choice, check_count
 from rocmax._typing import F64, AnyArray, KernelChoice
 from rocmax.estimators._base import Data
 from rocmax.estimators._machine import Machine
-from rocmax.estimators._pairs import (
-    RULES,
-    CutMultipliers,
-    ListedMultipliers,
-    check_pairs,
-    given_pairs,
-    neighbor_pairs,
-)
+from rocmax.estimators._pairs import RULES, CutMultipliers, ListedMultipliers, check_pairs, given_pairs, neighbor_pairs
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge

@@ -22,16 +22,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import (
-    Law,
-    Limits,
-    Tails,
-    around,
-    last_held,
-    normal_cdf,
-    normal_quantile,
-    sided,
-)
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, last_held, normal_cdf, normal_quantile, sided
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior

@@ -11,16 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import (
-    FEW,
-    Law,
-    Limits,
-    Tails,
-    dual,
-    either,
-    wald_limits,
-    within,
-)
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, dual, either, wald_limits, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.defaults import is_normal

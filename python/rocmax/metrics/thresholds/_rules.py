@@ -50,16 +50,10 @@ RULES = {
     "midpoint": _Kind(Source("midpoint between lowest positive and highest negative")),
     "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
     "sensitivity": _Kind(
-        Source("lowest FPR with sensitivity of at least {n}"),
-        _is_rate,
-        limits="positives",
-        at_least=True,
+        Source("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
     ),
     "specificity": _Kind(
-        Source("highest TPR with specificity of at least {n}"),
-        _is_rate,
-        limits="negatives",
-        at_least=True,
+        Source("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
     ),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
     "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
