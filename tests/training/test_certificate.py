@@ -261,13 +261,24 @@ def test_rounding_hides_no_gap(scale, offset, C):
         whole = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
         ways = [(X, X, None), (X.astype(np.float32),) * 2 + (None,), (sp.csr_array(X), X, whole)]
         for given, matrix, weight in cases([ways[k % 3]], ways):
-            model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, max_iter=300, tol=1e-3).fit(given, y, weight)
+            model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C, max_iter=300).fit(given, y, weight)
             found = model.certificate().verify(matrix, y, weight)
             # A risk that is not convex is a difference of sums of scores.
             rounding = np.ptp(matrix @ model.coef_[0]) * np.finfo(float).eps * C / model.objective_
             accuracy = 1e-9 + rounding * ((fpr_range, surrogate) in STEPS)
             assert found == pytest.approx(model.dual_gap_, abs=accuracy), (shift, surrogate, fpr_range, matrix.dtype)
             assert model.objective_ >= (0.5 - 1e-12) * model.coef_[0] @ model.coef_[0]
+
+
+@pytest.mark.parametrize("C", [1e4, 1e5, 1e6, 1e7])
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.3), (0.1, 0.4)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_bound_follows_from_the_shares_that_are_left_after_rounding(fpr_range, C):
+    """A concave part that nearly cancels the cuts: shortening these by 1e-12 moves the bound by far more."""
+    X, y = apart(0.5)
+    weight = np.random.default_rng(2).random(len(y))
+    model = PartialAUCSVC(fpr_range, surrogate="ramp", C=C, max_iter=300).fit(1e7 * X, y, weight)
+    assert model.certificate().verify(1e7 * X, y, weight) == pytest.approx(model.dual_gap_, abs=1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-3, 100.0, 1e6])

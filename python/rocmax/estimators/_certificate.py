@@ -29,9 +29,6 @@ from rocmax.solvers._result import relative_gap
 from rocmax.solvers.least_squares import squares
 
 STEP = "last convex step"
-# The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
-# pairs. The bound falls by about as much.
-_SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.
 _ROUNDING, _OF_UNIT = 1e-9, 1e-13
 _FORMAT = 3
@@ -343,22 +340,16 @@ class Proof(NamedTuple):
 
     def by_samples(self, data: Data) -> Self:
         """Return the proof with the objective and the bound that `Certificate.verify` finds."""
-        certificate = Certificate(**self.known, **self.found._asdict(), digests=np.zeros(4, dtype=np.uint64))
         part = Convex.of(_core.Problem(data.positive, data.weight), *(self.known[name] for name in _OF_PART))
-        objectives, (_, bound) = certificate._numbers(part, data)
+        objectives, (_, bound) = self.certificate()._numbers(part, data)
         return self._replace(
             known={**self.known, "objective": max(objectives), "bound": min(self.known["bound"], bound)}
         )
 
     def certificate(self) -> Certificate:
         """Return the certificate, with the cuts scaled down if rounding requires it."""
-        for slack in _SLACKS:
-            found = self.found.scaled(1.0 - slack)
-            if not (fault := self.pairs.fault(found)):
-                break
-        else:
-            raise RuntimeError(f"internal error: the cuts of this fit prove nothing: {fault}. This is a bug in rocmax")
-        certificate = Certificate(**self.known, **found._asdict(), digests=np.zeros(4, dtype=np.uint64))
+        found = self.pairs.proven(self.found)._asdict()
+        certificate = Certificate(**self.known, **found, digests=np.zeros(4, dtype=np.uint64))
         digests = np.array([*self.digests, certificate._digest], dtype=np.uint64)
         return replace(certificate, digests=digests)
 

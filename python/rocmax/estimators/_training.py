@@ -51,6 +51,8 @@ _TOP_AFTER, _TOP, _TOP_SHARE, _TOP_TOL, _TOP_ROUNDS = 6, 2.0, 3, 0.8, 3
 _SMOOTH_TOL = 0.1
 # The rounding of the objective, relative to it, up to which the products of the steps are accurate enough.
 _HARMLESS = 1e-10
+# By how much the cuts of a proof may be shortened: a difference from a concave part that cancels them changes by more.
+_SHORTER = 1e-12
 # By how much a model is longer than best: margins then hold in whatever order products are summed.
 _LONGER = 1e-11
 # The tolerances in single precision, and of the length of its model, relative to that of the fit.
@@ -238,7 +240,7 @@ class Training:
         far, eps = C * reach(self.design, found.model.scores), self.design.eps
         # The minimiser for the bound is within sqrt(2 (objective - bound)) of the model.
         length = np.sqrt(max(found.model.norm, 0.0)) + np.sqrt(2.0 * max(found.objective - found.bound, 0.0))
-        error = eps * far * (length + (far if self.design.rounds_lengths else eps * far))
+        error = eps * far * length + far * far * (eps if self.design.rounds_lengths else 0.5 * _SHORTER**2)
         return bool(error > _HARMLESS * found.objective)
 
     def _reporting(self, callback: Callback | None) -> Callback | None:
@@ -274,7 +276,7 @@ class Training:
             if surrogate in PROVEN:
                 before = model.scores if found.before is None else found.before
                 part = Convex.of(self.problem, surrogate, self._fpr_range, before)
-                offset, coef, terms = part.cut(part.average(found.proof))
+                offset, coef, terms = part.cut(part.pairs.proven(part.average(found.proof)))
             bound = max(C * offset - 0.5 * C * (C * squares_of(coef, terms, design)[1]), 0.0)
         bound = min(bound, value)
         last = replace(found.history[-1], objective=value, bound=bound, partial_auc=partial_auc)
