@@ -1,6 +1,7 @@
 """README, guide and changelog agree with the code: what they show is printed, every command, name and link resolves."""
 
 import ast
+import inspect
 import re
 import runpy
 import shlex
@@ -9,6 +10,7 @@ import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -191,17 +193,25 @@ def test_the_guide_lists_its_pages_for_language_models(tmp_path):
 
 
 def test_every_name_on_the_map_of_the_papers_is_imported() -> None:
-    rows = [line.split("|")[1:-1] for line in (pages.DOCS / "from_the_papers.md").read_text("utf-8").splitlines()]
-    rows = [row for row in rows if len(row) == 3 and row[0].strip() not in ("number", "---")]
-    assert len(rows) > 50
-    for number, names, _ in rows:
+    lines = (pages.DOCS / "from_the_papers.md").read_text("utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
+    scales = [row for row in rows if len(row) == 2 and row[0] != "there"]
+    rows = [row for row in rows if len(row) == 3 and row[0] != "number"]
+    assert len(scales) > 10 and len(rows) > 60
+    for number, names, said in [*rows, *([row[0], "`rocmax.AUCSVC`, `rocmax.AUCRLS`", row[1]] for row in scales)]:
         found = re.findall(r"`([\w.]+)`", names)
         assert found and re.sub(r"`[\w.]+`", "", names).strip(" ,") == "", number
+        known = " ".join(found)
         for name in found:
             parts = name.split(".")
             value = import_module(parts[0])
             for k, part in enumerate(parts[1:], 2):
                 value = getattr(value, part, None) or import_module(".".join(parts[:k]))
+                if not isinstance(value, ModuleType):
+                    known += f" {value.__doc__} {inspect.signature(value) if callable(value) else ''}"
+        options = " ".join(re.findall(r"`([^`]+)`", said))
+        unknown = set(re.findall(r"[A-Za-z]\w*", options)) - set(re.findall(r"\w+", known))
+        assert not unknown, (number, unknown)
     words = {
         rocmax.AUCSVC: ("ROC-SVM", "AUC-SVM", "SAUC-SVM"),
         rocmax.PartialAUCSVC: ("SVM_pAUC", "SVM_AUC"),
