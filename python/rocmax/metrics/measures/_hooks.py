@@ -1,7 +1,5 @@
 """What methods call of a measure, beside its value and components; the defaults suit a measure of one's own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from enum import Enum

@@ -1,7 +1,5 @@
 """The largest difference of both rates: Youden's index, and the statistic of Kolmogorov and Smirnov."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

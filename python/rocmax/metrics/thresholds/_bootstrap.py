@@ -1,7 +1,5 @@
 """Bootstrap intervals of thresholds and of the rates there, from resamples of samples or of clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
