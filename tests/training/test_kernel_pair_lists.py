@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from rocmax import AUCSVC, _core
 from rocmax._runtime.settings import using
-from rocmax.estimators._pairs import neighbor_pairs
+from rocmax.estimators._pairwise import neighbor_pairs
 
 
 def near(X, y, k, rule, **options):

@@ -64,6 +64,11 @@ def from_here(x: F64) -> F64:
     return np.asarray(np.cumsum(x[::-1])[::-1])
 
 
+def along(step: F64, of_start: F64, of_end: F64) -> F64:
+    """Return what moving all points from each on by `step` changes, by the coefficients of both ends of the lines."""
+    return from_here(step * of_end + np.append((step * of_start)[1:], 0.0))
+
+
 def quotient(x: F64, y: F64) -> F64:
     """Return x / y, and 0 where y is 0, which is at scores of weight 0."""
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)

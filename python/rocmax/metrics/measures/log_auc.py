@@ -9,7 +9,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.intervals._interval import Gain
-from rocmax.metrics.measures._ranking import Ranking, from_here
+from rocmax.metrics.measures._ranking import Ranking, along
 from rocmax.metrics.measures.base import LimitingSizes
 from rocmax.metrics.measures.curve import too_few
 from rocmax.metrics.measures.ranked import Counts, MeanMeasure, RankedMeasure
@@ -89,12 +89,8 @@ class LogAUC(MeanMeasure, RankedMeasure):
         # On short and on vertical lines the difference cancels.
         of_end = np.where(length * run < 1e-6 * start, (first + last) / 2 * whole, of_end)
         of_start = whole - of_end
-
-        def summed(step: F64) -> F64:
-            coefficient = step * of_end + np.append((step * of_start)[1:], 0.0)
-            return np.asarray(from_here(coefficient) / np.log1p((self.high - self.low) / self.low))
-
-        return summed(run), -summed(rise)
+        width = np.log1p((self.high - self.low) / self.low)
+        return along(run, of_start, of_end) / width, -along(rise, of_start, of_end) / width
 
     def near(self, sizes: tuple[float, float]) -> float:
         return min(sizes[0], sizes[1] * self.high)

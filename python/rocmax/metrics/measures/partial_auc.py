@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,19 +10,79 @@ from rocmax import _core
 from rocmax._checks.samples import F64, complement, range_above, rate_range
 from rocmax._parameters import check_choice, shown
 from rocmax._typing import Average, MultiClass, Normalize
-from rocmax.metrics.curves import _two_way as two_way
-from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.intervals._interval import counted
-from rocmax.metrics.measures._ranking import Ranking, centred_sums
+from rocmax.metrics.measures._ranking import Ranking, along, centred_sums
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, vertices
 
 _NORMALIZE = {"width": _core.Normalize.width(), "mcclish": _core.Normalize.mcclish(), None: _core.Normalize.none()}
 _WHOLE = (0.0, 1.0)
+_EDGE = 1e-12  # rounding of rates, relative to themselves
 _HALF = 0.5  # a range of false positive rates above it may be meant as one of specificities: results name both
 _FIELDS = "fpr_range", "tpr_range", "normalize", "multi_class", "average", "labels"
+
+
+class Region(NamedTuple):
+    """Ranges [a, b] of the FPR and [c, d] of the TPR, and the part of the area under the curve with both rates in them.
+
+    ``A = int_a^b min(d - c, max(0, R(x) - c)) dx``. Let R reach c at x1 and d at x2, both clipped to [a, b]; then
+    ``A = int_x1^x2 R(x) dx - c (x2 - x1) + (d - c) (b - x2)``.
+
+    The curve is straight between its vertices (x_k, y_k), one per block of ties. If these move by (dx_k, dy_k), A
+    changes by ``int dy dx - int dx dy`` along the part of the curve in the region. A sample of weight 1 in block j
+    moves ``y_k`` (a positive) or ``x_k`` (a negative) by ``(1[j <= k] - y_k) / m`` or ``(1[j <= k] - x_k) / n``: its
+    component is the sum of the vertices' coefficients from k = j on.
+    """
+
+    fpr: tuple[float, float]
+    tpr: tuple[float, float]
+
+    @property
+    def size(self) -> float:
+        """The area of the rectangle."""
+        return (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
+
+    def area(self, curve: _core.Curve) -> float:
+        """Return the area of a curve in the region."""
+        fpr, tpr = vertices(*curve.steps()[1:])
+        (a, b), (c, d) = self
+        low, high = (float(np.clip(_reached(fpr, tpr, height), a, b)) for height in (c, d))
+        wide = high - low > max(4 * np.finfo(float).eps * high, 1e-99)
+        below = curve.measure(_core.Measure.partial(low, high, _NORMALIZE[None])) - c * (high - low) if wide else 0.0
+        return float(np.clip(below + (d - c) * (b - high), 0.0, self.size))
+
+    def components(self, curve: _core.Curve) -> tuple[F64, F64]:
+        """Return the components of the positives and of the negatives at every distinct score."""
+        rates = vertices(*curve.steps()[1:])
+        first, last, share = np.zeros(len(rates[0]) - 1), np.ones(len(rates[0]) - 1), np.ones(len(rates[0]) - 1)
+        for at, (low, high) in zip(rates, self, strict=True):
+            start, step = at[:-1], np.diff(at)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                ends = [
+                    np.where(step > 0, np.clip((end - start) / step, 0, 1), of) for end, of in ((low, 0.0), (high, 1.0))
+                ]
+            first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
+            # A piece along an edge is outside, as where a range of one rate ends; rates cannot go beyond 0 and 1.
+            inside = ((start > low * (1 + _EDGE)) | (low == 0)) & ((start < high * (1 - _EDGE)) | (high == 1))
+            share *= (step > 0) | inside
+        last = np.maximum(first, last)
+        of_end = share * (last**2 - first**2) / 2
+        of_start = share * (last - first) - of_end
+
+        by_fpr, by_tpr = (along(np.diff(rate), of_start, of_end) for rate in rates)
+        return by_fpr, -by_tpr
+
+
+def _reached(fpr: F64, tpr: F64, height: float) -> float:
+    """Return the false positive rate at which a curve of these vertices reaches a height in [0, 1]."""
+    k = min(int(np.searchsorted(tpr, height)), len(tpr) - 1)
+    if k == 0:
+        return 0.0
+    rise = tpr[k] - tpr[k - 1]
+    share = (height - tpr[k - 1]) / rise if rise > 0 else 1.0
+    return float(fpr[k - 1] + min(share, 1.0) * (fpr[k] - fpr[k - 1]))
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -183,13 +243,13 @@ class PartialAUC(CurveMeasure):
         region = self.region
         if region is None:
             return super().estimates(sample)
-        return self._scale(region) * np.array([two_way.area(one.curve(), region) for one in sample.models()])
+        return self._scale(region) * np.array([region.area(one.curve()) for one in sample.models()])
 
     def components(self, sample: Sample) -> Any:
         region = self.region
         if region is None:
             return super().components(sample)
-        return self._scale(region) * Ranking.of(sample).place(sample, *two_way.of_blocks(sample.curve(), region))
+        return self._scale(region) * Ranking.of(sample).place(sample, *region.components(sample.curve()))
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         return (Measure if self.region else CurveMeasure).influences(self, sample)
@@ -205,8 +265,8 @@ class PartialAUC(CurveMeasure):
         if region is None:
             return super().moments(sample)
         scale, curve = self._scale(region), sample.curve()
-        second, third = centred_sums(two_way.of_blocks(curve, region), curve.steps()[1:])
-        return scale * two_way.area(curve, region), scale**2 * second, scale**3 * third
+        second, third = centred_sums(region.components(curve), curve.steps()[1:])
+        return scale * region.area(curve), scale**2 * second, scale**3 * third
 
     def _scale(self, region: Region) -> float:
         return 1.0 if self.normalize is None else 1.0 / region.size
