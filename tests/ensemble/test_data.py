@@ -7,7 +7,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from rocmax._runtime.settings import using
-from rocmax.ensemble._data import Data, HopelessError
+from rocmax.ensemble._data import Folds, HopelessError
 from rocmax.ensemble._models import ExtraTrees, raw_scores
 from rocmax.ensemble._run import Run
 
@@ -18,7 +18,7 @@ def data():
     n = 2500
     positive = rng.random(n) < 0.3
     folds = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0).split(np.zeros(n), positive))
-    of = Data(np.zeros((n, 1)), positive, None, None, positive, folds, (0.0, 0.1), 0, 2.0)
+    of = Folds(np.zeros((n, 1)), positive, None, None, positive, folds, (0.0, 0.1), 0, 2.0)
     of.best = 1.5 * positive + rng.normal(size=n)
     return of
 
@@ -48,7 +48,7 @@ def test_trees_of_folds_are_those_of_a_forest(kind):
         X[rng.random(X.shape) < 0.2] = np.nan if kind == "missing" else 0.0
     X = sparse.csr_array(X) if kind == "sparse" else X
     folds = list(StratifiedKFold(5).split(np.zeros(300), positive))
-    data = Data(X, positive, weight, None, positive, folds, (0.0, 0.5), 7, 2.0)
+    data = Folds(X, positive, weight, None, positive, folds, (0.0, 0.5), 7, 2.0)
     with using(forest_trees=(10, 6)):
         found = ExtraTrees().cross_fit(data, Run(1, None, lambda step: None))
     coded, expected = data.coded("trees")[1], []

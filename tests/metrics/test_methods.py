@@ -12,7 +12,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUC, AveragePrecision, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods import METHODS, warn_of_few_compared
-from rocmax.metrics.methods.base import Data, Method, either
+from rocmax.metrics.methods.base import Known, Method, either
 from rocmax.metrics.methods.defaults import default_method
 
 Y = np.arange(40) % 3 == 0
@@ -231,4 +231,4 @@ def test_differences_by_the_bootstrap_need_samples_of_both_classes_not_in_the_ra
 def test_a_measure_without_a_lower_bound_has_no_logarithms():
     for least, name in ((-np.inf, "delong"), (0.0, "logit-delong")):
         own = SimpleNamespace(traits=frozenset({Trait.COMPONENTS}), bounds=(least, np.inf))
-        assert default_method(own, Data()).name == name
+        assert default_method(own, Known()).name == name

@@ -11,7 +11,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, best_round
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Data, Found, HopelessError, composed, growth
+from rocmax.ensemble._data import Folds, Found, HopelessError, composed, growth
 from rocmax.ensemble._run import Run
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
@@ -43,7 +43,7 @@ class Boosted:
     learning_rate: float = _RATE
 
     @in_one_line("lightgbm")
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Choose the rounds, with few positives also the size of trees; return the out-of-fold scores."""
         found = self._cross_fitted(data, run)
         if self.params or np.count_nonzero(data.positive) >= _FEW_POSITIVES or run.left <= 0:
@@ -58,7 +58,7 @@ class Boosted:
         gain = paired_difference(positive, smaller.scores[rows], found.scores[rows], data.fpr_range, weight=weight)
         return smaller if is_better(*gain, ERRORS_OF_SIZE) else found
 
-    def _cross_fitted(self, data: Data, run: Run) -> Found:
+    def _cross_fitted(self, data: Folds, run: Run) -> Found:
         """Choose the rounds and return the out-of-fold scores, with the mean partial AUC as state."""
         _, X = data.coded("trees")
         small = data.is_small(X)
@@ -81,7 +81,7 @@ class Boosted:
         chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
         return data.found(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
 
-    def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
+    def _advanced(self, folds: list[_Fold], n: int, data: Folds, run: Run, library: LightGBM, small: bool) -> int:
         """Add rounds until the mean over the folds stops improving; return the number that all folds have."""
         objective = self._objective(data)
 
@@ -103,7 +103,7 @@ class Boosted:
             if run.left <= 0:  # only in the first family, which always finishes
                 return n
 
-    def _begun(self, library: LightGBM, data: Data, k: int, objective: Any) -> _Fold:
+    def _begun(self, library: LightGBM, data: Folds, k: int, objective: Any) -> _Fold:
         """Return a fold before its first round, with the bins of all rows."""
         parts = data.shared.setdefault("lightgbm folds", {})
         train, test = data.folds[k]
@@ -117,7 +117,7 @@ class Boosted:
         booster.add_valid(parts[k][1], "held")
         return _Fold(booster, test)
 
-    def _whole(self, library: LightGBM, data: Data) -> Any:
+    def _whole(self, library: LightGBM, data: Folds) -> Any:
         """Return the Dataset of all rows."""
         if "lightgbm" not in data.shared:
             coder, X = data.coded("trees")
@@ -127,14 +127,14 @@ class Boosted:
             data.shared["lightgbm"] = made.construct()
         return data.shared["lightgbm"]
 
-    def _library(self, data: Data, n_threads: int) -> LightGBM:
+    def _library(self, data: Folds, n_threads: int) -> LightGBM:
         return LightGBM(self.params, self.learning_rate, data.seed, n_threads)
 
-    def _objective(self, data: Data) -> PartialAUCObjective | None:
+    def _objective(self, data: Folds) -> PartialAUCObjective | None:
         return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
 
     @in_one_line("lightgbm")
-    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
         params = self.params | {name: found.chosen[name] for name in LightGBM.small if name in found.chosen}

@@ -29,7 +29,7 @@ from rocmax.ensemble._combination import (
     limit_of,
     refitted,
 )
-from rocmax.ensemble._data import Data, Found, HopelessError, composed, n_folds
+from rocmax.ensemble._data import Folds, Found, HopelessError, composed, n_folds
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._models import importances, raw_scores
 from rocmax.ensemble._run import LIMITS, EnsembleStep, Run, quietly
@@ -216,7 +216,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     def _data(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fpr_range: tuple[float, float], seed: int, lead: float
-    ) -> tuple[Data, AnyArray]:
+    ) -> tuple[Folds, AnyArray]:
         """Return the rows of positive weight and their indices; set ``classes_``."""
         samples = self._validated(X, y, sample_weight)
         groups = groups_of(groups, len(samples.positive), X)
@@ -228,9 +228,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         cv = n_folds(len(y)) if isinstance(self.cv, str) and self.cv == "auto" else self.cv
         folds, _ = folds_of(cv, samples.X, y, groups=groups, seed=seed)
         groups = equal_rows(samples.X) if groups is None else groups
-        return Data(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead, self._schema), rows
+        return Folds(*samples, groups, self.classes_[y], folds, fpr_range, seed, lead, self._schema), rows
 
-    def _cross_fitted(self, data: Data, families: list[Family] | None, run: Run) -> tuple[Results, Board]:
+    def _cross_fitted(self, data: Folds, families: list[Family] | None, run: Run) -> tuple[Results, Board]:
         """Return the out-of-fold results of each family, and the rows of the leaderboard so far."""
         found, board, best = Results(), Board(), -np.inf
         for family in families or suitable(data):
@@ -260,7 +260,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
             raise MemoryError(NO_ROOM)
         return found, board
 
-    def _keep(self, data: Data, found: Results, board: Board, run: Run, rows: AnyArray) -> None:
+    def _keep(self, data: Folds, found: Results, board: Board, run: Run, rows: AnyArray) -> None:
         """Select families, refit them to all rows, and set the fitted attributes."""
         scores = {name: one.scores for name, (_, one) in found.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._selection import Standing
 from rocmax._typing import F64, AnyArray
-from rocmax.ensemble._data import Data, Found, parts_of
+from rocmax.ensemble._data import Folds, Found, parts_of
 from rocmax.ensemble._families import Family
 from rocmax.ensemble._run import LIMITS, Run
 from rocmax.estimators._calibrated import sigmoid
@@ -37,7 +37,7 @@ class Combination(NamedTuple):
         )
 
 
-def combination(data: Data, scores: dict[str, F64], rows: AnyArray, n_threads: int) -> Combination:
+def combination(data: Folds, scores: dict[str, F64], rows: AnyArray, n_threads: int) -> Combination:
     """Choose by some rows, which have scores of all families."""
     held = {name: of[rows] for name, of in scores.items()}
     of_family = dict(zip(held, data.standings(rows, list(held.values()), data.lead, n_threads), strict=True))
@@ -46,7 +46,7 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, n_threads: i
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
 
 
-def refitted(data: Data, found: Results, board: Board, run: Run, chosen: Combination) -> tuple[Combination, list[Any]]:
+def refitted(data: Folds, found: Results, board: Board, run: Run, chosen: Combination) -> tuple[Combination, list[Any]]:
     """Fit the families kept to all rows, the best first; return the first and those that finish in time."""
     run.stage, run.share = "refit", 1.0
     fitted: dict[str, Any] = {}
@@ -71,7 +71,7 @@ def limit_of(error: Exception) -> str:
     return "memory" if isinstance(error, MemoryError) else "time_limit"
 
 
-def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
+def held_out(data: Folds, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
     """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`."""
     found = chosen.of([scores[name][rows] for name in chosen.kept])
     groups = None if data.groups is None else data.groups[rows]

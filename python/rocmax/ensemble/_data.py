@@ -16,7 +16,7 @@ from rocmax._tables._frame import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._run import SMALL, Run, quietly
-from rocmax.estimators._base import Data as Samples
+from rocmax.estimators._base import Data
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
 from rocmax.estimators._repeats import dealt
@@ -95,7 +95,7 @@ def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[fl
 
 
 @dataclass(eq=False)
-class Data:
+class Folds:
     """Rows, labels, weights and folds, and the encodings that families share."""
 
     X: Any
@@ -127,9 +127,9 @@ class Data:
         """The number of rows."""
         return len(self.positive)
 
-    def samples(self, X: Any, rows: Any = slice(None)) -> Samples:
+    def samples(self, X: Any, rows: Any = slice(None)) -> Data:
         """Return some rows, in an encoding X of the table."""
-        return Samples(X, self.positive, self.weight).take(rows)
+        return Data(X, self.positive, self.weight).take(rows)
 
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of some rows."""
@@ -229,7 +229,7 @@ class Data:
         slope, offset = np.mean(curves, axis=0)
         return pooled(self.folds, level, self.n), (float(slope), float(offset))
 
-    def first_folds(self) -> "tuple[Data, Data | None]":
+    def first_folds(self) -> "tuple[Folds, Folds | None]":
         """Return the data with the folds that suffice to choose by, and with the others, None if all are needed."""
         if not self._may_stop:
             return self, None
@@ -240,7 +240,7 @@ class Data:
         pairs = zip(self.folds, scores, strict=True)
         return float(np.mean([self.partial_auc(held, of) for (_, held), of in pairs]))
 
-    def once(self) -> "Data":
+    def once(self) -> "Folds":
         """Return the data with the first folds that score each row at most once."""
         count = np.zeros(self.n, dtype=int)
         for k, (_, rows) in enumerate(self.folds):

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from rocmax._parameters import shown
 from rocmax.boosting._libraries import imported, is_available
 from rocmax.ensemble._boosted import Boosted
-from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._data import Folds, Found
 from rocmax.ensemble._models import ExtraTrees, LandmarkMachine, Logistic, Own, fits_memory
 from rocmax.ensemble._run import Run
 
@@ -24,10 +24,10 @@ class Family(Protocol):
     def name(self) -> str:
         """The name of the family."""
 
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Select parameters by the folds; return the out-of-fold scores."""
 
-    def refit(self, data: Data, run: Run, found: Found) -> Any:
+    def refit(self, data: Folds, run: Run, found: Found) -> Any:
         """Return the model of all rows, which accepts X unchanged."""
 
 
@@ -80,7 +80,7 @@ def families_of(families: Any) -> list[Family] | None:
     return found
 
 
-def suitable(data: Data) -> list[Family]:
+def suitable(data: Folds) -> list[Family]:
     """Return the families that "auto" tries."""
     _, X = data.coded("linear")
     names = ["logistic_regression"]

@@ -22,7 +22,7 @@ from rocmax._runtime.warn import warn
 from rocmax._tables._coder import TableCoder
 from rocmax._typing import F64, AnyArray
 from rocmax.designs import Kernel, Landmarks, as_design
-from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._data import Folds, Found
 from rocmax.ensemble._run import Run, quietly
 from rocmax.estimators import PartialAUCSVC
 from rocmax.estimators._landmarks import copied, first_of_both, ranks
@@ -91,7 +91,7 @@ class ExtraTrees:
 
     name: str = "extra_trees"
 
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Choose the rows of a leaf and return the out-of-fold scores."""
         _, X = data.coded("trees")
         X = X.astype(np.float32)
@@ -105,7 +105,7 @@ class ExtraTrees:
         first, rest = data.first_folds()
         begun: dict[tuple[int, int], F64] = {}  # votes of the first trees, by rows of a leaf and fold
 
-        def scored(part: Data, leaf: int, trees: range) -> list[F64]:
+        def scored(part: Folds, leaf: int, trees: range) -> list[F64]:
             """Return the log-odds of the votes of all trees before ``trees.stop``; the first have voted."""
 
             def held(k: int) -> F64:
@@ -140,7 +140,7 @@ class ExtraTrees:
             scores += scored(rest, leaf, range(fold_trees))
         return data.found(scores, {"n_estimators": all_trees, "min_samples_leaf": leaf}, log_odds=True)
 
-    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
         """Return the forest of all rows."""
         coder, X = data.coded("trees")
         forest = ExtraTreesClassifier(
@@ -174,7 +174,7 @@ class Logistic:
 
     name: str = "logistic_regression"
 
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Choose C and return the out-of-fold scores."""
         _, X = data.coded("linear")
 
@@ -191,7 +191,7 @@ class Logistic:
         scores, best, _ = data.best_of_path(run, path)
         return data.found(scores, {"C": float(_CS[best])}, log_odds=True)
 
-    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
         """Return the model of all rows."""
         coder, X = data.coded("linear")
 
@@ -214,7 +214,7 @@ class Own:
     name: str
     estimator: Any
 
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Return the out-of-fold scores."""
         if data.weight is not None and self._weights_as is None:
             warn(
@@ -229,12 +229,12 @@ class Own:
 
         return data.found(data.over_folds(run, held, small=False))
 
-    def refit(self, data: Data, run: Run, found: Found) -> Any:
+    def refit(self, data: Folds, run: Run, found: Found) -> Any:
         """Return the classifier of all rows."""
         (model,) = run.map(lambda _: self._fitted(data, np.arange(data.n)), [None])
         return model
 
-    def _fitted(self, data: Data, rows: AnyArray) -> Any:
+    def _fitted(self, data: Folds, rows: AnyArray) -> Any:
         part, _, weight = data.samples(data.X, rows)
         params = {} if weight is None else {self._weights_as: weight} if self._weights_as else {}
         try:
@@ -273,7 +273,7 @@ class LandmarkMachine:
 
     name: str = "landmarks"
 
-    def cross_fit(self, data: Data, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> Found:
         """Choose width, surrogate and C; return the out-of-fold scores."""
         X = self._features(data)
         place = ranks(data.positive, data.weight, data.seed)
@@ -297,17 +297,17 @@ class LandmarkMachine:
         return data.found(scores, chosen, space)
 
     @staticmethod
-    def _features(data: Data) -> Any:
+    def _features(data: Folds) -> Any:
         _, X = data.coded("linear")
         return X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
     @staticmethod
-    def _space(X: Any, points: Any, gamma: float, data: Data) -> tuple[Landmarks, Any]:
+    def _space(X: Any, points: Any, gamma: float, data: Folds) -> tuple[Landmarks, Any]:
         landmarks = Landmarks(Kernel.resolve("rbf", gamma, 3, 0.0, X, data.weight), points)
         return landmarks, landmarks.features(X).astype(np.float32, copy=False)
 
     def _paths(
-        self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str, known: Known
+        self, data: Folds, run: Run, space: tuple[Landmarks, Any], surrogate: str, known: Known
     ) -> tuple[list[F64], float, float]:
         """Return the out-of-fold scores of the best C, this C, and its mean partial AUC; add the folds to `known`."""
         (_, features), Cs = space, _LANDMARK_CS[surrogate]
@@ -330,7 +330,7 @@ class LandmarkMachine:
         scores, best, value = data.best_of_path(run, path)
         return scores, Cs[best], value
 
-    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
         """Return the machine of all rows."""
         coder, _ = data.coded("linear")
         landmarks, features = found.state

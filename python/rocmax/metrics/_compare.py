@@ -26,7 +26,7 @@ from rocmax.metrics.methods import (
     warn_of_few_compared,
     warn_of_scores,
 )
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, Query, joined, variance_of
+from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.mcnemar import McNemar
 from rocmax.metrics.methods.obuchowski import Obuchowski
@@ -217,7 +217,7 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
         data = every[0].two
         _require_models(data.n_models)
         models = [data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))]
-    query = query._replace(known=Data.of(*models))
+    query = query._replace(known=Known.of(*models))
     _check(query)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:
@@ -251,7 +251,7 @@ def _check(query: Query) -> None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
 
-class Found(NamedTuple):
+class Compared(NamedTuple):
     """Estimates and covariance, or the test of equal curves."""
 
     method: Method
@@ -271,19 +271,19 @@ def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, floa
     return query.method or default_comparison(query.measure, query.known), (n_pos, n_neg)
 
 
-def _of_paired(query: Query, models: list[Any]) -> Found:
+def _of_paired(query: Query, models: list[Any]) -> Compared:
     """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
     method, sizes = _chosen(query, models)
     binary = isinstance(models[0], Sample)
     none = refused_of(query, models) if method.resampling else None
     if none is not None:
-        return Found(method, none)
+        return Compared(method, none)
     if isinstance(method, Venkatraman):
         explain(models[0])
         return _of_curves(query, method, list(models[0].models()), paired=True)
     found = method.covariance(models[0] if binary else models, query.measure, query.seed)
     if found.refused is not None:
-        return Found(method, found)
+        return Compared(method, found)
     if not found.parts:  # a bootstrap's, or of a fitted curve
         known = binary and Trait.COMPONENTS in query.measure.traits
         parts = [Shared(found.matrix, min(sizes) - 1.0)]
@@ -293,7 +293,7 @@ def _of_paired(query: Query, models: list[Any]) -> Found:
     check_variance(found.matrix)
     if (none := refused_of(query, models, found.own)) is None and binary:
         warn_of(query, method, found, models, sizes)
-    return Found(method, none or found)
+    return Compared(method, none or found)
 
 
 def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
@@ -326,12 +326,12 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     def pooled(found: Covariance, data: Sample) -> Comparison:
         if found.own is None and found.replicates is not None:
             found = found._replace(own=without_variance(found.estimate, data, query.measure))
-        return result_of(query, Found(query.method or default_comparison(query.measure, query.known), found), [data])
+        return result_of(query, Compared(query.method or default_comparison(query.measure, query.known), found), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
 
 
-def _of_independent(query: Query, samples: list[Sample]) -> Found:
+def _of_independent(query: Query, samples: list[Sample]) -> Compared:
     """Compare models of independent samples."""
     method, sizes = _chosen(query, samples)
     if isinstance(method, Venkatraman):
@@ -362,10 +362,10 @@ def _of_independent(query: Query, samples: list[Sample]) -> Found:
     found = found.of_parts(of_models)
     if (none := refused_of(query, samples)) is None:
         warn_of(query, method, found, samples, sizes)
-    return Found(method, none or found, freedom)
+    return Compared(method, none or found, freedom)
 
 
-def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
+def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> Compared:
     """Test by permutations whether two ROC curves are the same."""
     if any(one.weight is not None for one in models):
         raise ValueError(_WHOLE_CURVES)
@@ -373,10 +373,10 @@ def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paire
         raise ValueError(f"method='venkatraman' compares two models, got {len(models)}")
     curves = method.distance(*models, paired=paired, seed=seed_of(query.seed))
     estimate = np.concatenate([query.measure.estimates(one) for one in models])
-    return Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
+    return Compared(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def warn_of_worse(query: Query, found: Found, samples: list[Any]) -> None:
+def warn_of_worse(query: Query, found: Compared, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
     if np.isnan(found.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
@@ -389,7 +389,7 @@ def warn_of_worse(query: Query, found: Found, samples: list[Any]) -> None:
     warn_below_chance(query.measure, samples, (low, high))
 
 
-def result_of(query: Query, found: Found, samples: list[Any]) -> Comparison:
+def result_of(query: Query, found: Compared, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
     assert hypothesis is not None

@@ -28,7 +28,7 @@ from rocmax.metrics.methods import (
     warn_of_few,
     warn_of_scores,
 )
-from rocmax.metrics.methods.base import Data, Interval, Method, Query, without_limits
+from rocmax.metrics.methods.base import Interval, Known, Method, Query, without_limits
 from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
@@ -196,7 +196,7 @@ def _of_measure(samples: Samples, query: Query) -> Any:
     if samples.by is not None and several:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
-    known = Data.of(data)
+    known = Known.of(data)
     checked(query.method or default_method(measure, known), measure, known)
     query = query._replace(known=known)
 

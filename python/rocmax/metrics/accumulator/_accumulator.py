@@ -35,7 +35,7 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import as_method, checked
-from rocmax.metrics.methods.base import Data, Method, Query
+from rocmax.metrics.methods.base import Known, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
@@ -338,7 +338,7 @@ class ROCAccumulator:
             As in :func:`infer`, and for a measure that pooled scores do not bound.
         """
         measure, chosen = as_measure(measure), as_method(method)
-        known = Data(counts=True, classes=measure.multi_class != "raise")
+        known = Known(counts=True, classes=measure.multi_class != "raise")
         checked(chosen or default_method(measure, known), measure, known)
         question = parse_question(measure, confidence_level, null_value, alternative, margin)
         state, bounds = self._shared.settled(), None

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._compare import Found, refused_of, result_of, warn_of, warn_of_worse
+from rocmax.metrics._compare import Compared, refused_of, result_of, warn_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked
-from rocmax.metrics.methods.base import Covariance, Data, Query
+from rocmax.metrics.methods.base import Covariance, Known, Query
 from rocmax.metrics.methods.profile import Profile, of_parts, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import check_variance, require_two
@@ -87,13 +87,13 @@ def compare_counted(
 ) -> Comparison:
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
-    known = Data(counts=True)
+    known = Known(counts=True)
     query = Query(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
     checked(Profile(), measure, known)
     turned = np.broadcast_to(lower, len(passed.samples)).tolist()
     each = [one._replace(lower=low) for one, low in zip(passed.samples, turned, strict=True)]
     none = refused_of(query, each)
-    found = Found(Profile(), none or passed.covariance(number))
+    found = Compared(Profile(), none or passed.covariance(number))
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals, measure.of_one)
     if none is None:

@@ -17,7 +17,7 @@ _POINTS = 256  # of a binormal curve, along either axis
 _LEAST = 1e-12  # slope of a line that is treated as vertical
 
 
-class Curve(NamedTuple):
+class SmoothCurve(NamedTuple):
     """Points from (0, 0) to (1, 1), and the score at or above which each is reached, the first infinite."""
 
     fpr: F64
@@ -32,7 +32,7 @@ class Line(NamedTuple):
     b: float
 
 
-def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> Curve:
+def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> SmoothCurve:
     """Return the smoothed curve, from the weight of either class at every distinct score."""
     return _CURVES[kind](score, pos, neg, None)
 
@@ -95,11 +95,11 @@ def _below(line: Line, rate: float) -> float:
     return float((special.ndtr(z) + special.ndtr(k) - float(z * k < 0)) / 2 - parts)
 
 
-def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> SmoothCurve:
     """Return points that are dense at the ends of either axis, without scores; if no line fits, the empirical curve."""
     line = binormal(pos, neg)
     if line is None:
-        return Curve(*vertices(pos, neg), np.concatenate([[np.inf], score]))
+        return SmoothCurve(*vertices(pos, neg), np.concatenate([[np.inf], score]))
     at = special.ndtri((1 - np.cos(np.pi * np.arange(1, _POINTS) / _POINTS)) / 2)
     fpr = np.concatenate([[0.0], special.ndtr(line.a + line.b * at), special.ndtr(at), [1.0]])
     tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line.a) / max(line.b, _LEAST)), [1.0]])
@@ -107,10 +107,10 @@ def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | 
     fpr, tpr = fpr[order], np.maximum.accumulate(tpr[order])
     new = np.append(True, (np.diff(fpr) > 0) | (np.diff(tpr) > 0))
     fpr, tpr = fpr[new], tpr[new]
-    return Curve(fpr, tpr, np.concatenate([[np.inf], np.full(len(fpr) - 1, np.nan)]))
+    return SmoothCurve(fpr, tpr, np.concatenate([[np.inf], np.full(len(fpr) - 1, np.nan)]))
 
 
-def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> SmoothCurve:
     """Bin linearly on a grid and apply the normal kernel to the bins: O(n) and at most 2^22 cells."""
     from scipy.ndimage import gaussian_filter1d  # takes a while to import
 
@@ -138,7 +138,7 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
         np.concatenate([[values[0] + ends], values, [values[-1] - ends]]),
     )
     with np.errstate(over="ignore"):
-        return Curve(found[0], found[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))
+        return SmoothCurve(found[0], found[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))
 
 
 def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
@@ -167,7 +167,7 @@ def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
     return float(0.9 * least * n**-0.2)
 
 
-def _of_hull(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+def _of_hull(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> SmoothCurve:
     """Pool adjacent scores until the share of positives falls along the curve: the blocks are the hull's edges."""
     from scipy.optimize import isotonic_regression  # takes a while to import
 
@@ -175,10 +175,10 @@ def _of_hull(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None
     blocks = isotonic_regression(pos / weight, weights=weight, increasing=False).blocks
     last = blocks[1:] - 1
     fpr, tpr = (np.concatenate([[0.0], rates(mass)[last]]) for mass in (neg, pos))
-    return Curve(fpr, tpr, np.concatenate([[np.inf], score[last]]))
+    return SmoothCurve(fpr, tpr, np.concatenate([[np.inf], score[last]]))
 
 
-_CURVES: dict[str, Callable[[NDArray[np.floating], F64, F64, float | None], Curve]] = {
+_CURVES: dict[str, Callable[[NDArray[np.floating], F64, F64, float | None], SmoothCurve]] = {
     "binormal": _of_binormal,
     "density": _of_densities,
     "hull": _of_hull,

@@ -11,7 +11,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Data, Interval, Method, Query
+from rocmax.metrics.methods.base import Interval, Known, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
@@ -48,13 +48,13 @@ def as_method(method: Any) -> Method | None:
     raise ValueError(f"method must be {known}, got {shown(method)}{meant(method, METHODS)}")
 
 
-def checked(method: Method, measure: Measure, data: Data) -> Method:
+def checked(method: Method, measure: Measure, data: Known) -> Method:
     """Return the method if it supports the measure and the kind of data, else raise an error."""
     method.check(measure, data, METHODS)
     return method
 
 
-def default_comparison(measure: Measure, data: Data) -> Method:
+def default_comparison(measure: Measure, data: Known) -> Method:
     """Return the default method for differences."""
     if data.planned:
         return Planned()
@@ -139,7 +139,7 @@ def ranks_little(score: Any, by_auc: bool = True) -> str:
     return f"{what}, whose AUC is (TPR + TNR) / 2; pass scores, such as predict_proba(X)[:, 1]"
 
 
-def warn_of_few(method: str, measure: Measure, sample: Sample, data: Data) -> None:
+def warn_of_few(method: str, measure: Measure, sample: Sample, data: Known) -> None:
     """Warn if too few samples, or clusters, decide an interval for its method."""
     beyond, way = measure.extrapolates(sample.nominal), METHODS.get(method, Method)
     if way.extrapolates and beyond is not None:

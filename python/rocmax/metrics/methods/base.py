@@ -59,7 +59,7 @@ class Covariance(NamedTuple):
         return self._replace(parts=[*parts, *drawn])
 
 
-class Data(NamedTuple):
+class Known(NamedTuple):
     """What methods need to know about samples."""
 
     weight_kind: str = "frequency"
@@ -70,7 +70,7 @@ class Data(NamedTuple):
     planned: bool = False  # labels that a plan chose
 
     @classmethod
-    def of(cls, *samples: Sample | Classes) -> "Data":
+    def of(cls, *samples: Sample | Classes) -> "Known":
         """Return what is known of samples of one model or of several."""
         kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
@@ -123,7 +123,7 @@ class Method:
         """Return the method as it works with this kind of weights."""
         return self
 
-    def check(self, measure: Measure, data: Data, takers: "dict[str, type[Method]]") -> None:
+    def check(self, measure: Measure, data: Known, takers: "dict[str, type[Method]]") -> None:
         """Check that the method supports the measure and the kind of data; `takers` are all methods."""
         if not self.fits(measure):
             words = " or ".join(need.value for need in Trait if need in self.needs)
@@ -182,6 +182,6 @@ class Query(NamedTuple):
     measure: Measure
     method: Method | None  # None: the default, which depends on the samples
     question: Question
-    known: Data = Data()
+    known: Known = Known()
     seed: Any = None
     adjust: str | None = None  # of the p-values of pairs

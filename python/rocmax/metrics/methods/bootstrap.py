@@ -14,7 +14,7 @@ from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, of
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
+from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, variance_of
 from rocmax.metrics.methods.newcombe import newcombe
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._sample import Sample
@@ -73,7 +73,7 @@ class Bootstrap(Method):
     def needs_many(cls, measure: Measure) -> bool:
         return True
 
-    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+    def check(self, measure: Measure, data: Known, takers: dict[str, type[Method]]) -> None:
         super().check(measure, data, takers)
         if self.interval == "bca" and (data.classes or Trait.COMPONENTS not in measure.traits):
             raise ValueError(

@@ -10,7 +10,7 @@ from rocmax.metrics.measures.auc import Gini
 from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
-from rocmax.metrics.methods.base import Data, Interval, Method, joined
+from rocmax.metrics.methods.base import Interval, Known, Method, joined
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import OF_PART, DeLong, LogitDeLong
 from rocmax.metrics.methods.planned import Planned
@@ -25,7 +25,7 @@ _SOME = 1_000  # the same for areas and average precision, unless the classes ar
 _LEAST_ERROR = 0.15  # of the log-odds of an estimate, from which its distribution is skewed
 
 
-def default_method(measure: Measure, data: Data, sizes: tuple[float, float] | None = None) -> Method:
+def default_method(measure: Measure, data: Known, sizes: tuple[float, float] | None = None) -> Method:
     """Return the default for one model; without the `sizes` of the classes that of few samples."""
     if data.planned:
         return Planned()
@@ -47,7 +47,7 @@ def estimated(method: Method | None, sample: Sample | Classes, measure: Measure,
     """Return the intervals by a method, or by the default: with many samples that of few if classes nearly separate."""
     if method is not None:
         return method.estimate(sample, measure, seed)
-    data, sizes = Data.of(sample), None if isinstance(sample, Classes) else sample.effective
+    data, sizes = Known.of(sample), None if isinstance(sample, Classes) else sample.effective
     usual, of_few = default_method(measure, data, sizes), default_method(measure, data)
     found = usual.estimate(sample, measure, seed)
     if isinstance(sample, Classes) or usual == of_few or (normal := is_normal(found, measure)).all():
@@ -60,7 +60,7 @@ def estimated(method: Method | None, sample: Sample | Classes, measure: Measure,
 
 def estimated_jointly(sample: Sample, measure: Measure, estimate: Any, parts: Sequence[Shared]) -> Interval:
     """Return the intervals of models that are compared, if they are normal from the parts of their covariance."""
-    data, sizes = Data.of(sample), sample.effective
+    data, sizes = Known.of(sample), sample.effective
     least = _SOME if Trait.AREA in measure.traits else _MANY
     many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sizes))[0] >= least
     if not is_design(sample) and (many or default_method(measure, data, sizes) == LogitDeLong()):

@@ -9,7 +9,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, last_held, wilson
 from rocmax.metrics.measures.at_threshold import AtThreshold
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods.base import Covariance, Data, Method, binary
+from rocmax.metrics.methods.base import Covariance, Known, Method, binary
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import covariance_of
@@ -30,7 +30,7 @@ class McNemar(Method):
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.THRESHOLD})
     share: ClassVar[float] = 1.0  # of the probability of b itself in a tail
 
-    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+    def check(self, measure: Measure, data: Known, takers: dict[str, type[Method]]) -> None:
         if not (isinstance(measure, AtThreshold) and measure.name in _TESTED):
             raise ValueError(f"method={self.name!r} needs AtThreshold(name, threshold) of {_TESTED}, got {measure!r}")
         super().check(measure, data, takers)

@@ -9,7 +9,7 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.cuts import PrecisionAt
-from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, without_limits
+from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, without_limits
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -32,7 +32,7 @@ class Planned(Method):
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
     planned: ClassVar[bool] = True
 
-    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+    def check(self, measure: Measure, data: Known, takers: dict[str, type[Method]]) -> None:
         if not data.planned:
             raise ValueError("method='planned' takes the labels of a plan: Samples(labels, scores, plan=plan)")
         super().check(measure, data, takers)
