@@ -41,8 +41,7 @@ def test_precision_recall_curves() -> None:
     low, high = found.confidence_interval
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts[0] == f"a  AP {found.estimate:.3f} [{low:.3f}, {high:.3f}]"
-    assert texts[2] == f"prevalence {Y.mean():.3f}"
-    assert len(texts) == 3  # both models have the same
+    assert texts[2:] == [f"prevalence {Y.mean():.3f}", "pointwise 90 % band"]  # both models have the same
     assert repr(display).startswith("PrecisionRecallDisplay(a  AP 0.")
     assert display.curves[0].prevalence == pytest.approx(Y.mean())
     grid, below, above = display.curves[0].band or ((), (), ())
@@ -94,7 +93,9 @@ def test_decision_curves() -> None:
         np.testing.assert_allclose([edge[at] for edge in curve.band], found.confidence_interval)
     everybody = NetBenefit(0.2)(Y, np.ones(400))
     assert display.ax_.lines[2].get_ydata()[at] == pytest.approx(everybody)
-    assert repr(display) == "DecisionCurveDisplay(DecisionCurve('a', 99 thresholds), DecisionCurve('b', 99 thresholds))"
+    assert repr(display) == "DecisionCurveDisplay(DecisionCurve('a', 80 thresholds), DecisionCurve('b', 80 thresholds))"
+    gains = np.flatnonzero(display.curves[0].net_benefit > 0.05 * Y.mean())  # the axis ends a little above the last
+    assert int(1.2 * gains[-1]) + 5 == 80 and display.ax_.get_legend_handles_labels()[1][-1] == "pointwise 90 % band"
 
 
 def test_thresholds_and_prevalence_of_decision_curves() -> None:

@@ -234,6 +234,6 @@ def test_a_pointwise_band_without_width_says_how_to_get_one(scores: np.ndarray) 
     with pytest.warns(CoverageWarning, match="zero width: all resamples have the same curve.*band='simultaneous'"):
         ROCDisplay.from_predictions(Y, scores, confidence_level=0.9, n_resamples=50)
     shown = ROCDisplay.from_predictions(Y, scores, confidence_level=0.9, n_resamples=50, band="simultaneous")
-    assert shown.curves[0].band is not None
+    assert shown.curves[0].band is not None and shown.curves[0].band_name == "simultaneous 90 % band"
     _, low, high = shown.curves[0].band
     assert (high - low).max() > 0.1

@@ -16,6 +16,7 @@ from rocmax.display import (
     ScoreDisplay,
     SROCDisplay,
 )
+from rocmax.display._base import log_axis
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(500) < 0.3
@@ -69,6 +70,14 @@ def test_curves_without_a_small_rate_have_an_axis(scores, fpr_range):
     for zoom in (False, True):
         low, high = ROCDisplay.from_predictions(Y, scores, xscale="log", fpr_range=fpr_range, zoom=zoom).ax_.get_xlim()
         assert 0 < low <= high / 5, (low, high)
+
+
+def test_the_labels_of_an_axis_are_of_one_kind():
+    for least, shown in ((1e-6, ["1e-5", "1e-1", "1"]), (1e-4, ["0.001", "0.1", "1"])):
+        ax = plt.figure().subplots()
+        log_axis(ax, "x")
+        ax.set_xlim(least, 1)
+        assert [ax.xaxis.get_major_formatter()(float(text), 0) for text in shown] == shown
 
 
 def test_it_needs_rates():

@@ -48,6 +48,11 @@ def test_sensitivity_against_specificity_is_the_same_picture() -> None:
     shades = [display.ax_.patches[0].get_window_extent().bounds for display in (usual, turned)]
     np.testing.assert_allclose(*shades)
     assert turned.plot(zoom=True, axes="sensitivity-specificity").ax_.get_xlim() == (1.0, 0.8)
+    how = {"fpr_range": (0, 0.2), "thresholds": ["youden"], "axes": "sensitivity-specificity"}
+    texts = ROCDisplay.from_predictions(Y, {"a": S}, **how).ax_.get_legend_handles_labels()[1]
+    at = operating_point(Y, S)
+    assert texts[0].startswith("a  pAUC specificity 0.8-1: ")
+    assert texts[1].endswith(f": sensitivity {at.tpr:.3f}, specificity {1 - at.fpr:.3f}")
 
 
 def test_the_legend_has_range_and_interval() -> None:

@@ -17,7 +17,7 @@ from command_line import Run
 from rocmax.display import write_report
 from rocmax.display._report._figure import Points, best_at, stops, thinned
 from rocmax.display._report._html import data_block, joined, tag
-from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, roc_curve, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, operating_point, roc_curve, tpr_at_fpr_score
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"
 
@@ -76,6 +76,9 @@ def test_numbers_are_those_of_the_measures(sample):
     assert f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]" in text
     assert f"{-difference:+.3f} [{-high:+.3f}, {-low:+.3f}]" in text
     assert compared.summary()[1:] in text
+    for column in scores.values():  # one number of decimals in a column
+        cuts = operating_point(y, column, threshold=[("fpr", 0.02), ("fpr", 0.2)]).threshold
+        assert all(f" {cut:.4f} " in text for cut in cuts)
 
 
 def test_the_slider_has_the_best_threshold_of_every_rate(sample):

@@ -42,10 +42,15 @@ def axes_of(ax: Any, size: tuple[float, float] = (5.2, 5.0)) -> Axes:
 
 
 def log_axis(ax: Axes, name: str) -> None:
-    """Make the axis "x" or "y" logarithmic, with labels such as 0.001: powers would need a formula."""
+    """Make the axis "x" or "y" logarithmic, with labels such as 0.001, or 1e-3 if the axis goes below 1e-4."""
     getattr(ax, f"set_{name}scale")("log")
-    axis = getattr(ax, f"{name}axis")
-    axis.set_major_formatter(lambda value, _: np.format_float_positional(value, trim="-"))
+    axis, limits = getattr(ax, f"{name}axis"), getattr(ax, f"get_{name}lim")
+
+    def text(value: float, _: Any) -> str:
+        small = min(limits()) < 0.9e-4 and value < 1
+        return np.format_float_scientific(value, trim="-", exp_digits=1) if small else f"{value:.12g}"
+
+    axis.set_major_formatter(text)
     axis.set_minor_formatter("")
 
 
@@ -116,9 +121,9 @@ def ink(ax: Axes) -> Any:
     return ax.xaxis.label.get_color()
 
 
-def fill(ax: Axes, band: Sequence[Any], color: Any) -> None:
+def fill(ax: Axes, band: Sequence[Any], color: Any, label: str | None = None) -> None:
     """Shade a band: positions, and its lower and upper edge there."""
-    ax.fill_between(*band, color=color, alpha=0.15, linewidth=0)
+    ax.fill_between(*band, color=color, alpha=0.15, linewidth=0, label=label)
 
 
 def legend_name(text: str) -> str:
@@ -137,10 +142,13 @@ def marked_point(model: Model, rule: Any, name: str) -> OperatingPoint:
     return found
 
 
-def mark_name(mark: OperatingPoint) -> str:
-    """Return what the legend says of a threshold."""
+def mark_name(mark: OperatingPoint, clinical: bool = False) -> str:
+    """Return what the legend says of a threshold, in the words of the axes."""
     at_most = "" if mark.higher_is_better else "score <= "
-    return f"threshold {at_most}{mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"
+    names = ("sensitivity", "specificity") if clinical else ("TPR", "FPR")
+    rates = zip(names, (mark.tpr, 1.0 - mark.fpr if clinical else mark.fpr), strict=True)
+    shares = ", ".join(f"{name} {words.digits(rate)}" for name, rate in rates)
+    return f"threshold {at_most}{mark.threshold:.4g}: {shares}"
 
 
 class Picture:
@@ -161,6 +169,9 @@ class Picture:
         ax.grid(color=ink(ax), alpha=0.12, linewidth=0.8)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
+        for name in {getattr(curve, "band_name", "") for curve in getattr(self, "curves", ())}:
+            if name and name not in ax.get_legend_handles_labels()[1]:  # once, for all bands of this kind and level
+                fill(ax, ([], [], []), ink(ax), name)
         if legend is not None:
             add_legend(ax, legend)
         self.ax_, self.figure_ = ax, ax.figure

@@ -42,6 +42,7 @@ class Curve:
     parts: "tuple[Curve, ...]" = ()  # drawn thin, such as the curves that this one averages
     interval: tuple[float, float] | None = None
     is_average: bool = False  # of the other curves of the plot
+    band_name: str = ""  # in the legend
     marks: tuple[OperatingPoint, ...] = ()  # thresholds to mark
 
     def __repr__(self) -> str:
@@ -104,6 +105,11 @@ class Resamples(NamedTuple):
     n: int
     seed: int
     simultaneous: bool = False
+
+    @property
+    def band_name(self) -> str:
+        """What the legend says of the band."""
+        return f"{'simultaneous' if self.simultaneous else 'pointwise'} {100 * self.level:g} % band"
 
 
 def check_drawn(data: Sample | Classes, how: Resamples | None) -> None:
@@ -183,7 +189,7 @@ def model_curves(
         if how is not None:
             grid = grid_of(fpr_range, 1.0 / data.totals[1] if is_log else None)
             interval, band = _interval(model, measure, grid, how)
-            curve = replace(curve, band=band, interval=interval)
+            curve = replace(curve, band=band, interval=interval, band_name=how.band_name)
         marks = tuple(marked_point(model, rule, "thresholds") for rule in rules)
         curves.append(replace(curve, marks=marks))
     return curves
@@ -290,7 +296,7 @@ def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, ba
             band,
             tpr_at,
         )
-        average = replace(average, interval=whole.confidence_interval, band=drawn)
+        average = replace(average, interval=whole.confidence_interval, band=drawn, band_name=band.band_name)
     return [*curves, average]
 
 

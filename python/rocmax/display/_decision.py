@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +18,8 @@ from rocmax.metrics import NetBenefit, Samples
 from rocmax.metrics import _words as words
 from rocmax.metrics.variances._effective import effective_sizes
 
+_GAIN = 0.05  # of the net benefit of a perfect model, which is the prevalence: where the axis may end
+
 
 @dataclass(frozen=True, repr=False)
 class DecisionCurve:
@@ -27,11 +29,12 @@ class DecisionCurve:
     thresholds: F64
     net_benefit: F64
     band: tuple[F64, F64] | None = None
+    band_name: str = ""  # in the legend
 
     def up_to(self, n: int) -> DecisionCurve:
         """Return the curve at the first n thresholds."""
         band = None if self.band is None else (self.band[0][:n], self.band[1][:n])
-        return DecisionCurve(self.name, self.thresholds[:n], self.net_benefit[:n], band)
+        return replace(self, thresholds=self.thresholds[:n], net_benefit=self.net_benefit[:n], band=band)
 
     def __repr__(self) -> str:
         return f"DecisionCurve({self.name!r}, {len(self.thresholds)} thresholds)"
@@ -73,10 +76,9 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             Labels, and probabilities of the positive class of one model or of several.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ... up to a little above the last one
-            at which a model gains. Choose those at which people would act. Scores are compared with them as by
-            :func:`rocmax.metrics.operating_point`.
-            ``np.arange(0.01, 1, 0.01)`` misses scores that equal its thresholds but for rounding;
-            ``np.arange(1, 100) / 100`` does not.
+            at which a model gains more than 5 % of what a perfect one does. Choose those at which people would act.
+            Scores are compared with them as by :func:`rocmax.metrics.operating_point`; ``np.arange(0.01, 1, 0.01)``
+            misses scores that equal its thresholds but for rounding, ``np.arange(1, 100) / 100`` does not.
         prevalence : float in (0, 1), optional
             The share of positives where the model will be used; by default that of the samples.
         confidence_level : float, optional
@@ -87,18 +89,20 @@ class DecisionCurveDisplay(ProbabilityDisplay):
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)
         two = cls._checked(samples)
+        share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         curves = []
         for name, one in models_of(samples, names):
             data = one.two
             sizes = [data.totals if level is None else effective_sizes(data, measure) for measure in measures]
             found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
             band = None if level is None else tuple(np.hstack([each[2].at(level) for each in found]))
-            curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band))
+            band_name = "" if level is None else f"pointwise {100 * level:g} % band"
+            curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band, band_name))
         if thresholds is None:
-            gains = np.flatnonzero(np.max([curve.net_benefit for curve in curves], axis=0) > 0)
+            # Beyond, the gain is that of a few samples.
+            gains = np.flatnonzero(np.max([curve.net_benefit for curve in curves], axis=0) > _GAIN * share)
             n = int(1.2 * (gains[-1] if len(gains) else 0)) + 5
             curves = [curve.up_to(n) for curve in curves]
-        share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
 
     def _label(self, curve: DecisionCurve) -> str:

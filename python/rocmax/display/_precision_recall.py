@@ -36,6 +36,7 @@ class PrecisionRecallCurve:
     prevalence: float  # the precision of a random ranking
     band: Band | None = None
     interval: tuple[float, float] | None = None
+    band_name: str = ""  # in the legend
 
     def __repr__(self) -> str:
         points = f"{len(self.recall)} points"
@@ -84,10 +85,9 @@ class PrecisionRecallDisplay(CurveDisplay):
                 continue
             warn_unless_counts(samples.weight_kind, data.weight)
             found = infer(one, estimate, confidence_level=confidence_level)
-            band = _band(one, confidence_level, recall, prevalence)
-            curves.append(
-                PrecisionRecallCurve(name, *points, found.estimate, prevalence, band, found.confidence_interval)
-            )
+            band = _band(one, confidence_level, recall, prevalence), found.confidence_interval
+            band_name = f"pointwise {100 * confidence_level:g} % band"
+            curves.append(PrecisionRecallCurve(name, *points, found.estimate, prevalence, *band, band_name))
         return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:

@@ -50,6 +50,8 @@ class ROCDisplay(CurveDisplay):
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     """
 
+    _clinical = False  # whether the axes, and so the legend, have sensitivity and specificity
+
     def __init__(
         self, curves: Sequence[Curve], *, fpr_range: float | tuple[float, float] | None = None, pos_label: Any = None
     ) -> None:
@@ -231,6 +233,7 @@ class ROCDisplay(CurveDisplay):
             Draw only the FPR range.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
+        self._clinical = axes != "rates"
         ax, styles, before = self._begin(ax, curve_kwargs)
         across = _ACROSS[axes]
         # The smallest rate above 0 of all curves; a smoothed curve goes on below all samples.
@@ -268,7 +271,9 @@ class ROCDisplay(CurveDisplay):
 
     def _label(self, curve: Curve) -> str:
         """Return what the legend says of a curve, such as "new  pAUC 0-0.05: 0.720 [0.630, 0.810]"."""
-        measure = "AUC" if self.fpr_range is None else f"pAUC {self.fpr_range[0]:g}-{self.fpr_range[1]:g}:"
+        low, high = self.fpr_range or (0.0, 1.0)
+        part = f"specificity {1 - high:.12g}-{1 - low:.12g}" if self._clinical else f"{low:g}-{high:g}"
+        measure = "AUC" if self.fpr_range is None else f"pAUC {part}:"
         return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
 
     def _look(self, ax: Axes, curve: Curve) -> dict[str, Any]:
@@ -287,7 +292,7 @@ class ROCDisplay(CurveDisplay):
         """Mark the thresholds of a curve; the legend says which they are."""
         for j, mark in enumerate(curve.marks):
             look_of = {"color": color, "marker": _MARKERS[j % len(_MARKERS)], "linestyle": "none", "markersize": 7}
-            label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
+            label = legend_name(f"{curve.name}  {mark_name(mark, self._clinical)}".strip())
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:

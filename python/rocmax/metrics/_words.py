@@ -115,6 +115,12 @@ def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     return text.replace("-", sign if sign == "+" else "", 1) if float(text) == 0 else text
 
 
+def decimals_of(values: Any, least: int) -> int:
+    """Return how many decimals a column has in which the smallest number has so many digits."""
+    sizes = [abs(float(value)) for value in values if math.isfinite(value) and abs(value) > _NOISE]
+    return max(0, least - 1 - math.floor(math.log10(max(min(sizes, default=1.0), _LEAST_FIXED))))
+
+
 def _two_digits(size: float) -> int:
     """Return how many decimals show two digits of a number that is not 0."""
     return 1 - math.floor(math.log10(size))

@@ -235,11 +235,12 @@ def _start(of: Measured) -> int:
     return int(np.searchsorted(of.stops, (of.fpr_range or (0.0, 0.05))[1], side="right")) - 1
 
 
-def _cut(threshold: float, lower: bool) -> str:
-    """Return a threshold in words."""
+def _cut(threshold: float, lower: bool, places: int) -> str:
+    """Return a threshold in words, with so many decimals."""
     if not isfinite(threshold):
         return f"{'below' if lower else 'above'} all scores"
-    return f"{'≤ ' if lower else ''}{threshold:.6g}"
+    plain = threshold == 0 or 1e-4 <= abs(threshold) < 1e9
+    return f"{'≤ ' if lower else ''}{threshold:{f'.{places}f' if plain else '.6g'}}"
 
 
 def _at_or_above(of: Measured) -> str:
@@ -254,6 +255,8 @@ def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
     columns = [_each(of.rates[fpr]) for fpr in of.rates]
+    of_cuts = words.decimals_of([cut for at in of.at_rates for cut in at.threshold], 4)
+    of_rates = words.decimals_of([rate for at in of.at_rates for rate in at.fpr], 2)
     bodies = []
     for k, at in enumerate(of.at_rates):
         rows = _heading(of, k, len(names))
@@ -261,8 +264,8 @@ def _thresholds(of: Measured) -> Html:
             tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
             hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
             numbers = (
-                _cut(threshold, of.lower[k]),
-                f"{fpr:.4g}",
+                _cut(threshold, of.lower[k], of_cuts),
+                words.digits(fpr, of_rates),
                 _small(_text(*columns[j][k])),
                 *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),
                 words.digits(hits / (hits + alarms)) if hits + alarms else "–",
