@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),  # what a page shows is printed, and so compared by tests/repository/test_guide.py
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (400, 380),  # plots are nearly square
     "remove_config_comments": True,
 }
 
@@ -138,8 +139,14 @@ def _help(parser: ArgumentParser) -> str:
 
 def _typeset(writer: Any, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML."""
-    writer.body.append(latex2mathml.tex2mathml(node.astext(), as_block=isinstance(node, nodes.math_block)))
+    writer.body.append(_mathml(node.astext(), isinstance(node, nodes.math_block)))
     raise nodes.SkipNode
+
+
+def _mathml(tex: str, block: bool) -> str:
+    r"""Return a formula as MathML. TeX reads \frac12 as 1/2 and puts spaces around \log; docutils does neither."""
+    tex = re.sub(r"frac(\d)(?=\d)", r"frac{\1}", tex)
+    return latex2mathml.tex2mathml(re.sub(r"\\log\b", r"\,\\log\,", tex), as_block=block)
 
 
 def setup(app: Sphinx) -> None:

@@ -192,6 +192,12 @@ def test_the_guide_lists_its_pages_for_language_models(tmp_path):
     )
 
 
+def test_formulas_are_read_as_tex_reads_them() -> None:
+    mathml = runpy.run_path(str(pages.DOCS / "conf.py"))["_mathml"]
+    assert mathml(r"\tfrac12 x", False).split() == mathml(r"\tfrac{1}{2} x", False).split()
+    assert "<mi>log</mi>" in mathml(r"O(n \log n)", False) and "<mspace" in mathml(r"O(n \log n)", False)
+
+
 def test_every_name_on_the_map_of_the_papers_is_imported() -> None:
     lines = (pages.DOCS / "from_the_papers.md").read_text("utf-8").splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]

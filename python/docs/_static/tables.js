@@ -5,3 +5,15 @@ for (const table of document.querySelectorAll("table.docutils")) {
   for (const row of table.querySelectorAll("tbody tr"))
     [...row.cells].slice(1).forEach((cell, k) => heads[k + 1] && cell.setAttribute("data-head", heads[k + 1]));
 }
+// Letters of what is wider than the page become smaller, as long as they are legible.
+for (const box of document.querySelectorAll(".table-wrapper")) {
+  const share = box.clientWidth / box.scrollWidth;
+  if (share < 1) box.firstElementChild.style.fontSize = `${Math.max(share, 0.7)}em`;
+}
+for (const pre of document.querySelectorAll("div[class*=highlight-]:not(.highlight-python, .highlight-Python) pre")) {
+  const rows = pre.textContent.split("\n").filter((line) => /\S {2,}\S|─/.test(line)); // of a table; sentences wrap
+  const { fontSize, paddingLeft, paddingRight } = getComputedStyle(pre);
+  const room = pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  const size = room / (0.603 * Math.max(1, ...rows.map((line) => line.length))); // of letters as wide as 0.6 of it
+  if (size < parseFloat(fontSize) && size >= 7.5) pre.style.fontSize = `${size}px`;
+}
