@@ -53,8 +53,9 @@ def _close(shown: str, printed: str) -> bool:
 
 
 if __name__ == "__main__":
-    for page in pages.PAGES if len(sys.argv) == 1 else map(Path, sys.argv[1:]):
+    for page in map(Path, sys.argv[1:]) if len(sys.argv) > 1 else [*pages.PAGES, *EXAMPLES]:
+        if page.suffix == ".py":
+            (KEPT / f"{page.stem}.txt").write_text(run(page), encoding="utf-8")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             pages.rewrite(page.resolve(), Path(folder).resolve())
-    for example in EXAMPLES if len(sys.argv) == 1 else ():
-        (KEPT / f"{example.stem}.txt").write_text(run(example), encoding="utf-8")

@@ -31,10 +31,10 @@ print(*test.references, sep="\n")
 # %%
 # The part with a high specificity
 # --------------------------------
-# If you need a specificity of at least 0.9, compare the partial AUC on that range. A range of the *sensitivity* is
-# passed likewise; both together give the two-way partial AUC.
-print(compare(malignant, markers, PartialAUC(specificity=(0.9, 1))).summary(), end="\n\n")
-print(compare(malignant, markers, PartialAUC(sensitivity=(0.9, 1))).summary())
+# If you need a specificity of at least 0.9, compare the partial AUC on that range. You can pass a range of the
+# *sensitivity* instead, or both: the two-way partial AUC.
+for part in PartialAUC(specificity=(0.9, 1)), PartialAUC(sensitivity=(0.9, 1)):
+    print(compare(malignant, markers, part).summary(), end="\n\n")
 
 # %%
 # Non-inferiority and equivalence
@@ -42,8 +42,8 @@ print(compare(malignant, markers, PartialAUC(sensitivity=(0.9, 1))).summary())
 # Can the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
 # tests.
 both = X[["mean perimeter", "mean radius"]]
-print(compare(malignant, both, alternative="non-inferiority", margin=0.05), end="\n\n")
-print(compare(malignant, both, alternative="equivalence", margin=0.05))
+for shown in "non-inferiority", "equivalence":
+    print(compare(malignant, both, alternative=shown, margin=0.05), end="\n\n")
 
 # %%
 # The cut-off
@@ -121,14 +121,17 @@ print(auc_sample_size(0.85, auc_b=0.80, correlation=0.5, power=0.9, ratio=2))
 # %%
 # For partial areas, pass the measure; if you have the samples of a pilot study, pass them in place of the AUCs.
 of_part = {"measure": PartialAUC(specificity=(0.9, 1)), "power": 0.8}
-print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, ratio=2, **of_part), end="\n\n")
+print(
+    auc_sample_size(0.90, auc_b=0.85, correlation=0.5, ratio=2, **of_part),
+    end="\n\n",
+)
 pilot = malignant, X[["mean radius", "mean compactness"]]
 print(auc_sample_size(pilot=pilot, **of_part))
 
 # %%
-# What STARD asks for
-# -------------------
-# Of the items of STARD 2015 these come from the analysis:
+# Items of STARD
+# --------------
+# The analysis fills these items of STARD 2015:
 #
 # =====  ==========================================  =================================================================
 # item   STARD                                       here

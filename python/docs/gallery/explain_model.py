@@ -67,7 +67,9 @@ from rocmax.metrics import PartialAUC
 
 how = {"scoring": PartialAUC((0, 0.1)).scorer(), "n_repeats": 10, "random_state": 0}
 found = permutation_importance(trees, X[test], fraud[test], **how)
-fall = pd.DataFrame({"fall": found.importances_mean, "sd": found.importances_std}, X.columns)
+fall = pd.DataFrame(
+    {"fall": found.importances_mean, "sd": found.importances_std}, X.columns
+)
 print(fall.round(2).to_string())
 
 # %%

@@ -23,7 +23,9 @@ noise = rng.gamma(10.0, 1 / 10, size=n_people)
 
 
 def embedded(scale):
-    found = faces[person] + scale * noise[person, None] * rng.normal(size=(len(person), n_dimensions))
+    found = faces[person] + scale * noise[person, None] * rng.normal(
+        size=(len(person), n_dimensions)
+    )
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
@@ -64,7 +66,10 @@ print(infer(match, scores["new"], EqualErrorRate(), groups=pairs).summary())
 from rocmax.metrics import operating_point
 
 point = operating_point(match, scores["new"], threshold=("fpr", 1e-4))
-print(f"threshold {point.threshold:.4f}: true match rate {point.tpr:.3f}, false match rate {point.fpr:.1e}")
+print(
+    f"threshold {point.threshold:.4f}: true match rate {point.tpr:.3f},",
+    f"false match rate {point.fpr:.1e}",
+)
 
 # %%
 # Two systems
@@ -85,7 +90,9 @@ from rocmax.display import DETDisplay, ROCDisplay
 
 _, axes = pyplot.subplots(1, 2, figsize=(11, 5))
 DETDisplay.from_predictions(match, scores, ax=axes[0])
-roc = ROCDisplay.from_predictions(match, scores, fpr_range=(0, 1e-3), xscale="log", ax=axes[1])
+roc = ROCDisplay.from_predictions(
+    match, scores, fpr_range=(0, 1e-3), xscale="log", ax=axes[1]
+)
 
 # %%
 # Beyond the data

@@ -2,8 +2,8 @@
 I have a budget of alerts
 =========================
 
-A team can check 500 payments a day. The model ranks all payments. Above which score should a payment raise an
-alert, what share of the alerts is fraud (precision), and what share of the fraud do they catch (recall)?
+A team can check 500 payments a day. The model ranks all payments. From which score on should a payment raise an
+alert? What share of the alerts is fraud (precision), and what share of the fraud is caught (recall)?
 """
 
 # %%
@@ -15,7 +15,13 @@ from sklearn.linear_model import LogisticRegression
 
 per_day, n_days = 20_000, 13
 X, labels = make_classification(
-    per_day * n_days, 12, n_informative=8, n_clusters_per_class=3, weights=[0.995], flip_y=0, random_state=1
+    per_day * n_days,
+    12,
+    n_informative=8,
+    n_clusters_per_class=3,
+    weights=[0.995],
+    flip_y=0,
+    random_state=1,
 )
 day = np.repeat(np.arange(n_days), per_day)
 past, week = day < 8, day >= 8
@@ -34,8 +40,13 @@ from rocmax.metrics import Bootstrap, operating_point
 
 days = len(np.unique(day))
 draws = Bootstrap(500, stratified=False)
-found = operating_point(y, scores, threshold=("alerts", 500 * days), method=draws, random_state=0)
-print(f"threshold {found.threshold:.3f}: {found.tp + found.fp:,.0f} alerts in {days} days")
+found = operating_point(
+    y, scores, threshold=("alerts", 500 * days), method=draws, random_state=0
+)
+print(
+    f"threshold {found.threshold:.3f}:",
+    f"{found.tp + found.fp:,.0f} alerts in {days} days",
+)
 for name, value, (low, high) in (
     ("precision", found.ppv, found.ppv_interval),
     ("recall", found.tpr, found.tpr_interval),
@@ -54,8 +65,8 @@ budgets = [("alerts", k * days) for k in (100, 250, 500, 1000)]
 table = operating_point(y, scores, threshold=[*budgets, ("alerts", 0.1)])
 frame = table.to_frame()
 frame["alerts a day"] = (frame["tp"] + frame["fp"]) / days
-frame = frame[["criterion", "alerts a day", "ppv", "ppv_low", "ppv_high", "tpr", "tpr_low", "tpr_high"]]
-print(frame.round(3).to_string(index=False))
+shown = ["alerts a day", "ppv", "ppv_low", "ppv_high", "tpr", "tpr_low", "tpr_high"]
+print(frame[shown].round(3).to_string(index=False))
 
 # %%
 # Tomorrow
@@ -90,7 +101,9 @@ print(compare(both, PrecisionAt(500, per=date)))
 # The picture: fraud caught with every number of alerts a day, the budget and its 95 % intervals.
 from rocmax.display import BudgetDisplay
 
-display = BudgetDisplay.from_samples(both, budget=500, per=date, confidence_level=0.95)
+display = BudgetDisplay.from_samples(
+    both, budget=500, per=date, confidence_level=0.95
+)
 
 # %%
 # In the model
@@ -99,10 +112,12 @@ display = BudgetDisplay.from_samples(both, budget=500, per=date, confidence_leve
 # days may exceed the budget a little.
 from rocmax import PartialAUCSVC
 
-fitted = PartialAUCSVC((0, 0.05), threshold=("alerts", 500 * 8)).fit(X[past], labels[past])
+fitted = PartialAUCSVC((0, 0.05), threshold=("alerts", 500 * 8)).fit(
+    X[past], labels[past]
+)
 print(f"alerts on the training rows: {fitted.predict(X[past]).sum() / 8:.0f} a day")
 new = fitted.predict(X[week]) == 1
 print(
-    f"on the days after: {new.sum() / (500 * days):.2f} of the budget, precision {y[new].mean():.3f}, "
-    f"recall {new[y == 1].mean():.3f}"
+    f"on the days after: {new.sum() / (500 * days):.2f} of the budget,",
+    f"precision {y[new].mean():.3f}, recall {new[y == 1].mean():.3f}",
 )

@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from rocmax.datasets import load_estrogen
 
 X, y = load_estrogen(return_X_y=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=0.5, stratify=y, random_state=0
+)
 model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 scores = model.fit(X_train, y_train).decision_function(X_test)
 
@@ -27,7 +29,13 @@ scores = model.fit(X_train, y_train).decision_function(X_test)
 # ``roc_auc_score`` is scikit-learn's function, with the same arguments and the same values, many times faster. If at
 # most one inactive compound in twenty can be tested, only the part of the curve up to a false positive rate of 0.05
 # matters. Its area divided by its width is the mean sensitivity in that range.
-from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import (
+    PartialAUC,
+    infer,
+    partial_auc_score,
+    roc_auc_score,
+    tpr_at_fpr_score,
+)
 
 print("AUC              ", round(roc_auc_score(y_test, scores), 3))
 print("partial AUC      ", round(partial_auc_score(y_test, scores, (0, 0.05)), 3))
@@ -45,7 +53,8 @@ samples = Samples(y_test, scores)
 print(infer(samples), end="\n\n")
 found = infer(samples, PartialAUC((0, 0.05)))
 print(found.summary(), end="\n\n")
-print(f"{found.estimate:.3f} from {found.confidence_interval.low:.3f} to {found.confidence_interval.high:.3f}")
+low, high = found.confidence_interval
+print(f"{found.estimate:.3f} from {low:.3f} to {high:.3f}")
 
 # %%
 # The figure
@@ -54,7 +63,10 @@ print(f"{found.estimate:.3f} from {found.confidence_interval.low:.3f} to {found.
 from rocmax.display import ROCDisplay
 
 display = ROCDisplay.from_predictions(
-    y_test, {"logistic regression": scores}, fpr_range=(0, 0.05), confidence_level=0.95
+    y_test,
+    {"logistic regression": scores},
+    fpr_range=(0, 0.05),
+    confidence_level=0.95,
 )
 
 # %%
@@ -66,7 +78,9 @@ display = ROCDisplay.from_predictions(
 # 0.95 with a probability of 95 %.
 from rocmax.metrics import operating_point
 
-print(operating_point(samples, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
+print(
+    operating_point(samples, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n"
+)
 rules = [("fpr", 0.01), ("fpr", 0.05), ("sensitivity", 0.9), "youden"]
 print(operating_point(samples, threshold=rules), end="\n\n")
 print(operating_point(samples, threshold=("specificity", 0.95), guarantee=0.95))

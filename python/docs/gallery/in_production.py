@@ -20,8 +20,14 @@ payments = pd.DataFrame(
     {
         "day": np.repeat(np.arange(n_days), per_day),
         "amount": np.exp(rng.normal(3 + 1.2 * fraud, np.where(fraud, 0.3, 1))),
-        "hour": np.where(fraud & (rng.random(n) < 0.8), rng.integers(1, 5, n), rng.integers(0, 24, n)),
-        "merchant": pd.Categorical(np.where(fraud, rng.choice([*"aabcd"], n), rng.choice([*"abcdd"], n))),
+        "hour": np.where(
+            fraud & (rng.random(n) < 0.8),
+            rng.integers(1, 5, n),
+            rng.integers(0, 24, n),
+        ),
+        "merchant": pd.Categorical(
+            np.where(fraud, rng.choice([*"aabcd"], n), rng.choice([*"abcdd"], n))
+        ),
     }
 )
 payments["merchant"] = payments["merchant"].cat.add_categories("new")
@@ -76,7 +82,9 @@ print(str(caught[0].message).splitlines()[0])
 # A feed that changes its unit, or stops filling a column, breaks a model without an error. The model remembers the
 # range and the share of missing values of each column, and ``decision_function`` warns where rows differ: here amounts
 # in cents, and hours that are missing. ``rocmax score`` reports the same: :doc:`/tables` has the rules.
-broken = payments.loc[later, columns].assign(amount=lambda t: 100 * t["amount"], hour=np.nan)
+broken = payments.loc[later, columns].assign(
+    amount=lambda t: 100 * t["amount"], hour=np.nan
+)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     model.decision_function(broken)
@@ -97,7 +105,10 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "model.joblib"
     joblib.dump(model, path)
     loaded = joblib.load(path)
-print("same scores:", np.array_equal(loaded.decision_function(payments.loc[later, columns]), scores))
+print(
+    "same scores:",
+    np.array_equal(loaded.decision_function(payments.loc[later, columns]), scores),
+)
 
 # %%
 # Versions
@@ -108,8 +119,18 @@ print("same scores:", np.array_equal(loaded.decision_function(payments.loc[later
 from importlib.metadata import version
 
 names = ["scikit-learn", "lightgbm", "numpy"]
-card = {"versions": {name: version(name) for name in names}, "rows": 3, "scores": scores[:3].tolist()}
-print("kept beside the model:", ", ".join(card["versions"]), "and the scores of", card["rows"], "rows")
+card = {
+    "versions": {name: version(name) for name in names},
+    "rows": 3,
+    "scores": scores[:3].tolist(),
+}
+print(
+    "kept beside the model:",
+    ", ".join(card["versions"]),
+    "and the scores of",
+    card["rows"],
+    "rows",
+)
 
 # %%
 # The threshold
@@ -119,7 +140,11 @@ print("kept beside the model:", ", ".join(card["versions"]), "and the scores of"
 # payments or their mix changes, choose it again from recent days. This needs no labels: take the k-th highest score.
 # See :doc:`fraud_alerts` for a threshold that is within its budget with a probability of 95 %.
 alerts = model.predict(payments.loc[later, columns]) == 1
-print(f"alerts: {alerts.sum() / 7:.0f} a day, precision {fraud[later][alerts].mean():.2f}, ", end="")
+print(
+    f"alerts: {alerts.sum() / 7:.0f} a day,",
+    f"precision {fraud[later][alerts].mean():.2f}, ",
+    end="",
+)
 print(f"recall {alerts[fraud[later]].mean():.2f}")
 
 # %%
@@ -131,7 +156,9 @@ trees = model.estimators_[model.families_.index("lightgbm")][-1]
 first = payments.loc[later, columns].iloc[[int(np.argmax(scores))]]
 features = model.features(first)  # as the trees take them
 shap = trees.booster_.predict(features, pred_contrib=True)[0, :-1]
-for name, value in sorted(zip(features.columns, shap, strict=True), key=lambda pair: -abs(pair[1])):
+for name, value in sorted(
+    zip(features.columns, shap, strict=True), key=lambda pair: -abs(pair[1])
+):
     print(f"{name:9} {first[name].iloc[0]!s:>6.6}  {value:+.1f}")
 
 # %%
@@ -139,10 +166,18 @@ for name, value in sorted(zip(features.columns, shap, strict=True), key=lambda p
 # ----------
 # Labels arrive later. Compare the number of alerts with the budget each day, and measure each week with an interval:
 # :doc:`monitor_model` tests whether a week is worse than the first ones, from accumulators that can be merged.
-raised = pd.DataFrame({"day": payments.loc[later, "day"], "fraud": fraud[later], "no fraud": ~fraud[later]})[alerts]
+raised = pd.DataFrame(
+    {
+        "day": payments.loc[later, "day"],
+        "fraud": fraud[later],
+        "no fraud": ~fraud[later],
+    }
+)[alerts]
 counts = raised.groupby("day").sum()
 print(counts.T)
-ax = counts.plot.bar(stacked=True, rot=0, ylabel="alerts", color=["tab:red", "lightgray"])
+ax = counts.plot.bar(
+    stacked=True, rot=0, ylabel="alerts", color=["tab:red", "lightgray"]
+)
 ax.axhline(20, color="black", linestyle="--")  # the budget
 
 # %%
@@ -155,8 +190,11 @@ from sklearn.linear_model import LogisticRegression
 
 from rocmax import PartialAUCSVC
 
-linear = PartialAUCSVC(budget).fit(payments.loc[past, ["amount", "hour"]].to_numpy(), fraud[past])
+linear = PartialAUCSVC(budget).fit(
+    payments.loc[past, ["amount", "hour"]].to_numpy(), fraud[past]
+)
 twin = LogisticRegression()
-twin.classes_, twin.coef_, twin.intercept_ = linear.classes_, linear.coef_, linear.intercept_ - linear.threshold_
+twin.classes_, twin.coef_ = linear.classes_, linear.coef_
+twin.intercept_ = linear.intercept_ - linear.threshold_
 rows = payments.loc[later, ["amount", "hour"]].to_numpy()
 print("same predictions:", np.array_equal(twin.predict(rows), linear.predict(rows)))

@@ -25,9 +25,13 @@ plan = label_plan(scores, 2_000, alerts=500, random_state=1)
 print(plan)
 recall = RecallAt(500)
 expected = plan.expect(recall, prevalence=0.01)
-print(f"expected width {expected.width:.2f}, {expected.n_found:.0f} positives found below the alerts")
+print(
+    f"expected width {expected.width:.2f},",
+    f"{expected.n_found:.0f} positives found below the alerts",
+)
+small = label_plan(scores, 1_000, alerts=500, random_state=1)
 try:
-    label_plan(scores, 1_000, alerts=500, random_state=1).expect(recall, prevalence=0.0005)
+    small.expect(recall, prevalence=0.0005)
 except ValueError as error:
     print(error)
 
@@ -66,14 +70,27 @@ for budget in budgets:
     weight = np.full(budget, len(scores) / budget)
     results = {
         "planned": infer(Samples(fraud[plan.rows], scores, plan=plan), recall),
-        "random": infer(fraud[drawn], scores[drawn], recall, sample_weight=weight, weight_kind="sampling"),
+        "random": infer(
+            fraud[drawn],
+            scores[drawn],
+            recall,
+            sample_weight=weight,
+            weight_kind="sampling",
+        ),
     }
     for name, result in results.items():
-        widths[name].append(result.confidence_interval.high - result.confidence_interval.low)
+        widths[name].append(
+            result.confidence_interval.high - result.confidence_interval.low
+        )
 figure, ax = plt.subplots()
 for name, marker in (("random", "o"), ("planned", "s")):
     ax.plot(budgets, widths[name], marker=marker, label=f"{name} labels")
-ax.set(xscale="log", xlabel="labels", ylabel="width of the 95 % interval of the recall", ylim=(0, 1))
+ax.set(
+    xscale="log",
+    xlabel="labels",
+    ylabel="width of the 95 % interval of the recall",
+    ylim=(0, 1),
+)
 ax.set_xticks(budgets, [f"{budget:,}" for budget in budgets], minor=False)
 ax.minorticks_off()
 ax.legend(frameon=False)

@@ -17,14 +17,24 @@ rng = np.random.default_rng(0)
 n = 2400
 data = pd.DataFrame(
     {
-        "site": rng.choice(["university", "county", "clinic", "outpost"], n, p=[0.5, 0.3, 0.19, 0.01]),
+        "site": rng.choice(
+            ["university", "county", "clinic", "outpost"],
+            n,
+            p=[0.5, 0.3, 0.19, 0.01],
+        ),
         "sex": rng.choice(["female", "male"], n),
     }
 )
-data["age"] = pd.cut(rng.normal(62, 14, n), [-np.inf, 50, 65, 75, np.inf], labels=["<50", "50-64", "65-74", "75+"])
+data["age"] = pd.cut(
+    rng.normal(62, 14, n),
+    [-np.inf, 50, 65, 75, np.inf],
+    labels=["<50", "50-64", "65-74", "75+"],
+)
 data["sick"] = (rng.random(n) < 0.15) & (data.site != "outpost")
 separation = np.where(data.site == "county", 1.0, 2.0)
-data["score"] = rng.normal(size=n) + separation * data.sick + 1.2 * (data.sex == "female")
+data["score"] = (
+    rng.normal(size=n) + separation * data.sick + 1.2 * (data.sex == "female")
+)
 
 # %%
 # Every site
@@ -48,7 +58,9 @@ print(f"{by_site.equality.pvalue:.4f}", by_site.not_estimable)
 # are higher: one threshold for all has a higher false positive rate for women.
 by_sex = infer(data.sick, data.score, by=data.sex)
 overall = infer(data.sick, data.score)
-print(f"all pairs {overall.estimate:.3f}, pairs of the same sex {by_sex.estimate:.3f}")
+print(
+    f"all pairs {overall.estimate:.3f}, pairs of the same sex {by_sex.estimate:.3f}"
+)
 
 # %%
 # Other weights of the subgroups: their numbers of positives (the covariate-adjusted AUC of Janes and Pepe, 2009), or
@@ -73,9 +85,8 @@ display = ForestDisplay.from_result({"Site": by_site, "Sex": by_sex, "Age": by_a
 # ``summary()`` is a paragraph with the numbers, the methods and their sources; ``to_frame()`` is the table, for
 # ``to_markdown()`` or ``to_latex()``; ``to_dict()`` goes into a machine-readable card.
 print(by_site.summary())
-print(
-    by_site.to_frame()[["subgroup", "estimate", "ci_low", "ci_high", "n_pos", "n_neg"]].round(3).to_string(index=False)
-)
+shown = ["subgroup", "estimate", "ci_low", "ci_high", "n_pos", "n_neg"]
+print(by_site.to_frame()[shown].round(3).to_string(index=False))
 
 # %%
 # Does a new model help everywhere?
@@ -83,7 +94,11 @@ print(
 # ``compare(..., by=...)`` compares models in every subgroup, and tests whether the gain is the same in all of them.
 from rocmax.metrics import compare
 
-data["new"] = data.score + np.where(data.site == "county", 0.8, 0.0) * data.sick + 0.3 * rng.normal(size=n)
+data["new"] = (
+    data.score
+    + np.where(data.site == "county", 0.8, 0.0) * data.sick
+    + 0.3 * rng.normal(size=n)
+)
 gain = compare(data.sick, data[["new", "score"]], by=data.site)
 print(gain)
 

@@ -36,7 +36,9 @@ for week in range(1, 13):
 for week, accumulator in enumerate(weeks, start=1):
     found = accumulator.result(PartialAUC((0, 0.1)))
     low, high = found.confidence_interval
-    print(f"week {week:2}  partial AUC {found.estimate:.2f}  [{low:.2f}, {high:.2f}]")
+    print(
+        f"week {week:2}  partial AUC {found.estimate:.2f}  [{low:.2f}, {high:.2f}]"
+    )
 
 # %%
 # Has it become worse?
@@ -52,7 +54,9 @@ expected = first.result(PartialAUC((0, 0.1))).estimate
 print(f"expected: {expected:.2f}")
 worse = []
 for week, accumulator in enumerate(weeks[4:], start=5):
-    found = accumulator.result(PartialAUC((0, 0.1)), null_value=expected, alternative="less")
+    found = accumulator.result(
+        PartialAUC((0, 0.1)), null_value=expected, alternative="less"
+    )
     if found.pvalue < 0.05 / 8:
         worse.append(week)
 print("worse in weeks", worse)
@@ -80,7 +84,10 @@ cut = thresholds[np.searchsorted(fpr, 0.05, side="right") - 1]
 for name, accumulator in ("weeks 1-4", first), ("week 12", weeks[-1]):
     fpr, tpr, thresholds = accumulator.curve()
     here = np.count_nonzero(thresholds >= cut) - 1
-    print(f"{name:9}  alarms: {fpr[here]:.3f} of the negatives, {tpr[here]:.3f} of the positives")
+    print(
+        f"{name:9}  alarms: {fpr[here]:.3f} of the negatives,",
+        f"{tpr[here]:.3f} of the positives",
+    )
 
 # %%
 # A stream without end
@@ -94,4 +101,6 @@ for week in range(1, 8):
 found = stream.result()
 low, high = found.estimate_bounds
 print("fewer than 5,000 bins:", stream.n_bins < 5000)
-print(f"AUC {found.estimate:.3f}, with every score between {low:.4f} and {high:.4f}")
+print(
+    f"AUC {found.estimate:.3f}, with every score between {low:.4f} and {high:.4f}"
+)

@@ -27,7 +27,8 @@ def above_the_median(y_true, y_score):
     return median(rankdata(-y_score)[y_true]) / len(y_score)
 
 
-print(infer(malignant, X["mean radius"], Measure.of(above_the_median), method=Bootstrap(500), random_state=0))
+own, draws = Measure.of(above_the_median), Bootstrap(500)
+print(infer(malignant, X["mean radius"], own, method=draws, random_state=0))
 
 # %%
 # A class can do more
@@ -48,8 +49,9 @@ from rocmax.metrics import Measure
 
 def below(at, score, weight):
     order = np.argsort(score)
-    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
-    return sum(sums[np.searchsorted(score[order], at, side)] for side in ("left", "right")) / 2  # ties count half
+    sums, score = np.append(0.0, np.cumsum(weight[order])), score[order]
+    low, high = (np.searchsorted(score, at, side) for side in ("left", "right"))
+    return (sums[low] + sums[high]) / 2  # ties count half
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class HalfLife(Measure):
 
     def parts(self, sample):
         w, pos = sample.weights, sample.positive
-        fpr = 1 - below(sample.score[pos], sample.score[~pos], w[~pos]) / w[~pos].sum()
+        worse = below(sample.score[pos], sample.score[~pos], w[~pos])
+        fpr = 1 - worse / w[~pos].sum()
         return 2 ** (-fpr / self.fpr), w[pos] / w[pos].sum()
 
     def value(self, sample):
@@ -69,7 +72,8 @@ class HalfLife(Measure):
     def components(self, sample):
         (worth, share), pos, s = self.parts(sample), sample.positive, sample.score
         found = np.empty(len(s))
-        found[pos], found[~pos] = worth, -np.log(2) / self.fpr * below(s[~pos], s[pos], worth * share)
+        found[pos] = worth
+        found[~pos] = -np.log(2) / self.fpr * below(s[~pos], s[pos], worth * share)
         return found
 
 
@@ -83,9 +87,14 @@ from rocmax.metrics import compare
 measure = HalfLife(0.05)
 found = infer(malignant, X["mean radius"], measure)
 print(found.summary(), end="\n\n")
-drawn = infer(malignant, X["mean radius"], measure, method=Bootstrap(1000), random_state=0)
+drawn = infer(
+    malignant, X["mean radius"], measure, method=Bootstrap(1000), random_state=0
+)
 errors = found.standard_error, drawn.standard_error
-print("standard error: {:.4f} by components, {:.4f} by the bootstrap".format(*errors), end="\n\n")
+print(
+    "standard error: {:.4f} by components, {:.4f} by the bootstrap".format(*errors),
+    end="\n\n",
+)
 print(compare(malignant, X[["mean radius", "mean perimeter"]], measure))
 
 # %%
@@ -97,8 +106,17 @@ _, ax = plt.subplots(layout="constrained")
 for name in "mean radius", "mean texture":
     results = [infer(malignant, X[name], HalfLife(h)) for h in half_lives]
     ax.plot(half_lives, [one.estimate for one in results], label=name)
-    ax.fill_between(half_lives, *zip(*(one.confidence_interval for one in results), strict=True), alpha=0.2)
-ax.set(xscale="log", xlabel="half-life (false positive rate)", ylabel="measure", ylim=(0, 1))
+    ax.fill_between(
+        half_lives,
+        *zip(*(one.confidence_interval for one in results), strict=True),
+        alpha=0.2,
+    )
+ax.set(
+    xscale="log",
+    xlabel="half-life (false positive rate)",
+    ylabel="measure",
+    ylim=(0, 1),
+)
 ax.legend()
 
 # %%
@@ -113,7 +131,11 @@ print(infer(malignant, X["mean radius"], measure, groups=patients).summary())
 # ----------------
 # ``scorer()`` is for scikit-learn's ``scoring=``; ``cross_validated_auc`` gives the mean over the folds an interval.
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -121,9 +143,12 @@ from rocmax.metrics import cross_validated_auc
 
 model = make_pipeline(StandardScaler(), LogisticRegression())
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
-print(cross_val_score(model, X, malignant, cv=folds, scoring=measure.scorer()).round(2), end="\n\n")
+found = cross_val_score(model, X, malignant, cv=folds, scoring=measure.scorer())
+print(found.round(2), end="\n\n")
 
-scores = cross_val_predict(model, X, malignant, cv=folds, method="decision_function")
+scores = cross_val_predict(
+    model, X, malignant, cv=folds, method="decision_function"
+)
 fold = np.empty(len(y), dtype=int)
 for k, (_, held_out) in enumerate(folds.split(X, malignant)):
     fold[held_out] = k
@@ -136,11 +161,17 @@ print(cross_validated_auc(malignant, scores, measure, fold=fold).summary())
 from rocmax.metrics import mrmc_analysis
 
 rng = np.random.default_rng(0)
-reader, modality, case = (axis.ravel() for axis in np.meshgrid(range(5), ["CT", "MRI"], range(120), indexing="ij"))
+reader, modality, case = (
+    axis.ravel()
+    for axis in np.meshgrid(range(5), ["CT", "MRI"], range(120), indexing="ij")
+)
 truth = case % 2
 skill = 1.6 + 0.6 * (modality == "MRI") + 0.2 * rng.normal(size=5)[reader]
-rating = skill * truth + rng.normal(size=120)[case] + 0.7 * rng.normal(size=len(case))
-print(mrmc_analysis(truth, rating, measure, reader=reader, modality=modality, case=case))
+rating = (
+    skill * truth + rng.normal(size=120)[case] + 0.7 * rng.normal(size=len(case))
+)
+of = {"reader": reader, "modality": modality, "case": case}
+print(mrmc_analysis(truth, rating, measure, **of))
 
 # %%
 # At the command line

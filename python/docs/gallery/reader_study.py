@@ -14,11 +14,18 @@ import pandas as pd
 rng = np.random.default_rng(4)
 truth = np.arange(100) < 40
 patient = rng.normal(size=100)  # some patients are harder for all readers
-table = pd.DataFrame({"patient": [f"P{k:03d}" for k in range(100)], "truth": truth.astype(int)})
+table = pd.DataFrame(
+    {"patient": [f"P{k:03d}" for k in range(100)], "truth": truth.astype(int)}
+)
 for modality, skill in (("CT", 1.3), ("MRI", 2.0)):
     image = 0.5 * rng.normal(size=100)
     for reader in ("Ann", "Bea", "Cem", "Dan"):
-        signal = (skill + 0.2 * rng.normal()) * truth + patient + image + 0.8 * rng.normal(size=100)
+        signal = (
+            (skill + 0.2 * rng.normal()) * truth
+            + patient
+            + image
+            + 0.8 * rng.normal(size=100)
+        )
         table[f"{modality}_{reader}"] = np.clip(np.round(signal + 2), 1, 5)
 table.loc[[7, 23], "MRI_Dan"] = np.nan  # two readings are missing
 print(table.head(8).to_string(index=False))
@@ -36,8 +43,12 @@ except ValueError as error:
     print(error)
 
 # %%
-# The readings are read and checked once, for all that is asked of them below.
-ratings = {tuple(column.split("_", 1)): table[column] for column in table.columns if "_" in column}
+# ``Readings`` reads and checks the ratings once, for all analyses below.
+ratings = {
+    tuple(column.split("_", 1)): table[column]
+    for column in table.columns
+    if "_" in column
+}
 readings = Readings(table["truth"], ratings, case=table["patient"])
 print(readings)
 
@@ -54,7 +65,8 @@ print(found.summary())
 
 # %%
 # The AUC of every reader:
-print(pd.DataFrame(found.estimates, index=found.modalities, columns=found.readers).round(3))
+each = pd.DataFrame(found.estimates, found.modalities, found.readers)
+print(each.round(3))
 
 # %%
 # The curves
@@ -75,9 +87,13 @@ for name, measure, readers in (
     ("AUC, fixed readers", "auc", "fixed"),
     ("partial AUC, random readers", PartialAUC((0, 0.2)), "random"),
 ):
-    (pair,) = mrmc_analysis(readings, measure, reference="CT", readers=readers).differences
+    found_here = mrmc_analysis(readings, measure, reference="CT", readers=readers)
+    (pair,) = found_here.differences
     low, high = pair.confidence_interval
-    print(f"{name:28} difference {pair.difference:.3f} [{low:.3f}, {high:.3f}], p = {pair.pvalue:.3f}")
+    print(
+        f"{name:28} difference {pair.difference:.3f}",
+        f"[{low:.3f}, {high:.3f}], p = {pair.pvalue:.3f}",
+    )
 
 # %%
 # Readers against an algorithm
@@ -103,12 +119,23 @@ rows = []
 for modality, skill in (("CT", 0.8), ("MRI", 1.6)):
     for reader in ("Ann", "Bea", "Cem", "Dan"):
         for k, count in n_lesions.items():
-            rows += [(reader, modality, k, 0, rng.normal()) for _ in range(rng.poisson(0.4))]
+            rows += [
+                (reader, modality, k, 0, rng.normal())
+                for _ in range(rng.poisson(0.4))
+            ]
             rating = skill + clear[k] + 0.7 * rng.normal(size=count)
-            rows += [(reader, modality, k, i + 1, rating[i]) for i in range(count) if rating[i] > 0]
-marks = pd.DataFrame(rows, columns=["reader", "modality", "case", "lesion", "rating"])
+            rows += [
+                (reader, modality, k, i + 1, rating[i])
+                for i in range(count)
+                if rating[i] > 0
+            ]
+marks = pd.DataFrame(
+    rows, columns=["reader", "modality", "case", "lesion", "rating"]
+)
 print(marks.head(5).round(2).to_string(index=False), end="\n\n")
-of_marks = Readings(**froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC"))
+of_marks = Readings(
+    **froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC")
+)
 print(mrmc_analysis(of_marks, reference="CT"))
 
 # %%
@@ -117,7 +144,12 @@ print(mrmc_analysis(of_marks, reference="CT"))
 from rocmax.metrics import froc_curve
 
 for reader, rows in marks[marks["modality"] == "MRI"].groupby("reader"):
-    nlf, llf, _ = froc_curve(rows["rating"], case=rows["case"], lesion=rows["lesion"], n_lesions=n_lesions)
+    nlf, llf, _ = froc_curve(
+        rows["rating"],
+        case=rows["case"],
+        lesion=rows["lesion"],
+        n_lesions=n_lesions,
+    )
     print(f"{reader}: {np.interp(0.5, nlf, llf):.3f}")
 
 # %%

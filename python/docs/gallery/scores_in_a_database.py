@@ -24,7 +24,9 @@ folder = tempfile.TemporaryDirectory()
 files = f"{folder.name}/*.parquet"
 for k in range(4):
     part = slice(50_000 * k, 50_000 * (k + 1))
-    pl.DataFrame({"score": score[part], "y": y[part]}).write_parquet(Path(folder.name) / f"{k}.parquet")
+    pl.DataFrame({"score": score[part], "y": y[part]}).write_parquet(
+        Path(folder.name) / f"{k}.parquet"
+    )
 
 # %%
 # DuckDB
@@ -57,12 +59,19 @@ print("equal:", counted.result("auc").estimate == infer(y, score, "auc").estimat
 # DuckDB has no AUC function. A common SQL recipe uses ranks by ``row_number()``. It breaks ties by the order of the
 # rows, which depends on threads and files. These are its smallest and its largest result:
 RECIPE = """
-    SELECT (sum(r) FILTER (y = 1) - count(*) FILTER (y = 1) * (count(*) FILTER (y = 1) + 1) / 2)
+    SELECT (sum(r) FILTER (y = 1)
+            - count(*) FILTER (y = 1) * (count(*) FILTER (y = 1) + 1) / 2)
          / (count(*) FILTER (y = 1) * count(*) FILTER (y = 0))
     FROM (SELECT y, row_number() OVER (ORDER BY score, {ties}) AS r FROM '{files}')
 """
-low, high = (duckdb.sql(RECIPE.format(ties=ties, files=files)).fetchall()[0][0] for ties in ("y DESC", "y"))
-print(f"row_number(): between {low:.3f} and {high:.3f}, exact {counted.result().estimate:.3f}")
+low, high = (
+    duckdb.sql(RECIPE.format(ties=ties, files=files)).fetchall()[0][0]
+    for ties in ("y DESC", "y")
+)
+print(
+    f"row_number(): between {low:.3f} and {high:.3f},",
+    f"exact {counted.result().estimate:.3f}",
+)
 
 # %%
 # Scores with many digits
@@ -95,11 +104,19 @@ weight = 1 + pl.col("y")
 counts = (
     pl.scan_parquet(files)
     .group_by("score")
-    .agg(n_pos=(weight * pl.col("y")).sum(), n_neg=(weight * (1 - pl.col("y"))).sum())
+    .agg(
+        n_pos=(weight * pl.col("y")).sum(), n_neg=(weight * (1 - pl.col("y"))).sum()
+    )
     .collect(engine="streaming")
 )
-weighted = ROCAccumulator.from_counts(**counts.to_dict()).result(PartialAUC((0, 0.05)))
-print("equal:", weighted.estimate == infer(y, score, PartialAUC((0, 0.05)), sample_weight=1 + y).estimate)
+weighted = ROCAccumulator.from_counts(**counts.to_dict()).result(
+    PartialAUC((0, 0.05))
+)
+print(
+    "equal:",
+    weighted.estimate
+    == infer(y, score, PartialAUC((0, 0.05)), sample_weight=1 + y).estimate,
+)
 
 # %%
 # dask
@@ -123,7 +140,9 @@ def merge(parts):
     return total
 
 
-total = merge([count(path) for path in sorted(Path(folder.name).iterdir())]).compute()
+total = merge(
+    [count(path) for path in sorted(Path(folder.name).iterdir())]
+).compute()
 print("equal:", total.result() == counted.result())
 
 # %%

@@ -20,7 +20,14 @@ from rocmax import PartialAUCSVC
 from rocmax.metrics import partial_auc_score
 
 X, y = make_classification(
-    30_000, 12, n_informative=8, n_clusters_per_class=4, weights=[0.95], flip_y=0.01, class_sep=1.5, random_state=0
+    30_000,
+    12,
+    n_informative=8,
+    n_clusters_per_class=4,
+    weights=[0.95],
+    flip_y=0.01,
+    class_sep=1.5,
+    random_state=0,
 )
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "rows.npy"
@@ -29,7 +36,10 @@ rows = np.load(path, mmap_mode="r")
 
 model = PartialAUCSVC((0, 0.05)).fit(rows, y[:20_000])
 scores = model.decision_function(X[20_000:])
-print(type(rows).__name__, f"partial AUC {partial_auc_score(y[20_000:], scores, (0, 0.05)):.3f}")
+print(
+    type(rows).__name__,
+    f"partial AUC {partial_auc_score(y[20_000:], scores, (0, 0.05)):.3f}",
+)
 
 # %%
 # Partitions on many machines
@@ -40,9 +50,12 @@ import dask.array as da
 
 parts = da.from_array(X[:20_000], chunks=(5_000, -1))
 there = PartialAUCSVC((0, 0.05)).fit(parts, da.from_array(y[:20_000], chunks=5_000))
-print("the same weights:", np.allclose(there.coef_, model.coef_, atol=1e-2 * abs(model.coef_).max()))
-y_parts, score_parts = da.from_array(y[20_000:], chunks=2_000), da.from_array(scores, chunks=2_000)
-print(f"partial AUC {partial_auc_score(y_parts, score_parts, (0, 0.05)):.3f}")
+print(
+    "the same weights:",
+    np.allclose(there.coef_, model.coef_, atol=1e-2 * abs(model.coef_).max()),
+)
+held_out = [da.from_array(part, chunks=2_000) for part in (y[20_000:], scores)]
+print(f"partial AUC {partial_auc_score(*held_out, (0, 0.05)):.3f}")
 
 # %%
 # Scores that do not fit in memory
@@ -55,7 +68,9 @@ counted = ROCAccumulator(max_error=0.005)
 for start in range(0, 10_000, 1_000):
     part = slice(start, start + 1_000)
     counted.update(y[20_000:][part], scores[part])
-print(f"AUC {counted.result().estimate:.3f}, off by at most {counted.error_bound:.4f}")
+print(
+    f"AUC {counted.result().estimate:.3f}, off by at most {counted.error_bound:.4f}"
+)
 
 # %%
 # More columns than rows
@@ -68,12 +83,21 @@ rng = np.random.default_rng(0)
 relevant = rng.random(3_000) < 0.1
 common = rng.zipf(1.3, size=(3_000, 40)) % 20_000
 special = rng.integers(1_000, 1_200, size=(3_000, 40))
-words = np.where(rng.random((3_000, 40)) < np.where(relevant, 0.15, 0.01)[:, None], special, common)
-texts = sp.csr_array((np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, 40)), shape=(3_000, 20_000))
+words = np.where(
+    rng.random((3_000, 40)) < np.where(relevant, 0.15, 0.01)[:, None],
+    special,
+    common,
+)
+texts = sp.csr_array(
+    (np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, 40)),
+    shape=(3_000, 20_000),
+)
 texts.sum_duplicates()
 
 ranker = PartialAUCSVC((0, 0.1)).fit(texts[:1_500], relevant[:1_500])
-found = partial_auc_score(relevant[1_500:], ranker.decision_function(texts[1_500:]), (0, 0.1))
+found = partial_auc_score(
+    relevant[1_500:], ranker.decision_function(texts[1_500:]), (0, 0.1)
+)
 print(f"partial AUC {found:.2f} with {ranker.coef_.shape[1]:,} columns")
 
 # %%
@@ -81,10 +105,14 @@ print(f"partial AUC {found:.2f} with {ranker.coef_.shape[1]:,} columns")
 # --------------------------
 # A kernel matrix grows with the square of the number of rows. ``n_landmarks`` approximates the kernel by that many
 # rows, drawn from both classes.
-landmarks = PartialAUCSVC((0, 0.05), kernel="rbf", n_landmarks=100, C=100, random_state=0)
-for name, machine in ("line", PartialAUCSVC((0, 0.05))), ("100 landmarks", landmarks):
+landmarks = PartialAUCSVC(
+    (0, 0.05), kernel="rbf", n_landmarks=100, C=100, random_state=0
+)
+linear = PartialAUCSVC((0, 0.05))
+for name, machine in ("linear model", linear), ("100 landmarks", landmarks):
     scores = machine.fit(X[:8_000], y[:8_000]).decision_function(X[20_000:])
-    print(f"{name:14} partial AUC {partial_auc_score(y[20_000:], scores, (0, 0.05)):.2f}")
+    area = partial_auc_score(y[20_000:], scores, (0, 0.05))
+    print(f"{name:14} partial AUC {area:.2f}")
 
 # %%
 # The time of a fit here, and its memory by the formulas of :class:`rocmax.PartialAUCSVC`: 125 bytes per row for the
@@ -100,7 +128,8 @@ for name, machine, most, row in (
     ("100 landmarks", landmarks, 20_000, lambda n: 125 + 8 * 100),
     ("kernel matrix", kernel, 2_500, lambda n: 125 + 8 * n),
 ):
-    sizes, seconds = [n for n in (625, 1_250, 2_500, 5_000, 10_000, 20_000) if n <= most], []
+    sizes = [n for n in (625, 1_250, 2_500, 5_000, 10_000, 20_000) if n <= most]
+    seconds = []
     for n in sizes:
         began = time.perf_counter()
         machine.fit(X[:n], y[:n])

@@ -21,7 +21,9 @@ from rocmax.metrics import PartialAUC, compare, partial_auc_score, tpr_at_fpr_sc
 
 budget = (0, 0.05)
 X, y = load_estrogen(return_X_y=True, as_frame=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=0.5, stratify=y, random_state=0
+)
 
 models = {
     "logistic regression": LogisticRegression(max_iter=1000),
@@ -31,15 +33,20 @@ fitted = {}
 for name, model in models.items():
     fitted[name] = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
     scores = fitted[name].decision_function(X_test)
-    print(f"{name:20}", f"partial AUC {partial_auc_score(y_test, scores, budget):.3f}", end="   ")
-    print(f"TPR at FPR 0.05 {tpr_at_fpr_score(y_test, scores, 0.05):.3f}")
+    area = partial_auc_score(y_test, scores, budget)
+    rate = tpr_at_fpr_score(y_test, scores, 0.05)
+    print(f"{name:20} partial AUC {area:.3f}   TPR at FPR 0.05 {rate:.3f}")
 
 # %%
 # Is the difference significant?
 # ------------------------------
 # Both models scored the same compounds, so the test is paired.
-ours, theirs = (fitted[name].decision_function(X_test) for name in ("PartialAUCSVCCV", "logistic regression"))
-print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state=0).summary())
+ours, theirs = (
+    fitted[name].decision_function(X_test)
+    for name in ("PartialAUCSVCCV", "logistic regression")
+)
+both = {"PartialAUCSVCCV": ours, "logistic regression": theirs}
+print(compare(y_test, both, PartialAUC(budget)).summary())
 
 # %%
 # The decision
@@ -47,7 +54,10 @@ print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state
 # ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate out of fold is within the
 # budget. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
 calls = fitted["PartialAUCSVCCV"].predict(X_test)
-print(f"to test: {calls[y_test == 0].mean():.2f} of the inactive, {calls[y_test == 1].mean():.2f} of the active ones")
+print(
+    f"to test: {calls[y_test == 0].mean():.2f} of the inactive,",
+    f"{calls[y_test == 1].mean():.2f} of the active ones",
+)
 
 # %%
 # The fitted model
@@ -56,7 +66,7 @@ print(f"to test: {calls[y_test == 0].mean():.2f} of the inactive, {calls[y_test 
 from rocmax.display import WeightsDisplay
 
 machine = fitted["PartialAUCSVCCV"][-1]
-print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step below {machine.tol_:g}")
+print(f"surrogate {machine.surrogate_!r}, certified gap below {machine.tol_:g}")
 display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=10)
 
 # %%
@@ -69,9 +79,16 @@ from sklearn.model_selection import cross_val_score
 
 from rocmax import PartialAUCBoostingClassifier
 
-trees = PartialAUCBoostingClassifier(budget, objective="log_loss", n_estimators=200, random_state=0, n_jobs=1)
-found = cross_val_score(trees, X_train, y_train, scoring=PartialAUC(budget).scorer(), cv=3)
-print(f"boosted trees, three folds of the training rows: partial AUC {found.mean():.2f}")
+trees = PartialAUCBoostingClassifier(
+    budget, objective="log_loss", n_estimators=200, random_state=0, n_jobs=1
+)
+found = cross_val_score(
+    trees, X_train, y_train, scoring=PartialAUC(budget).scorer(), cv=3
+)
+print(
+    "boosted trees, three folds of the training rows:",
+    f"partial AUC {found.mean():.2f}",
+)
 
 # %%
 # The best ranking of a table
@@ -81,7 +98,9 @@ print(f"boosted trees, three folds of the training rows: partial AUC {found.mean
 from rocmax import PartialAUCEnsembleClassifier
 
 families = ["lightgbm", "logistic_regression", "extra_trees"]
-ensemble = PartialAUCEnsembleClassifier(budget, families=families, cv=3, random_state=0, n_jobs=1)
+ensemble = PartialAUCEnsembleClassifier(
+    budget, families=families, cv=3, random_state=0, n_jobs=1
+)
 print(ensemble.fit(X_train, y_train).summary())
 print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 
@@ -91,11 +110,18 @@ print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 from sklearn.inspection import permutation_importance
 
 some, labels = X_test[:800], y_test[:800]
-importance = permutation_importance(ensemble, some, labels, n_repeats=1, random_state=0).importances_mean
+importance = permutation_importance(
+    ensemble, some, labels, n_repeats=1, random_state=0
+).importances_mean
 trees.fit(X_train, y_train)
-shap = abs(trees.booster_.predict(trees.features(some), pred_contrib=True)[:, :-1]).mean(axis=0)
+shap = abs(
+    trees.booster_.predict(trees.features(some), pred_contrib=True)[:, :-1]
+).mean(axis=0)
 for k in importance.argsort()[::-1][:5]:
-    print(f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}   mean SHAP value {shap[k]:.2f}")
+    print(
+        f"{X.columns[k]:20} partial AUC {importance[k]:+.3f}  ",
+        f"mean SHAP value {shap[k]:.2f}",
+    )
 
 # %%
 # The curves
@@ -106,6 +132,7 @@ import matplotlib.pyplot as plt
 from rocmax.display import ROCDisplay
 
 _, axes = plt.subplots(1, 2, figsize=(11, 5))
-both = {"PartialAUCSVCCV": ours, "logistic regression": theirs}
 ROCDisplay.from_predictions(y_test, both, fpr_range=budget, ax=axes[0])
-display = ROCDisplay.from_predictions(y_test, both, fpr_range=budget, zoom=True, ax=axes[1])
+display = ROCDisplay.from_predictions(
+    y_test, both, fpr_range=budget, zoom=True, ax=axes[1]
+)

@@ -1,6 +1,6 @@
 """
-Virtual screening: the first per cent
-=====================================
+I screen compounds
+==================
 
 A model ranks a library of compounds, and the laboratory can test one in a hundred. Only the very top of the ranking
 counts.
@@ -32,9 +32,14 @@ from sklearn.linear_model import LogisticRegression
 
 from rocmax import PartialAUCSVCCV
 
-models = {"PartialAUCSVCCV": PartialAUCSVCCV((0, 0.01)), "logistic regression": LogisticRegression()}
+models = {
+    "PartialAUCSVCCV": PartialAUCSVCCV((0, 0.01)),
+    "logistic regression": LogisticRegression(),
+}
 scores = {
-    name: model.fit(fingerprints[train], active[train]).decision_function(fingerprints[test])
+    name: model.fit(fingerprints[train], active[train]).decision_function(
+        fingerprints[test]
+    )
     for name, model in models.items()
 }
 
@@ -77,7 +82,8 @@ for name, score in scores.items():
 
 # %%
 # The TPR at a fixed FPR and a test. With few actives, intervals are wide; each result names its method.
-print(infer(active[test], scores["PartialAUCSVCCV"], TPRAtFPR(0.01)).summary(), end="\n\n")
+ours = scores["PartialAUCSVCCV"]
+print(infer(active[test], ours, TPRAtFPR(0.01)).summary(), end="\n\n")
 print(compare(active[test], scores, PartialAUC((0, 0.01))).summary())
 
 # %%
@@ -89,16 +95,23 @@ print(compare(active[test], scores, PartialAUC((0, 0.01))).summary())
 docking = -7.0 - rng.normal(size=9_000) - 1.5 * active
 docking[rng.random(9_000) < 0.01] = np.nan
 both = {"docking": docking[test], "PartialAUCSVCCV": scores["PartialAUCSVCCV"]}
-print(infer(active[test], docking[test], higher_is_better=False, missing="drop").summary(), end="\n\n")
-print(compare(active[test], both, EnrichmentFactor(0.01), higher_is_better={"docking": False}, missing="drop"))
+how = {"higher_is_better": {"docking": False}, "missing": "drop"}
+print(infer(active[test], {"docking": docking[test]}, **how).summary(), end="\n\n")
+print(compare(active[test], both, EnrichmentFactor(0.01), **how))
 
 # %%
 # Thresholds stay on the scale of the scores: the compounds to buy are those at or below it. On the command line the
 # options are ``--lower docking --missing drop``.
 from rocmax.metrics import operating_point
 
-chosen = operating_point(active[test], docking[test], threshold=("alerts", 50), higher_is_better=False, missing="drop")
-print(f"dock score <= {chosen.threshold:.2f}: {chosen.tp:.0f} actives among {chosen.tp + chosen.fp:.0f} compounds")
+how = {"higher_is_better": False, "missing": "drop"}
+chosen = operating_point(
+    active[test], docking[test], threshold=("alerts", 50), **how
+)
+print(
+    f"dock score <= {chosen.threshold:.2f}: {chosen.tp:.0f} actives",
+    f"among {chosen.tp + chosen.fp:.0f} compounds",
+)
 
 # %%
 # Without the option, an interval that lies wholly below chance gives a warning, which names the fix:
@@ -114,4 +127,6 @@ print(caught[0].message)
 # --------------------
 from rocmax.display import ROCDisplay
 
-display = ROCDisplay.from_predictions(active[test], scores, fpr_range=(0, 0.01), zoom=True)
+display = ROCDisplay.from_predictions(
+    active[test], scores, fpr_range=(0, 0.01), zoom=True
+)
