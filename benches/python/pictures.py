@@ -50,6 +50,28 @@ def speed(axes: Axes) -> None:
     axes.legend(**OUTSIDE)
 
 
+def training(axes: Axes) -> None:
+    """Draw how long certified fits take; a point is a C."""
+    colors, names = dict(zip(("tight", "ramp"), COLORS, strict=True)), []
+    for label, surrogates, _, times, *_ in rows("speed", "| data, range, C |"):
+        if "tol=" in label:
+            continue
+        if label:
+            names.append(label.rpartition(", ")[0])
+        kinds, seconds = surrogates.split(" / "), times.split(" / ")
+        for kind, time in zip(kinds if len(kinds) > 1 else kinds * len(seconds), seconds, strict=True):
+            axes.plot(float(time), len(names) - 1, "o", color=colors[kind])
+    for kind, color in colors.items():
+        axes.plot([], [], "o", color=color, label=kind)
+    axes.axvline(1, color="0.4", linewidth=1, linestyle="--")
+    axes.set(xscale="log", xlabel="time of the fit / time of LogisticRegression")
+    axes.set_xticks([0.5, 1, 2, 5], ["0.5", "1", "2", "5"])
+    axes.minorticks_off()
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.legend(**OUTSIDE)
+
+
 def coverage(axes: Axes) -> None:
     """Draw from where to where the cells of a measure cover."""
     for column, kind in enumerate(("models", "differences")):
@@ -84,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=GUIDE)
     folder = parser.parse_args().folder
-    for draw, height in ((speed, 2.6), (coverage, 4.2), (papers, 2.4)):
+    for draw, height in ((speed, 2.6), (training, 3.2), (coverage, 4.2), (papers, 2.4)):
         figure = Figure((7.0, height), layout="constrained")
         axes = figure.subplots()
         draw(axes)
