@@ -138,6 +138,9 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
     with pytest.warns(UserWarning, match="needs the labels of all samples above its cut"):
         assert "plan with alerts" in infer(samples, PrecisionAt(200)).no_interval
     assert infer(samples, PrecisionAt(50)).no_interval is None
+    sure = np.where(np.isin(np.arange(N), plan.rows[:9]), True, y)
+    with pytest.warns(UserWarning, match="an estimate of 1 has no interval"):
+        assert infer(Samples(sure[plan.rows], score[:, 0], plan=plan), PrecisionAt(3)).no_interval
     rare = np.zeros(N, bool)
     rare[plan.rows[[3, 200, 250]]] = True
     with pytest.warns(UserWarning, match="fewer than five: some"):
@@ -163,6 +166,7 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
         ({"budget": N + 1}, "budget must be"),
         ({"budget": True}, "budget must be a number that is whole"),
         ({"budget": 105, "alerts": 100}, "must exceed the 100 alerts by 10"),
+        ({"budget": N - 3, "alerts": N - 3}, "alerts by 3 labels"),
         ({"budget": 300, "alerts": 2.5}, "alerts must be"),
         ({"budget": 300, "random_state": "a"}, "random_state"),
     ],
@@ -178,7 +182,7 @@ def test_plans_say_ahead_what_they_buy(rows) -> None:
     assert 0 < expected.width < 1 and expected.n_found > 5
     more = label_plan(rows[1][:, 0], 2_000, alerts=100, random_state=0).expect(RecallAt(100), prevalence=0.1)
     assert more.width < expected.width and more.n_found > expected.n_found
-    with pytest.raises(ValueError, match=r"fewer than five: a budget of .* would find them"):
+    with pytest.raises(ValueError, match=r"fewer than five: plan a budget of "):
         plan.expect(RecallAt(100), prevalence=0.001)
 
 
@@ -191,5 +195,24 @@ def test_plans_are_saved(rows, tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"none")
     with pytest.raises(ValueError, match="is no plan"):
         LabelPlan.load(tmp_path / "other")
+    with np.load(tmp_path / "plan.npz") as file:
+        held = dict(file)
+    for name, changed in [
+        ("rows", held["rows"] + N),
+        ("rows", held["rows"] * 0),
+        ("rows", held["rows"].astype(float)),
+        ("strata", held["strata"] - 1),
+        ("strata", held["strata"][:9]),
+        ("strata", held["strata"] + 10**12),
+        ("rank", held["rank"] * np.nan),
+        ("score", held["score"][:3]),
+        ("names", np.array(["a", "b", "c"])),
+    ]:
+        np.savez(tmp_path / "plan.npz", **held | {name: changed})
+        with pytest.raises(ValueError, match="is no plan"):
+            LabelPlan.load(tmp_path / "plan.npz")
+    (tmp_path / "plan.npz").write_bytes((tmp_path / "plan.npz").read_bytes()[:999])
+    with pytest.raises(ValueError, match="is no plan"):
+        LabelPlan.load(tmp_path / "plan.npz")
     with pytest.raises(AttributeError):
         plan.rows = plan.rows[:3]

@@ -73,11 +73,11 @@ def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) ->
             if missing and plan.known:
                 needs = f"{measure} needs the labels of all samples above its cut"
                 return f"{needs}, {missing:,} are missing: plan with alerts"
+    at = [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]
+    if at:
+        return f"an estimate of {at[0]:g} has no interval by a plan"
     if effective < _LEAST:
-        n = plan.size.sum()
-        more = f": some {np.ceil(n * _LEAST / effective):,.0f} labels would find five" if effective > 0 else ""
+        n, wanted = plan.size.sum(), np.ceil(plan.size.sum() * _LEAST / max(effective, np.finfo(float).tiny))
+        more = f": some {wanted:,.0f} labels would find five" if wanted <= plan.whole.sum() else ""
         return f"{effective:.1f} effective positives among {n:,.0f} labels are fewer than five{more}"
-    least, most = measure.bounds
-    if np.isin(estimate, (least, most)).any():
-        return f"an estimate of {estimate[np.isin(estimate, (least, most))][0]:g} has no interval by a plan"
     return None

@@ -147,9 +147,10 @@ class LabelPlan(Value):
         n_found = float((chance * (plan.size / plan.whole)[plan.stratum])[below].sum())
         if n_found < _LEAST and below.any():
             budget = self._n_certain + np.ceil((len(self.rows) - self._n_certain) * _LEAST / n_found)
+            budget = min(budget, len(self._score))
             raise ValueError(
                 f"{n_found:.1f} positives are expected below the rows that are labelled for certain, at a prevalence of"
-                f" {prevalence:g}, fewer than five: a budget of {budget:,.0f} would find them"
+                f" {prevalence:g}, fewer than five: plan a budget of {budget:,.0f}"
             )
         expected = plan._replace(rows=np.arange(len(chance)), labels=chance)
         found = Planned().estimate(expected.sample(self._score, Sample(np.zeros(0), self._score, None, 0)), measure)
@@ -177,10 +178,19 @@ class LabelPlan(Value):
     def load(cls, path: str | Path) -> LabelPlan:
         """Return a plan that :meth:`save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as held:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
                 names = tuple(map(str, held["names"])) or None
-                return cls._of(held["rows"], held["strata"], held["rank"], held["score"], names)
-        except (ValueError, KeyError, EOFError) as error:
+                rows, strata, rank, score = (held[name] for name in ("rows", "strata", "rank", "score"))
+            n, own = len(score), np.sort(rows)
+            good = rows.dtype.kind == strata.dtype.kind == "i" and strata.shape == rank.shape == (n,)
+            good = good and min(own[0], strata.min()) >= 0 and max(own[-1], strata.max()) < n and np.diff(own).all()
+            good = good and np.bincount(strata).all() and 1 <= rank.min() <= rank.max() <= n
+            if not good or (names is not None and score.shape[1:] != (len(names),)) or not np.isfinite(score).all():
+                raise ValueError("rows, strata, ranks, scores and names do not fit each other")
+            return cls._of(rows, strata, rank, score, names)
+        except OSError:
+            raise
+        except Exception as error:  # of zip files that are cut off or changed, and of their arrays
             raise ValueError(f"{path} is no plan that LabelPlan.save wrote") from error
 
     @classmethod
@@ -245,11 +255,10 @@ def label_plan(
     order = np.argsort(rank, kind="stable")
     size, certain = 1.0 / np.sqrt(rank[order]), rank[order] <= alerts
     while True:  # rows that would be drawn more than once are labelled for certain
-        left = budget - int(certain.sum())
-        if left < min(_STRATUM, n - int(certain.sum())):
-            raise ValueError(
-                f"budget={budget} must exceed the {int(certain.sum()):,} alerts by {_STRATUM} labels or more"
-            )
+        n_certain = int(certain.sum())
+        left, least = budget - n_certain, min(_STRATUM, n - n_certain)
+        if left < least:
+            raise ValueError(f"budget={budget} must exceed the {n_certain:,} alerts by {least} labels or more")
         more = ~certain & (left * size >= size[~certain].sum())
         if not more.any():
             break
