@@ -20,7 +20,7 @@ _ALIKE = [
         "auc roc_auc auroc aucroc auc_roc roc roc_auc_score c_index c_statistic concordance mann_whitney",
         "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
         "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
-        "recall_at recall recall_at_k hits_at/tpr_at_fpr tpr true_positive_rate tar_at_far recall_at_fpr",
+        "ppv precision/recall_at recall recall_at_k hits_at/tpr_at_fpr tpr true_positive_rate tar_at_far",
         "sensitivity recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",
         "ppv positive_predictive_value/npv negative_predictive_value/mcc matthews_corrcoef/kappa cohen_kappa_score",
         "specificity tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
@@ -65,7 +65,7 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
     if not isinstance(name, str) or name in names.values():
         return ""
     asked = "_".join(name.lower().replace("-", " ").split())
-    same = [names[group[0]] for group in _ALIKE if asked in group and group[0] in names]
+    same = [names[one] for group in _ALIKE for one in [asked, group[0]] if asked in group and one in names]
     near = same or [names[one] for one in get_close_matches(asked, names, n=1)]
     return f"; did you mean {written(near[0])}?" if near else ""
 

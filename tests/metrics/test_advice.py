@@ -33,6 +33,7 @@ S = np.random.default_rng(0).normal(size=40) + Y
     ("name", "meant"),
     [
         ("AUROC", "'auc'"),
+        ("KS", "'ks'"),
         ("accuracy_ratio", "'gini'"),
         ("kolmogorov-smirnov", "'ks'"),
         ("PR-AUC", "'average_precision'"),

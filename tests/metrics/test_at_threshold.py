@@ -102,6 +102,8 @@ def test_undefined_values_are_named():
     assert AtThreshold("mcc", 9)(Y, S) == AtThreshold("kappa", 9)(Y, S) == 0.0
     with pytest.raises(ValueError, match="did you mean 'sensitivity'"):
         AtThreshold("recall", 0.5)
+    with pytest.raises(ValueError, match="did you mean 'ppv'"):
+        AtThreshold("precision", 0.5)
     with pytest.raises(ValueError, match="threshold must be a number that is finite, got inf"):
         AtThreshold("ppv", np.inf)
     with pytest.warns(CoverageWarning, match="False: not estimable: PPV"):

@@ -264,7 +264,8 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = None
     if not isinstance(low, Real) or not isinstance(high, Real):
-        raise ValueError(f"{name} must be a pair of numbers (low, high), or one for (0, high), got {shown(bounds)}")
+        one = "one for (0, high)" if name == "fpr_range" else "one for (low, 1)"
+        raise ValueError(f"{name} must be a pair of numbers (low, high), or {one}, got {shown(bounds)}")
     low, high = as_float(low), as_float(high)
     # Measures are divided by the width.
     if not 0.0 <= low < high <= 1.0 or high - low < np.finfo(float).tiny:
