@@ -74,6 +74,7 @@ FILES: list[tuple[str, bytes, str | None]] = [
     ("blank lines.csv", GOOD + b"\n\n", None),
     ("one class.csv", b"y,s,t\n1,2,3\n1,3,4\n", "only one class (1)"),
     ("three classes.csv", b"y,s,t\n1,2,3\n2,3,4\n0,3,4\n", "holds 3 values ('0' 1, '1' 1, '2' 1), not two: paste"),
+    ("no pair.csv", b"y,s,t\na,2,3\nb,3,4\na,1,1\nc c,3,4\n", "--positive 'c c' --negative rest if all others"),
     ("escapes.csv", b"y,s,t\n\x1b[31mred,1,2\n\x1b[2Jb,2,3\n", "holds '\\x1b[2Jb' and '\\x1b[31mred'"),
     ("book.csv", b"y,s,t\n" + b"x" * 10**5 + b",1,2\nz,2,3\n", "..."),
     ("cut.csv.gz", gzip.compress(GOOD)[:-9], "cannot be read"),

@@ -65,6 +65,9 @@ def test_rows_that_the_plan_did_not_choose_are_refused(scores, run: Run) -> None
     pl.read_csv("label.csv").with_columns(row=pl.lit(1)).write_csv("other.csv")
     code, _, err = call(run, "evaluate other.csv --plan label.plan --label truth --score new")
     assert code == 1 and "must have the first 600 rows of the plan, each once" in err
+    pl.read_csv("label.csv").with_columns(pl.col("new") + 1).write_csv("other.csv")
+    code, _, err = call(run, "evaluate other.csv --plan label.plan --label truth --score new")
+    assert code == 1 and "--score new: the plan was made of other scores" in err
 
 
 def test_a_missing_score_is_refused_without_an_option_that_is_not_there(scores, run: Run) -> None:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_091, "types of choices by name, and of what scikit-learn gives estimators"),
     "python/rocmax/_checks": (1_199, "texts of columns compared where they are; codes beside 0 and 1"),
-    "python/rocmax/_cli": (4_715, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_726, "labels to paste; plans of other scores are refused"),
     "python/rocmax/_runtime": (353, ""),
     "python/rocmax/_tables": (1_410, ""),
     "python/rocmax/boosting": (1_410, "small trees; parameters without an effect; features of trees"),

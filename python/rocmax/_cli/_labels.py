@@ -19,7 +19,7 @@ from rocmax._tables._forms import WHOLE
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax.metrics import _words as words
 
-_SHOWN = 12  # labels in a line
+_SHOWN, _OFFERED = 12, 3  # labels in a line, and those of which one is offered as positive
 _REST = "rest"  # of --negative: all values but the positive one
 Counts = dict[Any, int]  # rows by the label of a file, a text or a value of its type
 
@@ -161,7 +161,7 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: lis
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
     if len(values) > 2 and not given:
-        raise _several(name, n_rows, "" if arguments.by_model else f"--positive {quote(str(positive))} ")
+        raise _several(name, n_rows, [""] if arguments.by_model else [_positive(positive)])
     for value, n in others.items():
         if negative and value not in negative:
             how = f"--missing-values {quote(str(value))}" + ("" if arguments.by_model else " --missing drop")
@@ -182,20 +182,26 @@ def _values(found: Counts, form: Form) -> dict[Any, list[Any]]:
     return by_value
 
 
-def _several(name: str, n_rows: Mapping[Any, int], positive: str) -> Failure:
-    """Return the failure for more than two labels."""
+def _several(name: str, n_rows: Mapping[Any, int], positive: list[str]) -> Failure:
+    """Return the failure for more than two labels, with what to paste for each value that may be positive."""
     held = f"column {name!r} holds {len(n_rows)} values ({_counted(n_rows)}), not two"
-    how = f"paste {positive}--negative {_REST} if all others are negative, or list those by --negative"
-    return Failure(f"{held}: {how}; --missing-values VALUE reads one as missing")
+    paste = " or ".join(f"{option} --negative {_REST}".lstrip() for option in positive)
+    rarest = quote(short(min(n_rows, key=lambda value: n_rows[value])))
+    how = f"paste {paste} if all others are negative, or list those by --negative"
+    return Failure(f"{held}: {how}; --missing-values {rarest} reads one as missing")
+
+
+def _positive(value: Any) -> str:
+    """Return the option that makes a value the positive one."""
+    return "--positive" + ("=" if str(value).startswith("-") else " ") + quote(short(value))
 
 
 def _greater(name: str, n_rows: Mapping[Any, int], *, ordered: bool) -> Any:
     """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
     values = [*n_rows]
     if len(values) > 2:
-        raise _several(name, n_rows, "--positive VALUE ")
+        raise _several(name, n_rows, [_positive(value) for value in values[:_OFFERED]])
     if ordered or (all(isinstance(v, bool | int | float) for v in values) and tuple(values) in PAIRS):
         return values[1]
-    options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
     held = f"{short(values[0])!r} and {short(values[1])!r}"
-    raise Failure(f"column {name!r} holds {held}: give the positive class, {options}")
+    raise Failure(f"column {name!r} holds {held}: give the positive class, {' or '.join(map(_positive, values))}")

@@ -1,6 +1,7 @@
 """``rocmax plan``: which rows of a table of scores to label."""
 
 from pathlib import Path
+from shlex import join
 
 import numpy as np
 import polars as pl
@@ -37,8 +38,8 @@ def run(arguments: Plan) -> None:
         report.emit({"out": out, "plan": file, "n_rows": len(frame), "n_labels": len(plan)})
         return
     say(f"{plan}: {out}, {file}")
-    score = " ".join(arguments.score)
-    say(f"Label them from the top, then: rocmax evaluate {out} --plan {file} --label COLUMN --score {score}")
+    command = ["rocmax", "evaluate", out, "--plan", file, "--label", "COLUMN", "--score", *arguments.score]
+    say(f"Label them from the top, then: {join(command)}")
 
 
 def read(path: str) -> LabelPlan:
@@ -55,5 +56,5 @@ def in_order(plan: LabelPlan, rows: np.ndarray) -> np.ndarray:
     order = np.argsort(given)
     places = order[np.minimum(np.searchsorted(given, wanted, sorter=order), len(given) - 1)]
     if len(wanted) < len(given) or (given[places] != wanted).any():
-        raise Failure(f"column {ROW!r} must have the first {len(given):,} rows of the plan, each once")
+        raise Failure(f"column {ROW!r} must have the first {len(given):,} rows of the plan, each once, in its order")
     return places
