@@ -11,10 +11,10 @@ from rocmax.risks._logistic import Logistic as Logistic
 from rocmax.risks._own import Own as Own
 from rocmax.risks._own import RiskFunction as RiskFunction
 from rocmax.risks._pair_loss import PAIR_LOSSES as PAIR_LOSSES
+from rocmax.risks._pair_loss import Listed as Listed
+from rocmax.risks._pair_loss import PairHinge as PairHinge
 from rocmax.risks._pair_loss import PairLoss as PairLoss
 from rocmax.risks._pair_loss import blended_pair_loss as blended_pair_loss
-from rocmax.risks._pairs import Listed as Listed
-from rocmax.risks._pairs import PairHinge as PairHinge
 from rocmax.risks._partial import Hinge as Hinge
 from rocmax.risks._partial import Naive as Naive
 from rocmax.risks._partial import Ramp as Ramp

@@ -18,6 +18,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
 from rocmax.metrics.reader_study._rows import (
     arranged,
+    from_wide,
     last,
     names_in_order,
     of_cases,
@@ -26,7 +27,6 @@ from rocmax.metrics.reader_study._rows import (
     require_both_classes,
     truth_of_cases,
 )
-from rocmax.metrics.reader_study._wide import from_wide
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._value import Value

@@ -23,8 +23,7 @@ from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._weights import warn_unless_counts
-from rocmax.metrics.thresholds._bootstrap import resampled
-from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, values
+from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, resampled, values
 from rocmax.metrics.thresholds._result import OperatingPoint
 from rocmax.metrics.thresholds._rules import (
     Rule,
