@@ -14,11 +14,7 @@ _IMPORTS, _SECONDS = threading.RLock(), 10.0
 
 
 def public_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of a package whose module `_public` imports its public names.
-
-    That module is read as code, and never run: so a public name is one line, which type checkers and programs that
-    collect imports read too, and which needs no source file.
-    """
+    """Return `__all__`, `__getattr__` and `__dir__` of a package from the imports in `_public`, read and not run."""
     spec: Any = find_spec(f"{package}._public")
     places: dict[str, str] = {}
     module = ""

@@ -47,12 +47,7 @@ def standings(
     groups: AnyArray | None = None,
     n_threads: int = 1,
 ) -> list[Standing]:
-    """Compare candidates by held-out scores of the same rows; keep those within `lead` standard errors of the best.
-
-    The best candidate is the first with the greatest partial AUC. If a class has only one row, or all rows are one
-    cluster, the standard errors are NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K
-    candidates.
-    """
+    """Compare candidates by held-out scores; keep those within `lead` errors of the best, all if these are NaN."""
     value, covariance = _covariance(positive, scores, fpr_range, weight, groups, n_threads)
     best = int(np.argmax(value))
     variance = np.diagonal(covariance)
@@ -94,10 +89,7 @@ def smoothed(means: F64) -> F64:
 
 
 def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
-    """Return the factor from the standard deviation over folds to the standard error of the mean; 0 for one fold.
-
-    For k folds of (n_train, n_test) rows, whose models share rows: sqrt(1/k + n_test/n_train) (Nadeau, Bengio 2003).
-    """
+    """Return the error of the mean over k folds per deviation, sqrt(1/k + n_test/n_train) (Nadeau, Bengio 2003)."""
     ratio = float(np.mean([test / train for train, test in sizes]))
     return float(np.sqrt(1.0 / len(sizes) + ratio)) if len(sizes) > 1 else 0.0
 

@@ -11,12 +11,7 @@ from rocmax._checks.arrays import is_dask, require_read, require_unmasked
 
 
 def in_memory(**given: Any) -> list[Any]:
-    """Return the arrays, dask collections computed and the others as they are. The first holds labels.
-
-    One graph computes all collections, so that what they share is computed once. Labels that are whole numbers are sent
-    and kept as bytes. Each partition is copied to its place and released; if dask does not know the sizes of the
-    partitions, all are kept until the last has arrived.
-    """
+    """Return the arrays, dask collections computed in one graph and copied part by part; the first holds labels."""
     for name, values in given.items():
         require_read(values, name)
         if hasattr(values, "dims") and hasattr(values, "to_pandas"):  # xarray, whose names and labels pandas keeps

@@ -151,10 +151,7 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
 def number_column(
     series: pl.Series, form: Form, before: int = 0, *, exact: bool = False, booleans: bool = True, why: str = ""
 ) -> pl.Series:
-    """Return a column of texts as numbers, or fail at the first that is none; with `exact`, at integers float64 rounds.
-
-    A column of true and false alone is read as 1 and 0. `before` is the number of rows before, for messages.
-    """
+    """Return texts as numbers, true and false as 1 and 0, or fail at the first that is none, or not `exact`."""
     name, texts = series.name, nameless(series)
     found, (n_bad,) = floats(texts.to_frame(), form)
     values = found.to_series()

@@ -225,10 +225,7 @@ def _refuse_titles(path: str, lines: list[str], skip: int, separator: str, names
 def _texts(
     path: str, source: BinaryIO, lines: list[str], separator: str, wanted: ColumnRequest, skip: int, read: list[_Part]
 ) -> pl.LazyFrame:
-    """Return columns of csv as texts, and in `read` what is news of their rows.
-
-    All columns are parsed, so that a row with a value too many is refused, but only those that are wanted are kept.
-    """
+    """Return columns of csv as texts, all parsed, so that bad rows are refused, and in `read` the news of rows."""
     names = _names(source, separator, skip)
     if missing := {*(wanted.also if wanted.needed is None else wanted.needed)} - {*names, *map(str.strip, names)}:
         _refuse_titles(path, lines, skip, separator, missing)

@@ -104,11 +104,7 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
 
 
 def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str, Any]:
-    """Return the permutation importance: by how much the partial AUC of labelled rows falls if a column is shuffled.
-
-    The columns, each with the mean of its falls and the standard error of this mean over samples of rows (DeLong), are
-    in descending order.
-    """
+    """Return columns by how much the partial AUC falls if they are shuffled: mean and error of their falls."""
     used = model.schema.used
     wanted = source.columns_to_read(arguments, [model.label, *used], model.schema)
     form, given = wanted.form, {"label": model.label, "positive": model.positive, "negative": arguments.negative}

@@ -18,11 +18,7 @@ def _n_cores() -> int:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for `n_jobs`, from 1 to the number of cores. Results never depend on it.
-
-    None stands for ``OMP_NUM_THREADS`` if it is set, else for all cores; -1 for all cores, -2 for all but one, and so
-    on, as in scikit-learn.
-    """
+    """Return the number of threads for `n_jobs`, as scikit-learn; None is ``OMP_NUM_THREADS``, else all cores."""
     if n_jobs is None:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         wanted = int(first) if first.isdecimal() else -1

@@ -13,13 +13,7 @@ _LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable wh
 
 
 def add_legend(ax: Axes, loc: Any) -> None:
-    """Add a legend at `loc`, or under the axes if it would cover too much of them.
-
-    Under the axes, letters are as large as the width of the figure allows; if that is below five points, names get a
-    line of their own. Many curves take several columns, and are not all listed if the legend would be higher than half
-    of the axes. Without a layout engine, which makes the room, the legend stays on the axes. Names that do not
-    fit with letters of five points have an ellipsis in the middle.
-    """
+    """Add a legend at `loc`, or under the axes, with smaller letters or names cut, if it would cover too much."""
     legend = _legend(ax, loc=loc)
     if not legend.get_texts():
         return

@@ -10,12 +10,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic(fit: Fit) -> Fit:
-    """Return a `fit` that works on a copy of the estimator and replaces its attributes at the end.
-
-    One assignment replaces them, which no signal, exception or thread can interrupt; if `fit` raises, the estimator
-    stays unchanged. The copy is shallow: it has the parameters, callbacks and the user's own attributes, but none of an
-    earlier fit. With a warm start, the earlier estimator is the attribute ``_last`` until `last_fit` takes it.
-    """
+    """Return a `fit` that works on a shallow copy and replaces all attributes in one assignment, if it ends."""
 
     @wraps(fit)
     def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -147,12 +147,7 @@ def check_one_score(estimator: Any) -> None:
 
 
 class Validation:
-    """The models of all folds of one data set, and their scores.
-
-    `estimator` has fpr_range, scoring, tol, max_iter, threshold and classes_. `score_params` are arguments of its
-    scorer; those with an entry per sample are cut to the fold. Models are linear in the `features` of all samples, or
-    in those of a row space.
-    """
+    """The models of all folds of one data set, linear in its `features` or in a row space, and their scores."""
 
     def __init__(
         self,

@@ -270,10 +270,7 @@ def given_pairs(pairs: Any, problem: _core.Problem, threads: int) -> _core.PairL
 
 
 class CutMultipliers:
-    """Multipliers over all pairs: al_ij = share_i share_j sum_k weight_k 1[cut k counts (i, j)].
-
-    The shares are those of the samples in the weight of their class. Memory O(cuts N).
-    """
+    """Multipliers of all pairs, al_ij = share_i share_j sum_k weight_k 1[cut k counts (i, j)]; memory O(cuts N)."""
 
     def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:
         positive, weight = problem.labels, problem.sample_weight

@@ -32,13 +32,7 @@ def choose_threshold(
     noise: float = 0.0,
     total: float | None = None,
 ) -> float:
-    """Return t such that predicting positive for score >= t follows the rule on these scores; O(N log N).
-
-    The rules are those of :func:`rocmax.metrics.operating_point`; "auto" is "eer" on the full range, else ("fpr",
-    high). All but "midpoint" return the middle of two neighbouring distinct scores, or a threshold beyond all scores.
-    Scores that differ by rounding, or by `noise`, fall on the same side. Samples of weight 0 are ignored. A number of
-    alerts is for a `total` of samples, if it is given.
-    """
+    """Return t, between two distinct scores, such that score >= t follows the rule; O(N log N)."""
     rule = check_threshold(threshold) or (Rule("eer") if fpr_range == _FULL else Rule("fpr", fpr_range[1]))
     if total is not None and rule.counts:
         check_budget(rule, total)

@@ -41,16 +41,12 @@ class JointTest(NamedTuple):
 def joint_test(
     rows: F64, estimate: F64, covariance: F64, parts: Sequence[tuple[Any, Any]], most: float = np.inf
 ) -> JointTest:
-    """Test ``rows @ estimate = 0`` by Hotelling's T2.
+    """Test ``rows @ estimate = 0`` by Hotelling's T2, as :func:`compare` describes it; v is at most `most`.
 
-    ``T = e' S^+ e`` for the effects e and their covariance S of rank q; ``T (v - q + 1) / (v q)`` is F with q and
-    v - q + 1 degrees of freedom. v are those of S, a sum of independent `parts` S_i with f_i each, by Satterthwaite's
-    rule for matrices: ``(q + q^2) / sum_i (tr(P_i^2) + tr(P_i)^2) / f_i`` with ``P_i = S^+ S_i`` (Krishnamoorthy and
-    Yu, 2004), at most `most`. That misses directions in which a part does not vary because it has so few degrees of
-    freedom: then, as where v - q + 1 < 1, there is no test.
-
-    If an effect outside the range of S is not 0, the statistic is infinite and the p-value 0. Effects are divided by
-    their standard errors first, so that no scale of a contrast or a model decides which variance counts as 0.
+    With parts S_i of f_i degrees of freedom v is ``(q + q^2) / sum_i (tr(P_i^2) + tr(P_i)^2) / f_i``, ``P_i = S^+ S_i``
+    (Krishnamoorthy and Yu, 2004). There is no test where v - q + 1 < 1, or a part may not vary in a direction because
+    it has so few degrees of freedom. If an effect outside the range of S is not 0, the statistic is infinite. Effects
+    are divided by their standard errors first, so that no scale of a contrast or a model decides what counts as 0.
     """
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     check_variance(spread)

@@ -255,11 +255,7 @@ class OwnMeasure(Measure):
 
 
 def call_convention(function: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
-    """Return how a function is called with labels, scores and weights.
-
-    Without weights it gets labels and scores, and None for the weights if it needs three arguments. Weights are passed
-    as `sample_weight` if it accepts that name, else as the third argument, unless that has a default and another name.
-    """
+    """Return how a function is called: `sample_weight` by its name, else as the third argument, if it takes it."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # unknown for some functions in C

@@ -1,8 +1,4 @@
-"""Covariance matrix of the estimates of all tests of a study; a test is a pair of a reader and a modality.
-
-Only cases that two tests share contribute to their covariance, so nested and partly paired designs need no formulas of
-their own.
-"""
+"""Covariances of all pairs of a reader and a modality of a study, from the cases that two of them share."""
 
 from typing import Any
 
@@ -73,11 +69,7 @@ def _corrections(data: Sample) -> F64:
 
 
 def unbiased(study: Readings, measure: Measure) -> F64:
-    """Return ``theta_a theta_b - M``, M the mean product of two kernels that share no case.
-
-    M is an unbiased estimate of the product of the expectations (Gallas, 2006). The kernels are computed for a few
-    positives at a time: O(K^2 m n) time for K tests, and no array of all pairs.
-    """
+    """Return ``theta_a theta_b - M``, M the mean product of kernels that share no case (Gallas); O(K^2 m n)."""
     tests = study.scores.reshape(study.n_tests, -1)
     read = ~np.isnan(tests)
     pos, neg = tests[:, study.truth], tests[:, ~study.truth]

@@ -1,8 +1,4 @@
-"""Statistics of subgroups: pooled estimates, differences and the test that all are equal.
-
-All are functions of the subgroups' estimates, of their covariance, which is 0 between subgroups without a common
-cluster, and of the degrees of freedom of their variances.
-"""
+"""Statistics of subgroups, from their estimates, covariance and degrees of freedom: means and what they need."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -95,15 +95,7 @@ def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
 
 
 def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: float) -> dict[str, Ends]:
-    """Return the interval of every quantity at given thresholds.
-
-    Rates have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))`` (Simel et al., 1991) with
-    ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of the rates a of m and b of n samples; if a rate is 0 or
-    both are 1, half a sample is added to each count. At a known prevalence, predictive values have the intervals of the
-    likelihood ratios by Bayes' theorem (the standard logit intervals of Mercaldo et al., 2007), and accuracy and share
-    called positive those of the sum of two rates (MOVER: Zou and Donner, 2008). Otherwise all of them are shares of
-    samples, with Wilson's interval.
-    """
+    """Return the interval of every quantity at given thresholds, as :func:`operating_point` describes them."""
 
     def share(name: str, size: F64) -> Ends:
         with np.errstate(invalid="ignore"):
@@ -240,13 +232,7 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
 
 
 def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
-    """Return the effective number of samples of each share (Korn and Graubard, 1998).
-
-    A share whose replicates have mean p and variance v has ``p (1 - p) / v`` effective samples, at most those that it
-    has at a fixed threshold and the number of samples of its kind; if it is 0 or 1 in all replicates, the number of
-    clusters with such samples. The number is multiplied by ``(z / t)^2``, with t the quantile of Student's distribution
-    with that number of clusters less one.
-    """
+    """Return the effective number of samples of each share from its replicates (Korn and Graubard, 1998)."""
     group, n_groups, positive = np.asarray(data.group), int(data.n_groups or 0), data.positive
     found = np.empty((len(_SHARES), 2, len(thresholds)))
     for k, threshold in enumerate(thresholds):

@@ -264,11 +264,7 @@ def check_guarantee(threshold: Any, rules: Sequence[Rule] | None, *others: Any) 
 
 
 def guaranteed(data: Sample, rules: Sequence[Rule], probability: float) -> tuple[list[Rule], F64]:
-    """Return the threshold at which each rule keeps its limit in the population, and the probability that it does.
-
-    The share of the population below the k-th lowest of n scores has a beta distribution with parameters k and
-    ``n - k + 1`` (Wilks, 1941): it is at most a with probability ``I_a(k, n - k + 1)``. O(n) each.
-    """
+    """Return the threshold at which each rule keeps its limit in the population, and with what probability; O(n)."""
     explain(data)
     found = [_guaranteed(data, rule, probability) for rule in rules]
     return [Rule("at", threshold) for threshold, _ in found], np.array([reached for _, reached in found])

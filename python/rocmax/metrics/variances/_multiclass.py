@@ -40,11 +40,7 @@ def influence(data: Classes, measure: Measure) -> Influence:
 
 
 def influence_curve(fold: Classes, measure: Measure, frequency: F64) -> Influence:
-    """Return the values of the measure in a fold, and the influence curve there: its mean square over n is a variance.
-
-    A component counts as one over the `frequency` of its classes in all folds (LeDell et al., 2015); the share of a
-    class in the average is that in the fold.
-    """
+    """Return the values in a fold, and the influence curve there by the `frequency` of classes in all folds."""
 
     def factor(rows: Any, members: NDArray[np.bool_], size: float) -> float:
         return float(np.count_nonzero(members) / frequency[np.unique(fold.of[rows][members])].sum())
