@@ -53,21 +53,16 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnRequest:
-    """Columns to read, and how csv is written.
+    """Columns to read, and how csv is written."""
 
-    `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Texts of
-    csv stay, but are read as numbers in columns of `numbers` and of `scores`, in which integers that float64 would
-    round are refused. In columns of `names`, empty texts are missing. Tables of more columns than `most` are refused.
-    """
-
-    needed: Collection[str] | None = None
-    also: Collection[str] = ()
+    needed: Collection[str] | None = None  # which must be there; all but those `dropped`
+    also: Collection[str] = ()  # which are read if they are there
     dropped: Collection[str] = ()
-    numbers: Collection[str] = ()
-    scores: Collection[str] = ()
-    names: Collection[str] = ()
+    numbers: Collection[str] = ()  # whose texts of csv are numbers; others stay
+    scores: Collection[str] = ()  # the same, in which integers that float64 would round are refused
+    names: Collection[str] = ()  # in which empty texts are missing
     form: Form = field(default_factory=Form)
-    most: float = float("inf")
+    most: float = float("inf")  # columns: wider tables are refused
 
     def places(self, names: Sequence[str]) -> list[int] | None:
         """Return the places of the columns among `names`, None for all, or fail if one is missing or there twice."""

@@ -48,14 +48,11 @@ def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class TrainedRows:
-    """Digests of the rows that trained a model, or of a sample of them.
+    """Digests of the rows that trained a model, or of a sample of them."""
 
-    `kept` are the last 32 bits of the digests up to `limit`, in order; `repeats` of the `n_rows` rows equal another.
-    """
-
-    kept: NDArray[np.uint32]
+    kept: NDArray[np.uint32]  # the last 32 bits of the digests up to the limit, in order
     limit: int
-    repeats: int
+    repeats: int  # rows of the `n_rows` that equal another
     n_rows: int
 
     @classmethod

@@ -43,22 +43,16 @@ class Encoded(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """A column that deserves a second look before any result is trusted.
-
-    `by` is what ranks the rows almost perfectly ("value", "category", "missing", or None), `auc` the AUC of that, of
-    categories and intervals out of fold; `only` the class ("positive", "negative") whose rows alone have values. If
-    values repeat and (almost) never disagree about the label, `n_rows` and `n_values` count them, and `n_disagree` the
-    consecutive rows of one value that disagree; otherwise all are 0. Measurements, which have decimals, name nothing.
-    """
+    """A column that deserves a second look before any result is trusted."""
 
     column: Any
-    by: str | None
-    auc: float | None
-    only: str | None
-    n_rows: int
+    by: str | None  # what ranks the rows almost perfectly: "value", "category" or "missing"
+    auc: float | None  # of that, of categories and intervals out of fold
+    only: str | None  # the class, "positive" or "negative", whose rows alone have values
+    n_rows: int  # with values that repeat and (almost) never disagree about the label, else 0
     n_values: int
-    n_disagree: int
-    is_name: bool = True
+    n_disagree: int  # consecutive rows of one value that disagree
+    is_name: bool = True  # measurements, which have decimals, name nothing
 
     def message(self, drop: str, group: str) -> str:
         """Return what was found, and what to do: `drop` for a leak, `group` for a name."""

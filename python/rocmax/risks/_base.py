@@ -25,17 +25,12 @@ class Evaluation(NamedTuple):
 
 
 class Proximal(NamedTuple):
-    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2.
+    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2."""
 
-    The cut h(s') >= offset + coef . s' touches h at p; `coef` is c (s - p), the slope of the minimum. `rows` are the
-    samples that are tied in p, group after group, and `starts` the start of each group: the curvature of the minimum is
-    a spring of strength c_k between each of these samples and the mean of its group.
-    """
-
-    offset: float
-    coef: F64
-    rows: Rows
-    starts: Rows
+    offset: float  # of the cut h(s') >= offset + coef . s', which touches h at p
+    coef: F64  # c (s - p), the slope of the minimum
+    rows: Rows  # tied in p, group after group: a spring of strength c_k ties each to the mean of its group
+    starts: Rows  # of the groups
 
 
 class Oracle:

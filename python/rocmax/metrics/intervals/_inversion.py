@@ -121,13 +121,10 @@ def rate_of_called(share: float, prevalence: float, curves: Curves) -> F64:
 
 
 class Inverse(NamedTuple):
-    """An estimate as a share, and the true shares on the curves of all draws; the measure is a line of them.
-
-    `table` has their variance and, at `_LEVELS`, the probits of their quantiles, of the first curves and of the last.
-    """
+    """An estimate as a share, and the true shares on the curves of all draws; the measure is a line of them."""
 
     share: float
-    table: F64
+    table: F64  # their variance and, at `_LEVELS`, the probits of their quantiles, of the first and the last curves
     law: Law = Law()
     shift: float = 0.0
     scale: float = 1.0

@@ -295,28 +295,14 @@ def _count(value: Any, name: str, most: int) -> int:
 
 
 class LabelDesign(NamedTuple):
-    """Strata of all rows, and the rows that are labelled, or will be.
+    """Strata of all rows, and the rows that are labelled, or will be."""
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_rows,)
-        The rank of every row, by the model that ranks it highest.
-    stratum : ndarray of int of shape (n_rows,)
-        The stratum of every row.
-    size, whole : ndarray of shape (n_strata,)
-        How many rows of each stratum are labelled, and how many there are.
-    rows : ndarray of int of shape (n_labels,)
-        The rows that are labelled.
-    labels : ndarray of shape (n_labels,)
-        1 for positives and 0 for negatives; of a plan without labels the probability of a positive in every row.
-    """
-
-    rank: F64
-    stratum: NDArray[np.intp]
-    size: F64
-    whole: F64
-    rows: NDArray[np.intp]
-    labels: F64
+    rank: F64  # of every row, by the model that ranks it highest
+    stratum: NDArray[np.intp]  # of every row
+    size: F64  # how many rows of each stratum are labelled
+    whole: F64  # how many there are
+    rows: NDArray[np.intp]  # that are labelled
+    labels: F64  # 1 and 0; of a plan without labels the probability of a positive in every row
 
     @property
     def places(self) -> NDArray[np.intp]:

@@ -70,38 +70,18 @@ class Rest(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of subgroups.
-
-    Attributes
-    ----------
-    estimate, variance, freedom : ndarray of shape (n_subgroups,)
-        The measure, its variance and the degrees of freedom of that.
-    sizes : ndarray of shape (n_subgroups, 2)
-        Positives and negatives: their number, or their effective number where weights are sampling weights.
-    crossed : float or None
-        Number of clusters, where they cross subgroups.
-    sums : sparse array of shape (n_subgroups, n_clusters) or None
-        The share of every cluster in the deviation of an estimate: ``sums @ sums.T`` are the covariances there.
-    parts : ndarray of shape (n_subgroups, 2) or None
-        The parts of either class in the variances, where samples are independent and have components.
-    of_prevalence : ndarray of shape (n_subgroups,) or None
-        What the estimated prevalence adds to the variance, for measures that depend on it.
-    ends : ndarray of shape (2, 2, n_subgroups) or None
-        Limits of the score intervals of subgroups, at level 0 and at the confidence level, if means have their sums.
-    of_means : ndarray of shape (n_subgroups,) or None
-        The variances that means of subgroups take, if others: those of the components.
-    """
+    """Estimates of subgroups, (n_subgroups,), their variances, and the degrees of freedom of these."""
 
     estimate: F64
     variance: F64
     freedom: F64
-    sizes: F64
-    crossed: float | None = None
-    sums: Any = None
-    parts: F64 | None = None
-    of_prevalence: F64 | None = None
-    ends: F64 | None = None
-    of_means: F64 | None = None
+    sizes: F64  # (n_subgroups, 2): positives and negatives, effective numbers where weights are sampling weights
+    crossed: float | None = None  # number of clusters, where they cross subgroups
+    sums: Any = None  # sparse, (n_subgroups, n_clusters): shares of clusters, ``sums @ sums.T`` are the covariances
+    parts: F64 | None = None  # (n_subgroups, 2): those of either class, of independent samples with components
+    of_prevalence: F64 | None = None  # what the estimated prevalence adds to the variances
+    ends: F64 | None = None  # (2, 2, n_subgroups): score limits at level 0 and the confidence level, if means sum them
+    of_means: F64 | None = None  # the variances that means of subgroups take, if others: those of the components
 
     @property
     def known(self) -> NDArray[np.bool_]:
