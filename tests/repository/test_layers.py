@@ -15,12 +15,11 @@ PYTHON = ROOT / "python"
 METRICS = [
     "_words",
     "samples",
-    "curves",
     "intervals",
     "measures",
     "variances",
     "methods",
-    "plans",
+    "_plan",
     "results",
     "scores",
     "subgroups",

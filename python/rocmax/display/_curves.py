@@ -21,7 +21,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import Bootstrap, Measure, OperatingPoint, PartialAUC, Readings, SmoothedAUC, infer
 from rocmax.metrics import _words as words
 from rocmax.metrics._band import roc_band
-from rocmax.metrics.curves._smooth import smoothed
+from rocmax.metrics.measures._smooth import smoothed
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._classes import Classes, comparisons, shares
 from rocmax.metrics.samples._sample import Sample, explain

@@ -8,6 +8,8 @@ from rocmax.metrics._cross_validated import cross_validated_auc as cross_validat
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics._permutation import PermutationTest as PermutationTest
 from rocmax.metrics._permutation import permutation_test as permutation_test
+from rocmax.metrics._plan import LabelPlan as LabelPlan
+from rocmax.metrics._plan import label_plan as label_plan
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold
@@ -38,8 +40,6 @@ from rocmax.metrics.methods.obuchowski import Obuchowski as Obuchowski
 from rocmax.metrics.methods.profile import Profile as Profile
 from rocmax.metrics.methods.score import Score as Score
 from rocmax.metrics.methods.venkatraman import Venkatraman as Venkatraman
-from rocmax.metrics.plans._plan import LabelPlan as LabelPlan
-from rocmax.metrics.plans._plan import label_plan as label_plan
 from rocmax.metrics.power._power import SampleSize as SampleSize
 from rocmax.metrics.power._power import auc_power as auc_power
 from rocmax.metrics.power._power import auc_sample_size as auc_sample_size

@@ -105,7 +105,7 @@ class SmoothedAUC(Measure):
         return f"{_BIASED[self.smooth]}, so that its interval undercovers" if self.smooth in _BIASED else None
 
     def value(self, sample: Sample) -> Any:
-        from rocmax.metrics.curves import _smooth as smooth  # scipy takes a while to import
+        from rocmax.metrics.measures import _smooth as smooth  # scipy takes a while to import
 
         size = None if sample.weight_kind == "frequency" or sample.weight is None else sum(sample.effective)
         low, high = self._part.fpr_range

@@ -69,7 +69,7 @@ def roc_curve(
     """
     if smooth is not None:
         check_choice("smooth", smooth, (None, *SMOOTH))
-        from rocmax.metrics.curves._smooth import smoothed  # scipy takes a while to import
+        from rocmax.metrics.measures._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)
         curve = _sample(y_true, y_score, sample_weight, pos_label, n_jobs).curve()

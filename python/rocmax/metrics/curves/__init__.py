@@ -1,1 +1,0 @@
-"""The ROC curve itself: its points, bands and smoothed forms."""
