@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from rocmax._tables._changes import Changes, trained_columns
-from rocmax._tables._later import Later
+from rocmax._tables._later import Changes, Later, trained_columns
 from rocmax._tables._schema import Column, Schema
 
 NAN = np.nan

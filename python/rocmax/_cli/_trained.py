@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._tables._changes import trained_columns
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
-from rocmax._tables._later import Later
+from rocmax._tables._later import Later, trained_columns
 from rocmax._tables._notes import Note
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import found_in

@@ -6,10 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import decided
 from rocmax._tables._frame import is_frame
-from rocmax._tables._later import Later
+from rocmax._tables._later import Later, trained_columns
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray
 

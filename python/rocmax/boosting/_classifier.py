@@ -25,19 +25,17 @@ from rocmax._parameters import (
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import is_better, paired_difference
-from rocmax._tables._changes import trained_columns
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._frame import is_frame
-from rocmax._tables._later import Later
+from rocmax._tables._later import Later, trained_columns
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._categories import as_features, names_of_texts
 from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
-from rocmax.boosting._held_out import check_validation, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.boosting._params import checked_params, forgets_rounds, sets_size
+from rocmax.boosting._rows import as_features, check_validation, drawn, given, names_of_texts
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, relative
