@@ -4,8 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from rocmax import AUCRLS, AUCRLSCV, RLSCV
+from rocmax.estimators._repeats import dealt
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -34,8 +36,8 @@ def held_out(X, y, w, alpha, held, pairwise):
         rows, weight, target = X[rest], w[rest], 2 * y[rest] - 1
     ridge = np.array([[alpha * (a == b) for a in range(X.shape[1])] for b in range(X.shape[1])])
     coef = solved((rows.T * weight) @ rows + ridge, rows.T @ (weight * target))
-    means = [w[side] @ (X[side] @ coef) / w[side].sum() for side in (pos, neg)]
-    return X[held] @ coef - sum(means) / 2 * pairwise
+    means = [w[side] @ (X[side] @ coef) / w[side].sum() for side in (pos, neg) if pairwise]
+    return X[held] @ coef - sum(means) / 2
 
 
 def exact_auc(X, y, w, alpha, folds, pairwise, *, pairs):
@@ -52,28 +54,45 @@ def exact_auc(X, y, w, alpha, folds, pairwise, *, pairs):
     return float(won / total)
 
 
-@pytest.mark.parametrize("way", ["folds", "leave-one-out", "leave-pair-out"])
-@pytest.mark.parametrize("seed", range(12))
+def folds_of(way, X, y, rng):
+    """Return what a model is given as cv and as groups, and the samples that each fold holds out."""
+    n, groups = len(y), rng.permutation(len(y)) // 2
+    same = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    if way == "leave-pair-out":
+        return way, None, np.argwhere(np.outer(y == 1, y == 0))
+    if way == "leave-one-out":
+        return way, same, [np.flatnonzero(same == k) for k in range(same.max() + 1)]
+    if way == 2:  # equal rows are one cluster
+        fold = dealt(same, y, 2, 0)
+        return way, same, [np.flatnonzero(fold == k) for k in range(2)]
+    if way == "list":
+        halves = np.array_split(rng.permutation(n), 2)
+        return [(np.setdiff1d(np.arange(n), half), half) for half in halves], None, halves
+    return way, groups, [test for _, test in way.split(X, y, groups)]
+
+
+WAYS = [2, "list", KFold(2), StratifiedKFold(2), GroupKFold(2), LeaveOneOut(), "leave-one-out", "leave-pair-out"]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
 def test_equal_scores_tie_as_in_exact_retraining(seed, way):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(8, 12)), int(rng.integers(1, 4))
+    n, d = int(rng.integers(8, 12)), (1, 2, 3, 12)[seed % 4]
     X = rng.integers(-2, 3, (max(2, n // 3), d))[rng.integers(0, max(2, n // 3), n)]
     y, w = np.zeros(n, dtype=int), rng.integers(1, 3, n) if seed % 3 == 0 else np.ones(n, dtype=int)
     y[rng.permutation(n)[: n // 2]] = 1
     alpha = 4.0 ** rng.integers(-4, 5)
-    if way == "folds":
-        folds = np.array_split(rng.permutation(n), 2)
-        while min(len(set(y[fold])) for fold in folds) < 2:
-            folds = np.array_split(rng.permutation(n), 2)
-    else:
-        folds = [[k] for k in range(n)] if way == "leave-one-out" else np.argwhere(np.outer(y == 1, y == 0))
-    given = way if way == "leave-pair-out" else [(np.setdiff1d(np.arange(n), held), np.array(held)) for held in folds]
+    given, groups, folds = folds_of(way, X, y, rng)
     exact = [np.array([[Fraction(int(v)) for v in row] for row in X]), np.array([Fraction(int(v)) for v in w])]
     Y = np.column_stack([y, 1 - y])
     for model, pairwise in ((RLSCV, False), (AUCRLSCV, True)):
+        if pairwise and min(len(np.unique(np.delete(y, fold))) for fold in folds) < 2:
+            continue  # a fold trains on one class, and is refused
         expected = exact_auc(exact[0], y, exact[1], Fraction(alpha), folds, pairwise, pairs=way == "leave-pair-out")
         for kernel, matrix, labels in (("linear", X, y), ("precomputed", X @ X.T, y), ("linear", X, Y)):
-            found = model([alpha], cv=given, kernel=kernel).fit(matrix, labels, w if seed % 3 == 0 else None)
+            found = model([alpha], cv=given, kernel=kernel)
+            found.fit(matrix, labels, w if seed % 3 == 0 else None, groups=groups)
             assert np.ravel(found.cv_auc_)[0] == pytest.approx(expected, abs=1e-12), (model, kernel)
 
 

@@ -33,9 +33,6 @@ _TILE = 1 << 22
 _MAX_SPECTRA = 64
 # Above this |p|^2, S is too close to singular for P.
 _BENT = 0.999
-# Held-out scores closer than this, relative to the labels and to the scores, are tied: equal in exact arithmetic, such
-# as those of a model that is zero, they are computed only up to rounding.
-TIE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,8 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
             for row, col in product(rows, cols):
                 checkpoint()
                 pair = [positives[row], negatives[col]]
-                scores = _retrained(features, pos, alphas, np.array(pair))[0]
-                apart, near = scores[:, pair[0]] - scores[:, pair[1]], TIE * (1.0 + np.abs(scores).max(axis=1))
+                scores, _, near = _retrained(features, pos, alphas, np.array(pair))
+                apart, near = scores[:, pair[0]] - scores[:, pair[1]], near * (1.0 + np.abs(scores).max(axis=1))
                 equal = features.rows[pair[0]] == features.rows[pair[1]]
                 outcome = np.where(equal | (np.abs(apart) <= near), 0.5, apart > 0)
                 won[:, row] += outcome * weight[pair[1]]
@@ -187,16 +184,17 @@ def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray
             yield features.loss(pos, rest), np.flatnonzero(code_pos == a), np.flatnonzero(code_neg == b)
 
 
-def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
-    """Retrain AUC-RLS without some samples, as S is singular; return all scores (n_alphas, n_samples) and midpoints."""
+def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64, F64]:
+    """Retrain AUC-RLS without samples, as S is singular: all scores (n_alphas, n_samples), midpoints, rounding."""
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
     y, trained = targets(pos[rest]), features.take(rest)
     loss = trained.loss(pos[rest])
     spectrum = trained.spectrum(loss, pos[rest])
-    coefs = np.column_stack([spectrum.inverse(spectrum.alpha(alpha)).times(y) for alpha in alphas])
+    alphas = np.array([spectrum.alpha(alpha) for alpha in alphas])
+    coefs = np.column_stack([spectrum.inverse(alpha).times(y) for alpha in alphas])
     scores = features.scores(rest, coefs).T
     mean_of = 0.5 * trained.weight / np.where(y > 0, *loss.totals)
-    return scores, (scores[:, rest] @ mean_of)[:, None]
+    return scores, (scores[:, rest] @ mean_of)[:, None], spectrum.rounding(alphas)
 
 
 def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) -> F64:
@@ -238,14 +236,14 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
     return found
 
 
-def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
-    """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
+def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> tuple[F64, F64]:
+    """Return the score of every sample by the model trained without its fold, and its rounding: within it scores tie.
 
-    AUC-RLS scores are measured from the midpoint between the model's class means, so that different models can be
-    pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds with
-    equal weights, two for leave-one-out.
+    Both have shape (n_alphas, n_samples). AUC-RLS scores are measured from the midpoint between the model's class
+    means, so that different models can be pooled. One spectrum for each pair of class weights that the folds leave: at
+    most four for stratified folds with equal weights, two for leave-one-out.
     """
-    scores = np.empty((len(alphas), len(pos)))
+    scores, near = np.empty((len(alphas), len(pos))), np.zeros(len(alphas))
     groups: dict[tuple[float, float], list[AnyArray]] = {}
     for fold in folds:
         rest = (0.0, 0.0)
@@ -261,14 +259,14 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
         loss = features.loss(pos, rest)
         if loss.bend > _BENT:
             for fold in members:
-                f, midpoint = _retrained(features, pos, alphas, fold)
-                scores[:, fold] = f[:, fold] - midpoint
+                f, midpoint, rounding = _retrained(features, pos, alphas, fold)
+                scores[:, fold], near = f[:, fold] - midpoint, np.maximum(near, rounding)
             continue
         spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             checkpoint()
-            inverse = spectrum.inverse(alpha)
+            inverse, near[k] = spectrum.inverse(alpha), max(near[k], spectrum.rounding(alpha))
             c, coupling = inverse.times(y), alpha * loss.omega
             g = c[singles] / inverse.diagonal()[singles]
             scores[k, singles] = y[singles] * (1 + coupling * (y @ c - c[singles] * g)) - g
@@ -283,4 +281,4 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
     for fold in folds:
         number[fold] = known.setdefault(np.sort(kind[fold]).tobytes(), len(known))
     _, first, same = np.unique(n * number + features.rows, return_index=True, return_inverse=True)
-    return scores[:, first[same]]
+    return scores[:, first[same]], near[:, None] * (1.0 + np.abs(scores))
