@@ -10,6 +10,8 @@ from inspect import getdoc, signature
 import pytest
 
 import rocmax
+import rocmax.boosting
+import rocmax.metrics
 import rocmax.papers
 from rocmax import display
 
@@ -29,6 +31,16 @@ def test_examples(name):
 def test_there_are_examples():
     finder = doctest.DocTestFinder()
     assert sum(len(test.examples) for name in MODULES for test in finder.find(import_module(name))) > 80
+
+
+def test_docstrings_begin_with_use():
+    """Formulas follow the examples and the parameters, so that help() shows on its first screen how a name is used."""
+    for module in (rocmax, rocmax.metrics, display, rocmax.boosting, rocmax.papers):
+        for name in module.__all__:
+            if not callable(found := getattr(module, name)):
+                continue
+            intro = re.split(r">>>|\n---", getdoc(found), maxsplit=1)[0]
+            assert not re.search(r"sum_|int_[a-z]|mean_[a-z]|\^2|Phi", intro), name
 
 
 ESTIMATORS = [

@@ -15,5 +15,5 @@ for (const pre of document.querySelectorAll("div[class*=highlight-]:not(.highlig
   const { fontSize, paddingLeft, paddingRight } = getComputedStyle(pre);
   const room = pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
   const size = room / (0.603 * Math.max(1, ...rows.map((line) => line.length))); // of letters as wide as 0.6 of it
-  if (size < parseFloat(fontSize) && size >= 7.5) pre.style.fontSize = `${size}px`;
+  if (size < parseFloat(fontSize) && size >= 5) pre.style.fontSize = `${size}px`;
 }

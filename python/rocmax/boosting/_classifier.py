@@ -77,9 +77,20 @@ class BoostingRound(NamedTuple):
 class PartialAUCBoostingClassifier(CalibratedRanker):
     """Boosted trees of LightGBM or XGBoost for the partial AUC on a range of false positive rates.
 
+    Use it for a table, if you want one model of trees in little time.
+
     A random share of the rows of either class is held out. Their partial AUC chooses the number of rounds; with many
     rows and "auto" also the objective: log loss, or the loss of the pairs of the range
     (:class:`rocmax.boosting.PartialAUCObjective`).
+
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCBoostingClassifier
+    >>> X, y = make_classification(600, weights=[0.8], random_state=0)
+    >>> model = PartialAUCBoostingClassifier((0.0, 0.2), n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
+    >>> [candidate.score > 0.8 for candidate in model.candidates_]
+    [True, True]
+    >>> model.feature_importances_.shape, model.predict_proba(X).shape
+    ((20,), (600, 2))
 
     Parameters
     ----------
@@ -151,15 +162,6 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     References
     ----------
     .. [1] J. Platt, "Probabilistic outputs for support vector machines", Advances in Large Margin Classifiers, 1999.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import PartialAUCBoostingClassifier
-    >>> X, y = make_classification(600, weights=[0.8], random_state=0)
-    >>> model = PartialAUCBoostingClassifier((0.0, 0.2), n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
-    >>> [candidate.score > 0.8 for candidate in model.candidates_]
-    [True, True]
     """
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)

@@ -59,6 +59,10 @@ def partial_auc_metric(
     ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; pass `metric="None"` for early
     stopping by this metric alone.
 
+    >>> from rocmax.boosting import partial_auc_metric
+    >>> partial_auc_metric((0.0, 0.5))([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    ('auc_fpr_0_0.5', 0.5, True)
+
     Parameters
     ----------
     fpr_range : float or (float, float), default=(0.0, 1.0)
@@ -73,17 +77,6 @@ def partial_auc_metric(
     callable
         ``metric(y_true, y_score, sample_weight=None)`` or ``metric(y_score, rows)``, with the `Dataset` or `DMatrix` of
         `train`: the area divided by its width. It can be pickled.
-
-    Raises
-    ------
-    ValueError
-        If the range or the library is not valid.
-
-    Examples
-    --------
-    >>> from rocmax.boosting import partial_auc_metric
-    >>> partial_auc_metric((0.0, 0.5))([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
-    ('auc_fpr_0_0.5', 0.5, True)
     """
     curve_area(fpr_range, tpr_range, None)
     check_choice("library", library, LIBRARIES)

@@ -29,12 +29,17 @@ _FAR = 700.0
 class PartialAUCObjective:
     """Log loss blended with the loss of the pairs of a partial AUC: an objective for boosted trees.
 
-    ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) + blend W R(s)``, y in {-1, 1}, with R the mean over the
-    positives i and the negatives j of a range of ``loss(s_i - s_j)`` and ``1 / W = 1 / sum_i w_i + 1 / sum_j w_j``.
-
     ``objective(y_true, y_score, sample_weight=None)`` returns the gradient and a positive diagonal of the Hessian. Pass
     the object as `objective` to ``LGBMClassifier`` or ``XGBClassifier``, and its methods to the native ``train`` of the
     libraries: ``params={"objective": objective.lightgbm}`` or ``obj=objective.xgboost``.
+
+    >>> from rocmax.boosting import PartialAUCObjective
+    >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0, loss="squared_hinge")
+    >>> gradient, hessian = objective([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    >>> gradient
+    array([ 0.  ,  1.25, -1.25,  0.  ])
+    >>> objective.value([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    0.78125
 
     Parameters
     ----------
@@ -57,6 +62,9 @@ class PartialAUCObjective:
 
     Notes
     -----
+    ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) + blend W R(s)``, y in {-1, 1}, with R the mean over the
+    positives i and the negatives j of a range of ``loss(s_i - s_j)`` and ``1 / W = 1 / sum_i w_i + 1 / sum_j w_j``.
+
     *Ties*: if an end of the range cuts a block of ties, each sample in it counts in part, so that the order of the rows
     does not matter (before the first round all scores are tied). *Derivatives* treat the negatives in the range as
     fixed; where a small change of the scores keeps them there, it is the gradient of `value`. *Hessian*: as R depends
@@ -73,16 +81,6 @@ class PartialAUCObjective:
     sum histograms of the scores of both classes (16,384 bins), so that range and pairs are those of all rows; `value`
     covers only the worker's rows. LightGBM's dask classes raise a ValueError, as they do not connect an objective to
     the other workers. CatBoost cannot use it, as it calls an objective on blocks of rows.
-
-    Examples
-    --------
-    >>> from rocmax.boosting import PartialAUCObjective
-    >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0, loss="squared_hinge")
-    >>> gradient, hessian = objective([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
-    >>> gradient
-    array([ 0.  ,  1.25, -1.25,  0.  ])
-    >>> objective.value([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
-    0.78125
     """
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)

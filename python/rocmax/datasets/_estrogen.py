@@ -21,6 +21,11 @@ def load_estrogen(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     A screening problem of toxicology and drug discovery: unbalanced, hard to separate, with features of several scales.
 
+    >>> from rocmax.datasets import load_estrogen
+    >>> X, y = load_estrogen(return_X_y=True)
+    >>> X.shape, int(y.sum())
+    ((6491, 88), 333)
+
     Parameters
     ----------
     return_X_y : bool, default=False
@@ -41,13 +46,6 @@ def load_estrogen(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     The endpoint NR-ER-LBD of Tox21 (Huang et al. 2016, https://doi.org/10.3389/fenvs.2015.00085), in the public domain.
     The features are properties, and counts of atoms, rings and functional groups, computed by RDKit. The rule that
     chose this table for the demo compares no model of rocmax; ``DESCR`` says where it is, and lists the changes.
-
-    Examples
-    --------
-    >>> from rocmax.datasets import load_estrogen
-    >>> X, y = load_estrogen(return_X_y=True)
-    >>> X.shape, int(y.sum())
-    ((6491, 88), 333)
     """
     check_flag("return_X_y", return_X_y), check_flag("as_frame", as_frame)
     path = path_of_table()

@@ -37,6 +37,8 @@ class BudgetDisplay(CurveDisplay):
     A curve is the number of positives among the k highest scores of every value of `per`, all values together, as
     :class:`rocmax.metrics.PrecisionAt` counts them. The legend has the number at the budget.
 
+    >>> display = BudgetDisplay.from_predictions(y, p, budget=10, confidence_level=0.95)
+
     Parameters
     ----------
     budget : int or None

@@ -47,6 +47,8 @@ class DecisionCurveDisplay(ProbabilityDisplay):
     positive costs ``t / (1 - t)`` times what a true positive gains; see :class:`rocmax.metrics.NetBenefit`. A model is
     useful where its curve lies above those of acting on everybody and of acting on nobody.
 
+    >>> display = DecisionCurveDisplay.from_predictions(y, p, prevalence=0.1)
+
     Parameters
     ----------
     prevalence : float

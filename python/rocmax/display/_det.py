@@ -27,6 +27,8 @@ class DETDisplay(CurveDisplay):
     equal variance give a straight line of slope -1, and small rates get as much room as large ones [1]_. The legend
     gives the equal error rate (EER), where the curve meets the diagonal.
 
+    >>> display = DETDisplay.from_predictions(y, p)
+
     References
     ----------
     .. [1] A. Martin et al., "The DET curve in assessment of detection task performance", Eurospeech, 1997.

@@ -21,6 +21,11 @@ SHARED = {
     ),
     "**options": ("", "Keyword arguments of `plot`."),
 }
+#: What examples of displays begin with: labels, and probabilities of two models.
+_GIVEN = """>>> from rocmax.display import {}
+>>> y, old, new = [0] * 20 + [1] * 20, [*range(20), *range(8, 28)], [*range(20), *range(10, 30)]
+>>> p = {{"old": [k / 30 for k in old], "new": [k / 30 for k in new]}}
+"""
 _DONE = "This object, with `ax_` and `figure_` set."
 
 
@@ -28,6 +33,7 @@ def describe(cls: Any) -> None:
     """Complete the docstrings of a display and of its methods that draw."""
     if cls.__doc__ and cls.__init__ is not object.__init__:
         cls.__doc__ = _completed(cls, cls.__base__, cls.__init__)
+        cls.__doc__ = cls.__doc__.replace(">>> ", _GIVEN.format(cls.__name__) + ">>> ", 1)
     for name, value in vars(cls).items():
         method = getattr(value, "__func__", value)
         if (name == "plot" or name.startswith("from_")) and method.__doc__:

@@ -58,6 +58,9 @@ class ForestDisplay(Picture):
 
     Made by `from_result`; `plot` draws again and sets `ax_` and `figure_`.
 
+    >>> from rocmax.metrics import infer
+    >>> display = ForestDisplay.from_result(infer(y, p["new"], by=["east", "west"] * 20))
+
     Parameters
     ----------
     rows : sequence of ForestRow

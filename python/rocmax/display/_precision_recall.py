@@ -48,6 +48,8 @@ class PrecisionRecallDisplay(CurveDisplay):
 
     A ranking at random has the precision of the dashed line, the prevalence, at every recall. Between two scores the
     curve is a step: no threshold has the precisions of a straight line there.
+
+    >>> display = PrecisionRecallDisplay.from_predictions(y, p, confidence_level=0.95)
     """
 
     @classmethod

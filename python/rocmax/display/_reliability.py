@@ -33,7 +33,10 @@ class Reliability:
 
 
 class ReliabilityDisplay(ProbabilityDisplay):
-    """Share of positives against the predicted probability, bin by bin, with Wilson's intervals."""
+    """Share of positives against the predicted probability, bin by bin, with Wilson's intervals.
+
+    >>> display = ReliabilityDisplay.from_predictions(y, p, n_bins=4)
+    """
 
     @classmethod
     def from_samples(

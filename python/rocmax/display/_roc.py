@@ -44,6 +44,10 @@ class ROCDisplay(CurveDisplay):
     Made by `from_samples`, `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws
     again, on other axes or zoomed in on the range, and sets `ax_` and `figure_`.
 
+    >>> display = ROCDisplay.from_predictions(y, p, fpr_range=(0, 0.1), confidence_level=0.95)
+    >>> display = ROCDisplay.from_predictions(y, p, axes="sensitivity-specificity", thresholds=["youden"])
+    >>> display.plot(legend=False).figure_.savefig("roc.png")  # doctest: +SKIP
+
     Parameters
     ----------
     fpr_range : float or tuple of float, optional

@@ -21,6 +21,8 @@ class ScoreDisplay(Display):
 
     Made by `from_samples`, `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
+    >>> display = ScoreDisplay.from_predictions(y, p["new"], threshold=("fpr", 0.1))
+
     Parameters
     ----------
     edges : ndarray of shape (n_bins + 1,)

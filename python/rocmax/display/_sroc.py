@@ -31,6 +31,8 @@ class SROCDisplay(CurveDisplay):
 
     The curve starts at the strict AUC, at margin 0, and the area below it is sAUC. Both depend on the scale of the
     scores, so compare models on one scale, usually probabilities.
+
+    >>> display = SROCDisplay.from_predictions(y, p)
     """
 
     _prefer = "predict_proba"

@@ -19,6 +19,10 @@ class WeightsDisplay(Picture):
 
     Made by `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
+    >>> from rocmax import PartialAUCSVC
+    >>> model = PartialAUCSVC().fit([[k, -k] for k in p["new"]], y)
+    >>> display = WeightsDisplay.from_estimator(model, feature_names=["marker", "its negative"])
+
     Parameters
     ----------
     names : sequence of str

@@ -51,9 +51,19 @@ _SOME = 500
 class PartialAUCEnsembleClassifier(CalibratedRanker):
     """Ensemble of the model families with the best cross-validated partial AUC on a table.
 
+    Use it for the best ranking of a table; categories and missing values need no preparation.
+
     All families are scored out of fold on the same folds. The ensemble keeps each family whose partial AUC is at most
     `lead` standard errors of the paired difference (DeLong) below the best, and refits it to all rows. The score is the
     mean of the families' logits; a logistic regression on a family's out-of-fold scores gives its logits.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCEnsembleClassifier
+    >>> X, y = make_classification(300, weights=[0.7], random_state=0)
+    >>> families = ["logistic_regression", "extra_trees"]
+    >>> model = PartialAUCEnsembleClassifier((0.0, 0.2), families=families, random_state=0).fit(X, y)
+    >>> [row["family"] for row in model.leaderboard_ if row["kept"]] == model.families_
+    True
 
     Parameters
     ----------
@@ -147,16 +157,6 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     *Results* do not depend on `n_jobs`. Ctrl-C stops the fit within a second and leaves an estimator that was fitted
     before unchanged. *Saving*: with `pickle`, or with `skops` (the types to trust are those of this package, LightGBM
     and scikit-learn, ``numpy.dtype``, and those of your own families).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import PartialAUCEnsembleClassifier
-    >>> X, y = make_classification(300, weights=[0.7], random_state=0)
-    >>> families = ["logistic_regression", "extra_trees"]
-    >>> model = PartialAUCEnsembleClassifier((0.0, 0.2), families=families, random_state=0).fit(X, y)
-    >>> [row["family"] for row in model.leaderboard_ if row["kept"]] == model.families_
-    True
     """
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)

@@ -56,9 +56,17 @@ _DIGESTED = {
 class Certificate:
     """The proof that the objective of a fitted model is within ``gap`` of the minimum.
 
-    The model minimises ``F(f) = 1/2 |f|^2 + Q(s) + C R(s)``, s the scores of f on the training samples. The proof is a
-    linear function of s below Q + C R: the minimum of F with that function in place of Q + C R is the ``bound``,
-    whatever the solver did. ``model.certificate()`` returns it.
+    ``model.certificate()`` returns it. Save it beside the model, and check it later, or elsewhere without rocmax, by
+    :meth:`verify` or ``benches/check_certificate.py``.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from rocmax import PartialAUCSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = PartialAUCSVC((0, 0.1), surrogate="hinge", C=10).fit(X, y)
+    >>> bool(model.certificate().verify(X, y) <= model.tol_)
+    True
 
     Attributes
     ----------
@@ -94,6 +102,10 @@ class Certificate:
 
     Notes
     -----
+    The model minimises ``F(f) = 1/2 |f|^2 + Q(s) + C R(s)``, s the scores of f on the training samples. The proof is a
+    linear function of s below Q + C R: the minimum of F with that function in place of Q + C R is the ``bound``,
+    whatever the solver did.
+
     With w_i and v_j the weights, [J_a, J_b] the ranks of the range and M = sum_i w_i (J_b - J_a), R is at least
     ``1/M [sum_i w_i (beyond_i - J_a share_i) - sum_i w_i (beyond_i + inside_i) s_i + sum_j v_j columns_j t_j]`` for all
     scores, if shares of pairs with these sums exist and no positive takes more than J_b: ``beyond_i <= share_i J_b``,
@@ -108,17 +120,6 @@ class Certificate:
     A certificate holds O(n_samples) numbers; ``verify`` takes a product of X with each of two vectors and O(N log N).
     Beside X and the kernel matrix it takes 0.7 kB a sample, and so does ``model.certificate()`` (measured with 400,000
     x 50, and 200,000 x 20,000 sparse).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from rocmax import PartialAUCSVC
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
-    >>> model = PartialAUCSVC((0, 0.1), surrogate="hinge", C=10).fit(X, y)
-    >>> bool(model.certificate().verify(X, y) <= model.tol_)
-    True
     """
 
     objective: float

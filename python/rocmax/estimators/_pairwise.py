@@ -35,12 +35,16 @@ _FINER = 10.0 ** -np.arange(5)
 class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
-    The literature calls it ROC-SVM (reference [1]_) or AUC-SVM, and with `structure` SAUC-SVM (reference [2]_).
+    Use it for a few thousand rows and a kernel, or for pairs of your own. The literature calls it ROC-SVM
+    (reference [1]_) or AUC-SVM, and with `structure` SAUC-SVM (reference [2]_).
 
-    Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
-    m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
-    ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
-    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from rocmax import AUCSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AUCSVC(C=100.0).fit(StandardScaler().fit_transform(X), y)
+    >>> bool(model.dual_gap_ <= model.tol_)
+    True
 
     Parameters
     ----------
@@ -96,6 +100,11 @@ class AUCSVC(Machine):
 
     Notes
     -----
+    Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
+    m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
+    ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
+    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
+
     Cost: the kernel matrix once, 8 N^2 bytes (4 N^2 in float32), then O(N^2) per step. With ``kernel="linear"`` no
     matrix is formed and a step costs O(N d); each cut keeps its coefficients, 8 N bytes. A list of p pairs takes 4 p
     bytes, and a step O(p) more. `structure` costs O(N^3) once with a kernel. If the matrix does not fit in memory, use
@@ -106,16 +115,6 @@ class AUCSVC(Machine):
     .. [1] A. Rakotomamonjy, "Optimizing area under ROC curve with SVMs", ROCAI, 2004.
     .. [2] Y. Wang, S. Chen and H. Xue, "Structure-embedded AUC-SVM", International Journal of Pattern Recognition and
        Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from rocmax import AUCSVC
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = AUCSVC(C=100.0).fit(StandardScaler().fit_transform(X), y)
-    >>> bool(model.dual_gap_ <= model.tol_)
-    True
     """
 
     C: float | Literal["auto"] = "auto"

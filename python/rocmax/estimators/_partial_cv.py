@@ -47,8 +47,16 @@ _FEWEST_NEGATIVES = 10
 class PartialAUCSVCCV(CertifiedRanker):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
-    Each fold fits one path over C per surrogate, with shared cuts; folds run in parallel. The C (and with "auto" the
-    surrogate, see there) with the best mean validation score is fitted to all samples.
+    Use it as the first linear model: scale the features, and it chooses the rest. Each fold fits one path over C per
+    surrogate, in parallel. The C, and by default the surrogate, with the best mean validation score is fitted to all
+    samples.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCSVCCV
+    >>> X, y = make_classification(500, weights=[0.8], class_sep=1.5, random_state=0)
+    >>> model = PartialAUCSVCCV((0.0, 0.2), Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
+    >>> model.scores_[model.surrogate_].shape
+    (3, 3)
 
     Parameters
     ----------
@@ -116,15 +124,6 @@ class PartialAUCSVCCV(CertifiedRanker):
     ----------
     .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning, 2003: the standard
        deviation over k folds times sqrt(1/k + n_test/n_train). :doi:`10.1023/A:1024068626366`
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import PartialAUCSVCCV
-    >>> X, y = make_classification(500, weights=[0.8], class_sep=1.5, random_state=0)
-    >>> model = PartialAUCSVCCV((0.0, 0.2), Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
-    >>> model.scores_[model.surrogate_].shape
-    (3, 3)
     """
 
     __metadata_request__fit: ClassVar = {"groups": True}  # passed on by pipelines and searches

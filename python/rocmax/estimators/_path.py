@@ -100,6 +100,13 @@ def partial_auc_path(
     surrogate, ten values cost about as much as the largest alone. Other surrogates start anew at each value, unless the
     model of the lower value is already optimal; then it is kept, in 0 steps.
 
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import partial_auc_path
+    >>> X, y = make_classification(300, weights=[0.8], random_state=0)
+    >>> path = partial_auc_path(X, y, (0.0, 0.2), Cs=[0.1, 1.0, 10.0])
+    >>> path.coefs.shape
+    (3, 20)
+
     Parameters
     ----------
     X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
@@ -117,20 +124,6 @@ def partial_auc_path(
     -------
     PartialAUCPath
         Models and certificates by ascending C. A gap above `tol`, which gives no warning, needs a larger `max_iter`.
-
-    Raises
-    ------
-    ValueError
-        As ``PartialAUCSVC.fit``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import partial_auc_path
-    >>> X, y = make_classification(300, weights=[0.8], random_state=0)
-    >>> path = partial_auc_path(X, y, (0.0, 0.2), Cs=[0.1, 1.0, 10.0])
-    >>> path.coefs.shape
-    (3, 20)
     """
     fpr_range = rate_range(fpr_range, "fpr_range")
     resolved = check_surrogate(surrogate, fpr_range)

@@ -21,9 +21,14 @@ _FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pair
 class AUCRLS(LeastSquares):
     """AUC-RLS: least squares over all pairs, which fits every difference of scores to 2, in closed form.
 
-    Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
-    the space of the kernel (linear: f = Xw, ``|f| = |w|``). This quadratic surrogate of the AUC needs no list of pairs
-    and no iteration. It ranks better than :class:`RLS` if positives are rare.
+    Use it for a linear or kernel model without iterations; it ranks better than :class:`RLS` if positives are rare.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import AUCRLS
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = AUCRLS(alpha=10.0, kernel="rbf").fit(X, y)
+    >>> model.decision_function(X).shape
+    (200,)
 
     Parameters
     ----------
@@ -60,6 +65,10 @@ class AUCRLS(LeastSquares):
 
     Notes
     -----
+    Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
+    the space of the kernel (linear: f = Xw, ``|f| = |w|``). This quadratic surrogate of the AUC needs no list of pairs
+    and no iteration.
+
     Cost, multiplications: with a kernel N^3 / 3 per label, or for many labels one O(N^3) spectrum for all and O(N p^2)
     for each, with p the size of its smaller class; with d <= N features, d^2 N for all labels and d^2 p + d^3 / 3 for
     each; with "cg", O(nnz) per label and iteration. Every form is symmetric and exact for singular kernels.
@@ -68,15 +77,6 @@ class AUCRLS(LeastSquares):
     ----------
     .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
        regularized least-squares", SCAI 2008, eq. 8 and 12.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import AUCRLS
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = AUCRLS(alpha=10.0, kernel="rbf").fit(X, y)
-    >>> model.decision_function(X).shape
-    (200,)
     """
 
     alpha: float = 1.0
@@ -167,21 +167,22 @@ class AUCRLS(LeastSquares):
 class RLS(AUCRLS):
     """Regularised least squares on the labels +1 and -1: :class:`AUCRLS` with a loss of samples instead of pairs.
 
-    Minimises ``sum_k w_k (y_k - f_k)^2 + alpha |f|^2`` without an intercept, so that c = (K + alpha W^-1)^-1 y.
-    "direct" solves all labels with one factorisation.
+    Use it as a fast baseline: one factorisation solves all labels.
 
-    References
-    ----------
-    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
-       regularized least-squares", SCAI 2008, eq. 7.
-
-    Examples
-    --------
     >>> from sklearn.datasets import make_classification
     >>> from rocmax import RLS
     >>> X, y = make_classification(200, weights=[0.9], random_state=0)
     >>> RLS(alpha=10.0).fit(X, y).coef_.shape
     (1, 20)
+
+    Notes
+    -----
+    Minimises ``sum_k w_k (y_k - f_k)^2 + alpha |f|^2`` without an intercept, so that c = (K + alpha W^-1)^-1 y.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
+       regularized least-squares", SCAI 2008, eq. 7.
     """
 
     _pairwise = False

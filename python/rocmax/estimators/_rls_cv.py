@@ -34,9 +34,17 @@ _DECADES = 9
 class AUCRLSCV(LeastSquares):
     """AUC-RLS with alpha chosen by exact cross-validation: one factorisation for the whole grid.
 
-    The models are those of :class:`AUCRLS`. Leave-pair-out holds out every pair of a positive and a negative in turn
-    and checks whether the model trained on all others ranks the pair correctly. Unlike the AUC of pooled folds, this
-    estimates the AUC almost without bias even with few positives. No model is retrained, and no pair is skipped.
+    Use it for a few thousand rows and a kernel. The models are those of :class:`AUCRLS`. Leave-pair-out holds out every
+    pair of a positive and a negative in turn and checks whether the model trained on all others ranks the pair
+    correctly: unlike the AUC of pooled folds, this estimates the AUC almost without bias, even with few positives.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import AUCRLSCV
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = AUCRLSCV().fit(X, y)
+    >>> low, high = model.leave_pair_out_interval_
+    >>> bool(low <= model.leave_pair_out_auc_ <= high)
+    True
 
     Parameters
     ----------
@@ -89,16 +97,6 @@ class AUCRLSCV(LeastSquares):
     .. [2] A. Airola, T. Pahikkala, W. Waegeman, B. De Baets and T. Salakoski, "An experimental comparison of
        cross-validation techniques for estimating the area under the ROC curve", Computational Statistics & Data
        Analysis, 2011. :doi:`10.1016/j.csda.2010.11.018`
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import AUCRLSCV
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = AUCRLSCV().fit(X, y)
-    >>> low, high = model.leave_pair_out_interval_
-    >>> bool(low <= model.leave_pair_out_auc_ <= high)
-    True
     """
 
     alphas: Any = 50
@@ -251,18 +249,16 @@ class RLSCV(AUCRLSCV):
     The models are those of :class:`RLS`, the cross-validation is that of :class:`AUCRLSCV`; held-out scores are pooled
     unchanged.
 
-    References
-    ----------
-    .. [1] T. Pahikkala, J. Boberg and T. Salakoski, "Fast n-fold cross-validation for regularized least-squares",
-       SCAI 2006.
-
-    Examples
-    --------
     >>> from sklearn.datasets import make_classification
     >>> from rocmax import RLSCV
     >>> X, y = make_classification(200, weights=[0.9], random_state=0)
     >>> RLSCV(cv=10).fit(X, y).cv_auc_.shape
     (50,)
+
+    References
+    ----------
+    .. [1] T. Pahikkala, J. Boberg and T. Salakoski, "Fast n-fold cross-validation for regularized least-squares",
+       SCAI 2006.
     """
 
     _pairwise = False

@@ -49,6 +49,10 @@ def surrogate_risk(
     Use it to train a model of your own, or to see which samples a surrogate counts: one call per step, in O(N log N),
     without a matrix of pairs.
 
+    >>> from rocmax import surrogate_risk
+    >>> surrogate_risk([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0], (0, 0.5)).value
+    0.625
+
     Parameters
     ----------
     y_true, y_score, sample_weight, pos_label
@@ -76,12 +80,6 @@ def surrogate_risk(
     ----------
     .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area under the ROC
        curve", Neural Computation 29, 2017. :doi:`10.1162/NECO_a_00972`
-
-    Examples
-    --------
-    >>> from rocmax import surrogate_risk
-    >>> surrogate_risk([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0], (0, 0.5)).value
-    0.625
     """
     known = tuple(name for name, surrogate in SURROGATES.items() if surrogate.given)
     name = check_choice("surrogate", surrogate, known)

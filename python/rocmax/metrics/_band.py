@@ -123,9 +123,12 @@ def roc_band(
 ) -> ROCBand:
     """Confidence band of the whole ROC curve.
 
-    The empirical curve R of m positives and n negatives is moved by ``c / sqrt(n)`` to the left and ``c / sqrt(m)``
-    upwards, and as far to the right and downwards [1]_: the band at f goes from ``R(f - c / sqrt(n)) - c / sqrt(m)`` to
-    ``R(f + c / sqrt(n)) + c / sqrt(m)``.
+    Use it for statements about the whole curve; :class:`rocmax.display.ROCDisplay` draws it by ``band="simultaneous"``.
+
+    >>> from rocmax.metrics import roc_band
+    >>> band = roc_band([0] * 20 + [1] * 20, [*range(20), *range(8, 28)], random_state=0)
+    >>> band.low([0.1, 0.5, 0.9]).round(3), band.high([0.1, 0.5, 0.9]).round(3)
+    (array([0.   , 0.55 , 0.825]), array([0.85, 1.  , 1.  ]))
 
     Parameters
     ----------
@@ -154,22 +157,16 @@ def roc_band(
     ROCBand
         O(n log n), for "fixed-width" also O(n) a resample; O(n) memory.
 
-    Raises
-    ------
-    ValueError
-        For bad labels or scores, or options out of their domain.
+    Notes
+    -----
+    The empirical curve R of m positives and n negatives is moved by ``c / sqrt(n)`` to the left and ``c / sqrt(m)``
+    upwards, and as far to the right and downwards [1]_: the band at f goes from ``R(f - c / sqrt(n)) - c / sqrt(m)`` to
+    ``R(f + c / sqrt(n)) + c / sqrt(m)``.
 
     References
     ----------
     .. [1] G. Campbell, "Advances in statistical methodology for the evaluation of diagnostic and laboratory tests",
        Statistics in Medicine 13, 1994. :doi:`10.1002/sim.4780130513`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import roc_band
-    >>> band = roc_band([0] * 20 + [1] * 20, [*range(20), *range(8, 28)], random_state=0)
-    >>> band.low([0.1, 0.5, 0.9]).round(3), band.high([0.1, 0.5, 0.9]).round(3)
-    (array([0.   , 0.55 , 0.825]), array([0.85, 1.  , 1.  ]))
     """
     check_choice("method", method, _METHODS)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)

@@ -20,10 +20,15 @@ _ROUGH = 1e-3  # of derivatives by differences
 def check_measure(measure: Measure) -> None:
     """Check that a measure keeps the rules that `infer`, `compare` and the other functions rely on.
 
+    Call it in a test of a measure of your own.
+
     The value is finite, within `bounds`, the same in any order of the samples and for weights in place of equal
     samples; samples are not changed; the measure is equal to its copy and can be hashed; its components, if it
     has any, are the derivatives of the value by the weights of the samples, and :func:`infer` and :func:`compare` give
-    intervals that hold the estimate. Scores are between 0 and 1, with ties, few positives and whole-number weights.
+    intervals that contain the estimate. Scores are between 0 and 1, with ties, few positives and whole-number weights.
+
+    >>> from rocmax.metrics import AUC, check_measure
+    >>> check_measure(AUC())
 
     Parameters
     ----------
@@ -36,11 +41,6 @@ def check_measure(measure: Measure) -> None:
         If it breaks a rule; the message says which, and on which samples.
     TypeError
         If it is no measure.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import AUC, check_measure
-    >>> check_measure(AUC())
     """
     if not isinstance(measure, Measure):
         raise TypeError(f"measure must be a Measure, a value and not its class, got {shown(measure)}")

@@ -49,18 +49,13 @@ def cross_validated_auc(  # with samples first, the measure is second
 ) -> Inference:
     """Mean of a measure over the folds of a cross-validation, with its influence-curve interval.
 
-    ``mean_v AUC_v`` over folds v, or the mean of another measure with components; the variance is
-    ``1/N mean_v mean_(i in v) IC_i^2`` with ``IC_i = (V_i - E) / p`` for a positive and ``(V_i - E) / (1 - p)`` for a
-    negative sample, p the share of positives, V_i the sample's component within its fold as in :func:`infer` and E the
-    mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC. With `groups`, IC_i is
-    replaced by the sum over a cluster, so that the repeats of a cross-validation add no samples.
+    Use it to report a cross-validation: it compares scores of one model only with each other.
 
-    The interval covers the mean true value of the models of the folds. It is on the log-odds scale, with Student's t of
-    Welch's and Satterthwaite's degrees of freedom over the classes of all folds, from a variance whose squares are
-    divided by m - 1 in place of m for m samples of a class in a fold, and which is multiplied by
-    ``1 + 1 / (1 + (z / 8)^2)`` at z standard errors from chance: every fold also trains the models of the others, so
-    that two samples of different folds count twice where models fit noise. Coverage of 95 % intervals:
-    ``benches/python/coverage_folds.py``.
+    >>> from rocmax.metrics import cross_validated_auc
+    >>> scores = [0.1, 0.6, 0.2, 0.5, 0.7, 0.4, 0.3, 0.8]
+    >>> found = cross_validated_auc([0, 1] * 4, scores, fold=[0, 0, 0, 0, 1, 1, 1, 1])
+    >>> found.estimate, found.standard_error
+    (0.875, 0.125)
 
     Parameters
     ----------
@@ -86,24 +81,26 @@ def cross_validated_auc(  # with samples first, the measure is second
         With method "influence-curve"; without an interval (`no_interval`) if a fold has one sample of a class, or too
         few for an interval by :func:`infer`. O(n log n).
 
-    Raises
-    ------
-    ValueError
-        For bad labels or scores, or a fold without some class.
+    Notes
+    -----
+    ``mean_v AUC_v`` over folds v, or the mean of another measure with components; the variance is
+    ``1/N mean_v mean_(i in v) IC_i^2`` with ``IC_i = (V_i - E) / p`` for a positive and ``(V_i - E) / (1 - p)`` for a
+    negative sample, p the share of positives, V_i the sample's component within its fold as in :func:`infer` and E the
+    mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC. With `groups`, IC_i is
+    replaced by the sum over a cluster, so that the repeats of a cross-validation add no samples.
+
+    The interval covers the mean true value of the models of the folds. It is on the log-odds scale, with Student's t of
+    Welch's and Satterthwaite's degrees of freedom over the classes of all folds, from a variance whose squares are
+    divided by m - 1 in place of m for m samples of a class in a fold, and which is multiplied by
+    ``1 + 1 / (1 + (z / 8)^2)`` at z standard errors from chance: every fold also trains the models of the others, so
+    that two samples of different folds count twice where models fit noise. Coverage of 95 % intervals:
+    ``benches/python/coverage_folds.py``.
 
     References
     ----------
     .. [1] E. LeDell, M. Petersen and M. van der Laan, "Computationally efficient confidence
        intervals for cross-validated area under the ROC curve estimates", Electronic Journal of
        Statistics 9, 2015. :doi:`10.1214/15-EJS1035`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import cross_validated_auc
-    >>> scores = [0.1, 0.6, 0.2, 0.5, 0.7, 0.4, 0.3, 0.8]
-    >>> found = cross_validated_auc([0, 1] * 4, scores, fold=[0, 0, 0, 0, 1, 1, 1, 1])
-    >>> found.estimate, found.standard_error
-    (0.875, 0.125)
     """
     splits = fold[:1] if isinstance(fold, (list, tuple)) else [fold]
     if any(isinstance(one, (tuple, Iterator)) or hasattr(one, "get_n_splits") for one in splits):

@@ -56,6 +56,10 @@ def permutation_test(
     Use it to ask if a model ranks better than chance when samples are few, or to compare two samples by a statistic of
     your choice, such as the scored AUC [1]_: under the null hypothesis all labellings are equally likely.
 
+    >>> from rocmax.metrics import permutation_test
+    >>> permutation_test([0, 0, 0, 1, 1, 1], [0.1, 0.3, 0.2, 0.9, 0.7, 0.8], "scored_auc", alternative="greater")
+    PermutationTest(statistic=0.6, pvalue=0.05, n_resamples=20, exact=True)
+
     Parameters
     ----------
     y_true, y_score
@@ -87,12 +91,6 @@ def permutation_test(
     ----------
     .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
        :doi:`10.1007/978-3-540-74958-5_44`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import permutation_test
-    >>> permutation_test([0, 0, 0, 1, 1, 1], [0.1, 0.3, 0.2, 0.9, 0.7, 0.8], "scored_auc", alternative="greater")
-    PermutationTest(statistic=0.6, pvalue=0.05, n_resamples=20, exact=True)
     """
     rule, n_resamples = as_measure(measure), check_resamples(n_resamples)
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))

@@ -38,17 +38,6 @@ class LabelPlan(Value):
     stopped once the alerts and two rows of every stratum are labelled: rows are drawn from all strata in turn, so that
     n labels in place of N have intervals about ``sqrt(N / n)`` times as wide.
 
-    Attributes
-    ----------
-    rows : ndarray of int of shape (budget,)
-        The rows to label, by position: first those that are labelled for certain, the highest scores first.
-    weight : ndarray of shape (budget,)
-        How many rows each stands for.
-    stratum : ndarray of int of shape (budget,)
-        Its stratum; rows that are labelled for certain are strata of their own.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rocmax.metrics import RecallAt, Samples, infer, label_plan
     >>> rng = np.random.default_rng(0)
@@ -58,6 +47,15 @@ class LabelPlan(Value):
     >>> print(infer(Samples(truth[plan.rows], scores, plan=plan), RecallAt(0.05)))
     recall among the highest 5 % 0.499 [0.399, 0.600] (95 % CI)
     labels in strata, Cochran 1977; 944.7 positive, 1.906e+04 negative samples, estimated from 1,000 labels
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (budget,)
+        The rows to label, by position: first those that are labelled for certain, the highest scores first.
+    weight : ndarray of shape (budget,)
+        How many rows each stands for.
+    stratum : ndarray of int of shape (budget,)
+        Its stratum; rows that are labelled for certain are strata of their own.
     """
 
     rows: NDArray[np.intp]
@@ -217,6 +215,13 @@ def label_plan(
     y_score: ArrayLike | Mapping[str, ArrayLike], budget: int, *, alerts: int | None = None, random_state: Any = None
 ) -> LabelPlan:
     """Plan whom to label, so that rates, partial areas, precision and recall are known best.
+
+    Use it when labels are scarce. :class:`LabelPlan` shows the measurement after the labels are there.
+
+    >>> from rocmax.metrics import label_plan
+    >>> plan = label_plan(range(1_000), 200, alerts=50, random_state=0)
+    >>> plan, plan.rows[:3].tolist()  # the alerts first
+    (LabelPlan(200 of 1,000 rows: 50 for certain, 15 strata), [999, 998, 997])
 
     Parameters
     ----------

@@ -18,13 +18,10 @@ from rocmax.papers._columns import PaperRanker, by_column, in_memory
 class AUCSplitTree(PaperRanker):
     """Decision tree grown by AUCsplit: each split maximises the area under its own ROC curve.
 
-    A split of a node with P positives and N negatives puts p and n of them on one side. Its value is the area under the
-    curve through its two leaves, ordered by their share of positives:
-
-        ``1/2 (1 + |p / P - n / N|)``.
-
-    The best split over all features and thresholds is made while its value exceeds 1/2, the node has both classes and
-    the parameters allow it; nothing is pruned. A leaf scores its Laplace-corrected share (p + 1) / (p + n + 2).
+    >>> from rocmax.papers import AUCSplitTree
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1]
+    >>> (AUCSplitTree().fit(X, y).decision_function(X) > 0).tolist()
+    [False, True, True, True]
 
     Parameters
     ----------
@@ -46,6 +43,14 @@ class AUCSplitTree(PaperRanker):
 
     Notes
     -----
+    A split of a node with P positives and N negatives puts p and n of them on one side. Its value is the area under the
+    curve through its two leaves, ordered by their share of positives:
+
+        ``1/2 (1 + |p / P - n / N|)``.
+
+    The best split over all features and thresholds is made while its value exceeds 1/2, the node has both classes and
+    the parameters allow it; nothing is pruned. A leaf scores its Laplace-corrected share (p + 1) / (p + n + 2).
+
     Ties: among splits that are equal to within rounding, the lowest feature wins, then the lowest threshold.
     Encode nominal features as indicators. Cost: values are sorted once, O(N d log N); each level of the tree is O(N d),
     and a tree may have as many levels as samples. About 30 bytes per value.
@@ -54,13 +59,6 @@ class AUCSplitTree(PaperRanker):
     ----------
     C. Ferri, P. Flach and J. Hernandez-Orallo, "Learning decision trees using the area under the ROC curve", ICML,
     2002, section 3.
-
-    Examples
-    --------
-    >>> from rocmax.papers import AUCSplitTree
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1]
-    >>> (AUCSplitTree().fit(X, y).decision_function(X) > 0).tolist()
-    [False, True, True, True]
     """
 
     _by_scale = _sparse = False

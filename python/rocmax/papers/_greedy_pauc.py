@@ -28,12 +28,12 @@ _AT_ONCE = 8
 class GreedyPAUC(PaperRanker):
     """A linear combination of features, found one feature at a time by the partial AUC of the training samples.
 
-    Features are added in the order of their own partial AUC, the best first. The combination f so far and the next
-    feature g are replaced by the best of
-
-        f + lambda g   and   lambda f + g,   lambda in a grid of equal steps of [-1, 1],
-
-    until all features are in. The partial AUC is the area under the ROC curve on the range, divided by its width.
+    >>> from rocmax.papers import GreedyPAUC
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(400, 6, random_state=0)
+    >>> model = GreedyPAUC((0.0, 0.2)).fit(X, y)
+    >>> bool((model.partial_auc_[1:] >= model.partial_auc_[:-1] - 1e-9).all())
+    True
 
     Parameters
     ----------
@@ -51,6 +51,13 @@ class GreedyPAUC(PaperRanker):
 
     Notes
     -----
+    Features are added in the order of their own partial AUC, the best first. The combination f so far and the next
+    feature g are replaced by the best of
+
+        f + lambda g   and   lambda f + g,   lambda in a grid of equal steps of [-1, 1],
+
+    until all features are in. The partial AUC is the area under the ROC curve on the range, divided by its width.
+
     Ties: tied pairs count one half. Of features or combinations that are equal to within rounding, the first is taken:
     f + lambda g before lambda f + g, small lambda before large. Weights: those of the partial AUC. Features should be
     on one scale, as the grid is the same for all. Cost: 2 d (n_steps + 1) partial AUCs of N samples, O(N) to O(N log N)
@@ -60,15 +67,6 @@ class GreedyPAUC(PaperRanker):
     ----------
     M. T. Ricamato and F. Tortorella, "Partial AUC maximization in a linear combination of dichotomizers", Pattern
     Recognition 44, 2011. :doi:`10.1016/j.patcog.2011.03.022`
-
-    Examples
-    --------
-    >>> from rocmax.papers import GreedyPAUC
-    >>> from sklearn.datasets import make_classification
-    >>> X, y = make_classification(400, 6, random_state=0)
-    >>> model = GreedyPAUC((0.0, 0.2)).fit(X, y)
-    >>> bool((model.partial_auc_[1:] >= model.partial_auc_[:-1] - 1e-9).all())
-    True
     """
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)

@@ -22,12 +22,12 @@ _MOST = 255
 class PAUCBoost(PaperRanker):
     """Boosted stumps that maximise a smoothed partial AUC on a range of false positive rates.
 
-    Scores are F(x) = sum_t beta_t 1[x_k > theta]. Each round takes the negatives that F ranks floor(n low) + 1 to
-    ceil(n high), and adds the stump and the coefficient that maximise
-
-        mean over positives i and these negatives j of Phi(F(x_i) - F(z_j) - 2)
-
-    with Phi the normal distribution function.
+    >>> from rocmax.papers import PAUCBoost
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(400, random_state=0)
+    >>> model = PAUCBoost((0.0, 0.2), 20).fit(X, y)
+    >>> bool((model.history_["after"] > model.history_["before"]).all())
+    True
 
     Parameters
     ----------
@@ -50,6 +50,13 @@ class PAUCBoost(PaperRanker):
 
     Notes
     -----
+    Scores are F(x) = sum_t beta_t 1[x_k > theta]. Each round takes the negatives that F ranks floor(n low) + 1 to
+    ceil(n high), and adds the stump and the coefficient that maximise
+
+        mean over positives i and these negatives j of Phi(F(x_i) - F(z_j) - 2)
+
+    with Phi the normal distribution function.
+
     Differences from the paper: The smoothing width is 1, as only its ratio to F matters. The 2 in Phi is added: stumps
     leave many scores equal, and with Phi(0) = 1/2 for a tie a constant score is best on most data; here a tie counts
     Phi(-2) = 0.02, close to its 0 in the ranked partial AUC. Coefficients are multiples of 1/16 in [-1, 1], so that
@@ -67,15 +74,6 @@ class PAUCBoost(PaperRanker):
     ----------
     O. Komori and S. Eguchi, "A boosting method for maximizing the partial area under the ROC curve", BMC
     Bioinformatics 11:314, 2010. :doi:`10.1186/1471-2105-11-314`
-
-    Examples
-    --------
-    >>> from rocmax.papers import PAUCBoost
-    >>> from sklearn.datasets import make_classification
-    >>> X, y = make_classification(400, random_state=0)
-    >>> model = PAUCBoost((0.0, 0.2), 20).fit(X, y)
-    >>> bool((model.history_["after"] > model.history_["before"]).all())
-    True
     """
 
     _by_scale = _sparse = False

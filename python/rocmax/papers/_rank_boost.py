@@ -19,13 +19,12 @@ from rocmax.papers._columns import PaperRanker, by_column, columns_of, in_memory
 class RankBoost(PaperRanker):
     """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
 
-    Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) has weight v_i u_j. A round takes the
-    stump with the largest ``|r|``,
-
-        r = sum_i v_i h(x_i) - sum_j u_j h(z_j),   alpha = 1/2 ln((1 + r) / (1 - r)),
-
-    and sets v_i ~ v_i exp(-alpha h(x_i)) and u_j ~ u_j exp(alpha h(z_j)), each with sum 1. The share of training pairs
-    that F ties or misorders is at most the product of sqrt(1 - r_t^2).
+    >>> from rocmax.papers import RankBoost
+    >>> from rocmax.datasets import load_estrogen
+    >>> X, y = load_estrogen(return_X_y=True)
+    >>> model = RankBoost(50).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.75
+    True
 
     Parameters
     ----------
@@ -49,6 +48,14 @@ class RankBoost(PaperRanker):
 
     Notes
     -----
+    Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) has weight v_i u_j. A round takes the
+    stump with the largest ``|r|``,
+
+        r = sum_i v_i h(x_i) - sum_j u_j h(z_j),   alpha = 1/2 ln((1 + r) / (1 - r)),
+
+    and sets v_i ~ v_i exp(-alpha h(x_i)) and u_j ~ u_j exp(alpha h(z_j)), each with sum 1. The share of training pairs
+    that F ties or misorders is at most the product of sqrt(1 - r_t^2).
+
     Ties: among stumps that are equal to within rounding, the lowest feature wins, then the highest threshold. Missing
     values (NaN) go to the side that makes the stump better. Weights: v and u start from them, so that a pair has weight
     w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), for sparse X O(stored values). About 30
@@ -58,15 +65,6 @@ class RankBoost(PaperRanker):
     ----------
     Y. Freund, R. Iyer, R. E. Schapire and Y. Singer, "An efficient boosting algorithm for combining preferences",
     Journal of Machine Learning Research 4, 2003, sections 3.2 and 3.3.
-
-    Examples
-    --------
-    >>> from rocmax.papers import RankBoost
-    >>> from rocmax.datasets import load_estrogen
-    >>> X, y = load_estrogen(return_X_y=True)
-    >>> model = RankBoost(50).fit(X[::2], y[::2])
-    >>> model.score(X[1::2], y[1::2]) > 0.75
-    True
     """
 
     _by_scale, _takes_missing = False, True

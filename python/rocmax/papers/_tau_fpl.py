@@ -21,12 +21,11 @@ from rocmax.solvers import Objective, leave_zero, minimise_convex
 class TauFPL(PaperRanker):
     """Linear machine that ranks positives above the mean of the highest share tau of the negatives.
 
-    Minimises ``1/2 |w|^2 + C R(Xw)``, with the convex risk
-
-        R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
-
-    by cutting planes, to a certified gap. If the zero model is within `tol` of optimal, it is replaced by a short model
-    that ranks.
+    >>> from rocmax.papers import TauFPL
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(400, random_state=0)
+    >>> bool(TauFPL(0.1).fit(X, y).dual_gap_ <= 1e-3)
+    True
 
     Parameters
     ----------
@@ -50,6 +49,13 @@ class TauFPL(PaperRanker):
 
     Notes
     -----
+    Minimises ``1/2 |w|^2 + C R(Xw)``, with the convex risk
+
+        R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
+
+    by cutting planes, to a certified gap. If the zero model is within `tol` of optimal, it is replaced by a short model
+    that ranks.
+
     It replaces the asymmetric support vector machine of Wu, Lin, Chen and Chen (KDD 2008), with which the paper on
     partial AUC compares without restating its formulation. `threshold` replaces the bootstrap threshold of the
     reference. Ties: of equal scores at rank j any may count; tbar is the same. Weights: both means are weighted, and
@@ -59,14 +65,6 @@ class TauFPL(PaperRanker):
     ----------
     A. Zhang, N. Li, J. Pu, J. Wang, J. Yan and H. Zha, "tau-FPL: tolerance-constrained learning in linear time", AAAI,
     2018. :doi:`10.1609/aaai.v32i1.11789`
-
-    Examples
-    --------
-    >>> from rocmax.papers import TauFPL
-    >>> from sklearn.datasets import make_classification
-    >>> X, y = make_classification(400, random_state=0)
-    >>> bool(TauFPL(0.1).fit(X, y).dual_gap_ <= 1e-3)
-    True
     """
 
     tau: float = 0.1

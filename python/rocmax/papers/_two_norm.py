@@ -29,12 +29,13 @@ _SINGLE = 1e-6
 class TwoNormSVC(KernelRanker):
     """2-norm SVM: a support vector machine with squared slacks, whose training AUC is 1 in a space of its own.
 
-    Minimises ``1/2 |w|^2 + C sum_i xi_i^2``, ``y_i (f(x_i) + b) >= 1 - xi_i``, through its dual
-
-        max sum al - 1/2 al' Y (K + I / (2C)) Y al,   y'al = 0, al >= 0,
-
-    a hard-margin machine with the kernel k'(x_i, x_j) = k(x_i, x_j) + 1[i = j] / (2C). In the space H' of k' the
-    training samples are separable, so that scores there rank every training pair correctly. On new samples k' = k.
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from rocmax.papers import TwoNormSVC
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> model = TwoNormSVC().fit(X, y)
+    >>> float(roc_auc_score(y, model.decision_function_in_feature_space(X)))
+    1.0
 
     Parameters
     ----------
@@ -58,6 +59,13 @@ class TwoNormSVC(KernelRanker):
 
     Notes
     -----
+    Minimises ``1/2 |w|^2 + C sum_i xi_i^2``, ``y_i (f(x_i) + b) >= 1 - xi_i``, through its dual
+
+        max sum al - 1/2 al' Y (K + I / (2C)) Y al,   y'al = 0, al >= 0,
+
+    a hard-margin machine with the kernel k'(x_i, x_j) = k(x_i, x_j) + 1[i = j] / (2C). In the space H' of k' the
+    training samples are separable, so that scores there rank every training pair correctly. On new samples k' = k.
+
     Solved by ``sklearn.svm.SVC`` with the kernel matrix of k', 8 N^2 bytes, which is refused before it is formed if it
     cannot fit in memory. Kernels other than "linear" and "rbf" are checked to be positive semidefinite, in twice the
     memory and N^3 / 3 multiplications. After Ctrl-C, libsvm may continue in its own thread. Eq. 15 of the paper lacks
@@ -66,16 +74,6 @@ class TwoNormSVC(KernelRanker):
     References
     ----------
     A. Rakotomamonjy, "Optimizing area under ROC curve with SVMs", ROCAI, 2004, section 3.6.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.metrics import roc_auc_score
-    >>> from rocmax.papers import TwoNormSVC
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> model = TwoNormSVC().fit(X, y)
-    >>> float(roc_auc_score(y, model.decision_function_in_feature_space(X)))
-    1.0
     """
 
     C: float = 1.0

@@ -41,6 +41,9 @@ def write_report(
     The page stands alone: it fetches nothing, and escapes the models' names and all other texts. Curves are thinned to
     the vertices that a screen can show, which stay exact; tables and the slider are exact.
 
+    >>> y, s = [0] * 20 + [1] * 20, {"new": [*range(20), *range(10, 30)], "old": [*range(20), *range(8, 28)]}
+    >>> write_report("report.html", y, s, fpr_range=(0, 0.1))  # doctest: +SKIP
+
     Parameters
     ----------
     path : str, path or binary file

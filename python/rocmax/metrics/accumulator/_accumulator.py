@@ -51,6 +51,29 @@ _CURVES = ((0.0, 1.0), _MIDDLE, (1.0, 0.0))
 class ROCAccumulator:
     """ROC curve of samples that arrive in parts, in any order, from many threads and machines.
 
+    Use it for samples that arrive day by day, from several machines, or that do not fit in memory. Results are exact;
+    with `max_error` memory is bounded, and so is the error.
+
+    >>> from rocmax.metrics import ROCAccumulator
+    >>> first = ROCAccumulator().update([0, 1], [0.1, 0.35])
+    >>> second = ROCAccumulator().update([0, 1], [0.4, 0.8])
+    >>> first.merge(second).result().estimate
+    0.75
+
+    Parameters
+    ----------
+    max_error : float in (0, 0.5), default=None
+        Greatest error of the AUC; None keeps every distinct score.
+    pos_label : label, default=None
+        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same pair in all
+        parts, since a part may hold one class only.
+    higher_is_better : bool, default=True
+        Whether high scores are for positives; if False, thresholds are still those of the scores, as in :func:`infer`.
+    missing : {"raise", "drop"}, default="raise"
+        Whether `update` refuses samples without a label, a score or a weight, or leaves them out; results count them.
+
+    Notes
+    -----
     Holds the weight of either class at every distinct score, so that results are exact and do not depend on the parts.
     With `max_error` the number of bins is bounded for any number of any scores: scores that share the leading bits of
     their floating-point numbers are pooled, as far as the error allows:
@@ -67,20 +90,6 @@ class ROCAccumulator:
     Threads may share an accumulator: no update is lost, and a result includes all calls that ended before it began, and
     each overlapping call wholly or not at all. It may be pickled and copied, and used after a fork, at any time.
 
-    Parameters
-    ----------
-    max_error : float in (0, 0.5), default=None
-        Greatest error of the AUC; None keeps every distinct score.
-    pos_label : label, default=None
-        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same pair in all
-        parts, since a part may hold one class only.
-    higher_is_better : bool, default=True
-        Whether high scores are for positives; if False, thresholds are still those of the scores, as in :func:`infer`.
-    missing : {"raise", "drop"}, default="raise"
-        Whether `update` refuses samples without a label, a score or a weight, or leaves them out; results count them.
-
-    Notes
-    -----
     O(n log n) for n samples, in any number of updates or merges; memory of 32 bytes per bin, up to three times that
     between two reads, and a megabyte. Reading costs O(n_bins).
 
@@ -102,14 +111,6 @@ class ROCAccumulator:
        sensor networks", SenSys 2004. :doi:`10.1145/1031495.1031524`
     .. [2] G. Cormode, F. Korn, S. Muthukrishnan and D. Srivastava, "Space- and time-efficient deterministic algorithms
        for biased quantiles over data streams", PODS 2006. :doi:`10.1145/1142351.1142389`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import ROCAccumulator
-    >>> first = ROCAccumulator().update([0, 1], [0.1, 0.35])
-    >>> second = ROCAccumulator().update([0, 1], [0.4, 0.8])
-    >>> first.merge(second).result().estimate
-    0.75
     """
 
     def __init__(

@@ -55,12 +55,14 @@ _OF_CHANCE = {"balanced_accuracy": 0.5, "mcc": 0.0, "kappa": 0.0}
 class AtThreshold(Measure):
     """Sensitivity, predictive value, accuracy and the like at a fixed threshold.
 
-    A sample is called positive if its score is at least the threshold, compared as in :func:`operating_point`. With the
-    weights TP, FP, FN and TN of true and false positives, false and true negatives: sensitivity ``TP / (TP + FN)``,
-    specificity ``TN / (FP + TN)``, PPV ``TP / (TP + FP)``, NPV ``TN / (FN + TN)``, accuracy and share selected
-    ``(TP + TN) / N`` and ``(TP + FP) / N`` of all N, F1 ``2 TP / (2 TP + FP + FN)``, balanced accuracy the mean of
-    sensitivity and specificity, MCC ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(FP + TN)(FN + TN))`` and Cohen's kappa
-    ``2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))``. O(n).
+    Use it if the threshold was fixed before the samples were seen; :func:`operating_point` chooses one.
+
+    >>> from rocmax.metrics import AtThreshold, infer
+    >>> AtThreshold("ppv", 0.4)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    >>> print(infer([0] * 40 + [1] * 20, [*range(60)], AtThreshold("sensitivity", 45)))
+    sensitivity at threshold 45 = 0.750 [0.531, 0.888] (95 % CI)
+    score interval; 20 positive, 40 negative samples
 
     Parameters
     ----------
@@ -72,6 +74,13 @@ class AtThreshold(Measure):
 
     Notes
     -----
+    A sample is called positive if its score is at least the threshold, compared as in :func:`operating_point`. With the
+    weights TP, FP, FN and TN of true and false positives, false and true negatives: sensitivity ``TP / (TP + FN)``,
+    specificity ``TN / (FP + TN)``, PPV ``TP / (TP + FP)``, NPV ``TN / (FN + TN)``, accuracy and share selected
+    ``(TP + TN) / N`` and ``(TP + FP) / N`` of all N, F1 ``2 TP / (2 TP + FP + FN)``, balanced accuracy the mean of
+    sensitivity and specificity, MCC ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(FP + TN)(FN + TN))`` and Cohen's kappa
+    ``2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))``. O(n).
+
     The class sizes are taken as drawn with the samples where a measure depends on the prevalence; for a comparison of
     models it makes no difference. Intervals are Wilson's, of as many samples as the measure is a share of (F1 by ``F1
     / (2 - F1)``, which is a share), with clusters or sampling weights of ``n = p (1 - p) / V`` samples: V the variance
@@ -79,15 +88,6 @@ class AtThreshold(Measure):
     and kappa combine Wilson's intervals of both rates and of the prevalence (MOVER: Zou and Donner, 2008), with
     Student's t of ``min(m, n) + 5`` degrees of freedom. ``compare(..., method="mcnemar")`` tests sensitivity,
     specificity and accuracy exactly.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import AtThreshold, infer
-    >>> AtThreshold("ppv", 0.4)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
-    >>> print(infer([0] * 40 + [1] * 20, [*range(60)], AtThreshold("sensitivity", 45)))
-    sensitivity at threshold 45 = 0.750 [0.531, 0.888] (95 % CI)
-    score interval; 20 positive, 40 negative samples
     """
 
     traits = frozenset({Trait.COMPONENTS, Trait.THRESHOLD})

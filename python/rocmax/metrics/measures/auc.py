@@ -19,10 +19,15 @@ from rocmax.metrics.samples._samples import Samples
 
 @dataclass(frozen=True, repr=False)
 class AUC(CurveMeasure):
-    """Area under the ROC curve, ``mean_ij (1[s_i > t_j] + 1/2 1[s_i = t_j])`` over positives i and negatives j.
+    """Area under the ROC curve: the share of pairs of a positive and a negative that are ranked right.
 
-    A pair has the product of its two weights; the AUC of a constant score is 0.5. O(n log n). Its components are the
-    means over the pairs of a sample (DeLong et al., 1988).
+    Pass it where a measure goes; "auc" is its name.
+
+    >>> from rocmax.metrics import AUC, infer
+    >>> AUC()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), infer([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], "auc").estimate
+    (0.75, 0.75)
+    >>> AUC(multi_class="ovr")([0, 1, 2], [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.2, 0.3, 0.5]])
+    1.0
 
     Parameters
     ----------
@@ -39,11 +44,11 @@ class AUC(CurveMeasure):
         The classes in the order of the columns, and of the results with ``average=None``; None means sorted. Every
         class must occur.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import AUC
-    >>> AUC()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.75
+    Notes
+    -----
+    ``mean_ij (1[s_i > t_j] + 1/2 1[s_i = t_j])`` over positives i and negatives j. A pair has the product of its two
+    weights; a constant score has 0.5. O(n log n). The components are the means over the pairs of a sample (DeLong et
+    al., 1988).
     """
 
     name: ClassVar[str] = "auc"
@@ -123,9 +128,11 @@ class Gini(AUC):
 
 @dataclass(frozen=True, repr=False)
 class MarginAUC(CurveMeasure):
-    """Share of pairs whose scores differ by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
+    """Share of pairs of a positive and a negative that are ranked right by more than a margin.
 
-    Pairs whose difference equals the margin do not count, and a pair has the product of its two weights. O(n log n).
+    >>> from rocmax.metrics import MarginAUC
+    >>> MarginAUC(0.3)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
 
     Parameters
     ----------
@@ -134,11 +141,9 @@ class MarginAUC(CurveMeasure):
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import MarginAUC
-    >>> MarginAUC(0.3)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
+    Notes
+    -----
+    ``mean_ij 1[s_i - t_j > margin]``; a pair has the product of its two weights. O(n log n).
     """
 
     name: ClassVar[str] = "margin_auc"
@@ -165,21 +170,22 @@ class MarginAUC(CurveMeasure):
 
 @dataclass(frozen=True, repr=False)
 class ScoredAUC(CurveMeasure):
-    """Scored AUC, ``mean_ij max(0, s_i - t_j)``: the area under the sROC curve (Wu et al., 2007).
+    """Scored AUC: by how much a positive scores higher than a negative, on average (Wu et al., 2007).
 
-    Use predicted probabilities: on their common scale models can be compared. Ties add nothing, and a pair has the
-    product of its two weights. O(n log n).
+    Use predicted probabilities: on their common scale models can be compared.
+
+    >>> from rocmax.metrics import ScoredAUC
+    >>> ScoredAUC()([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    0.4375
 
     Parameters
     ----------
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import ScoredAUC
-    >>> ScoredAUC()([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
-    0.4375
+    Notes
+    -----
+    ``mean_ij max(0, s_i - t_j)``, the area under the sROC curve; ties add nothing. O(n log n).
     """
 
     name: ClassVar[str] = "scored_auc"

@@ -21,6 +21,22 @@ _FEW = 20
 class AveragePrecision(MeanMeasure):
     """Average precision, the mean of the precision at the scores of the positives; scikit-learn's value.
 
+    Use it if positives are rare, the top of the ranking counts, and the share of positives is that in use.
+
+    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. With few positives AP is
+    biased upwards, because a positive counts in its own precision; below 20 there is a warning.
+
+    >>> from rocmax.metrics import AveragePrecision
+    >>> round(AveragePrecision()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.8333
+
+    Parameters
+    ----------
+    prevalence : float in (0, 1), default=None
+        The share of positives where the model will be used; None means that of the samples.
+
+    Notes
+    -----
     With A_k and B_k the true and the false positive rate at the k-th distinct score, a_k the share of the positives
     that have it and pi the prevalence, ``AP = sum_k a_k g_k`` with the precision
     ``g_k = pi A_k / (pi A_k + (1 - pi) B_k)``. A random ranking has the prevalence as its value. O(n log n) at most.
@@ -29,20 +45,6 @@ class AveragePrecision(MeanMeasure):
 
     - ``g_j + sum_{k >= j} a_k pi (1 - pi) B_k / (pi A_k + (1 - pi) B_k)^2`` and
     - ``-sum_{k >= j} a_k pi (1 - pi) A_k / (pi A_k + (1 - pi) B_k)^2``.
-
-    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. With few positives AP is
-    biased upwards, because a positive counts in its own precision; below 20 there is a warning.
-
-    Parameters
-    ----------
-    prevalence : float in (0, 1), default=None
-        The share of positives where the model will be used; None means that of the samples.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import AveragePrecision
-    >>> round(AveragePrecision()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
-    0.8333
     """
 
     name: ClassVar[str] = "average_precision"

@@ -30,13 +30,6 @@ class Measure(Hooks):
     work; without them, the bootstrap does. :func:`check_measure` checks a subclass; :meth:`of` wraps any function of
     labels and scores.
 
-    Attributes
-    ----------
-    bounds : (float, float)
-        The least and the greatest value; infinite by default.
-
-    Examples
-    --------
     The difference of the mean scores of the two classes:
 
     >>> from dataclasses import dataclass
@@ -54,6 +47,11 @@ class Measure(Hooks):
     >>> print(infer(y, s, MeanDifference()))
     MeanDifference 0.42 [-0.06, 0.90] (95 % CI)
     DeLong et al. 1988; 20 positive, 20 negative samples
+
+    Attributes
+    ----------
+    bounds : (float, float)
+        The least and the greatest value; infinite by default.
     """
 
     __name__ = property(str)  # what scorers of scikit-learn's make_scorer print

@@ -338,13 +338,13 @@ def _sums(place: Any, values: F64, count: int = 0) -> F64:
 class RecallAt(_AtK):
     """Recall (true positive rate) of the k highest scores: the share of the positives that k alerts find.
 
-    All orders of tied scores are equally likely: if x of t tied samples, p of them positive, are among the first k,
-    they add the expectation ``p x / t``. O(n log n).
+    Use it when you can act on k samples, and want to catch as many of the positives as possible.
 
-    The samples set the cut. With r the share of positives near it and pi the prevalence, the components are
-    ``(1 - r) 1[s_i above]`` of a positive and ``-r (1 - pi) / pi 1[t_j above]`` of a negative. r is estimated from the
-    samples within two standard errors of the cut, and shrunk as if by four samples towards its value for normal scores
-    with equal variances.
+    >>> from rocmax.metrics import RecallAt
+    >>> RecallAt(2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    >>> RecallAt(1, per=["mon", "mon", "tue", "tue"])([0, 1, 0, 1], [0.1, 0.4, 0.9, 0.8])
+    0.5
 
     Parameters
     ----------
@@ -357,13 +357,15 @@ class RecallAt(_AtK):
         measure; results count the positives found. Intervals are "logit-delong". Takes no `by`, bootstrap and sampling
         weights.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import RecallAt
-    >>> RecallAt(2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
-    >>> RecallAt(1, per=["mon", "mon", "tue", "tue"])([0, 1, 0, 1], [0.1, 0.4, 0.9, 0.8])
-    0.5
+    Notes
+    -----
+    All orders of tied scores are equally likely: if x of t tied samples, p of them positive, are among the first k,
+    they add the expectation ``p x / t``. O(n log n).
+
+    The samples set the cut. With r the share of positives near it and pi the prevalence, the components are
+    ``(1 - r) 1[s_i above]`` of a positive and ``-r (1 - pi) / pi 1[t_j above]`` of a negative. r is estimated from the
+    samples within two standard errors of the cut, and shrunk as if by four samples towards its value for normal scores
+    with equal variances.
     """
 
     name: ClassVar[str] = "recall_at"
@@ -376,8 +378,11 @@ class RecallAt(_AtK):
 class PrecisionAt(_AtK):
     """Precision (positive predictive value) among the k highest scores: the share of k alerts that are positive.
 
-    With the class sizes fixed, it and its components are ``m / k`` times those of :class:`RecallAt`, for m positives;
-    ties count as there. Sampling weights estimate the class sizes. O(n log n).
+    Use it when you can act on k samples, such as 200 alerts a day.
+
+    >>> from rocmax.metrics import PrecisionAt
+    >>> PrecisionAt(3)([0, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.3])
+    0.6666666666666666
 
     Parameters
     ----------
@@ -386,11 +391,10 @@ class PrecisionAt(_AtK):
     per : array-like of shape (n_samples,), default=None
         As in :class:`RecallAt`: ``PrecisionAt(200, per=df["date"])`` is the precision of 200 alerts a day.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import PrecisionAt
-    >>> PrecisionAt(3)([0, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.3])
-    0.6666666666666666
+    Notes
+    -----
+    With the class sizes fixed, it and its components are ``m / k`` times those of :class:`RecallAt`, for m positives;
+    ties count as there. Sampling weights estimate the class sizes. O(n log n).
     """
 
     name: ClassVar[str] = "precision_at"
@@ -417,17 +421,17 @@ class PrecisionAt(_AtK):
 class EqualErrorRate(CutMeasure):
     """Equal error rate: the false positive rate at the point of the ROC curve where it equals the false negative rate.
 
-    It is where the curve, with straight lines between its points, crosses the diagonal from (0, 1) to (1, 0). Lower is
-    better, and 0.5 is chance. O(n log n).
+    Use it in biometrics, to compare systems by one number. Lower is better, and 0.5 is chance.
 
-    With r the share of the positives' density in the sum of both densities there, estimated as in :class:`RecallAt`,
-    the components are ``-(1 - r) 1[s_i above]`` of a positive and ``r 1[t_j above]`` of a negative.
-
-    Examples
-    --------
     >>> from rocmax.metrics import EqualErrorRate
     >>> EqualErrorRate()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.5
+
+    Notes
+    -----
+    The curve, with straight lines between its points, crosses the diagonal from (0, 1) to (1, 0) there. O(n log n).
+    With r the share of the positives' density in the sum of both densities, estimated as in :class:`RecallAt`, the
+    components are ``-(1 - r) 1[s_i above]`` of a positive and ``r 1[t_j above]`` of a negative.
     """
 
     name: ClassVar[str] = "equal_error_rate"

@@ -21,6 +21,21 @@ _LEAST = 0.05  # negatives below the range: with fewer, the straight line to the
 class LogAUC(MeanMeasure, RankedMeasure):
     """Mean of the true positive rate over the logarithm of the false positive rate (Mysinger and Shoichet, 2010).
 
+    Use it in virtual screening, to weigh small false positive rates more.
+
+    >>> from rocmax.metrics import LogAUC
+    >>> round(LogAUC(0.01, 1.0)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.5753
+
+    Parameters
+    ----------
+    low, high : float, default=0.001 and 0.1
+        The range of the false positive rate, ``0 < low < high <= 1``, at least 1e-9 of `high` wide. With fewer than
+        ``1 / low`` negatives the area is biased upwards, because the curve starts with a straight line, and there is a
+        warning.
+
+    Notes
+    -----
     ``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the ROC curve R with straight lines between its
     points (x_k, y_k), one a distinct score, integrated exactly: of a line with slope s from (x0, y0) to (x1, y1) the
     integral over ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. A random ranking has
@@ -30,23 +45,10 @@ class LogAUC(MeanMeasure, RankedMeasure):
     If the points move by (dx_k, dy_k), the integral over ln x changes by ``int (dy dx - dx dy) / x`` along the curve. A
     sample moves all points from its own score on, which gives its component.
 
-    Parameters
-    ----------
-    low, high : float, default=0.001 and 0.1
-        The range of the false positive rate, ``0 < low < high <= 1``, at least 1e-9 of `high` wide. With fewer than
-        ``1 / low`` negatives the area is biased upwards, because the curve starts with a straight line, and there is a
-        warning.
-
     References
     ----------
     .. [1] M. M. Mysinger and B. K. Shoichet, "Rapid context-dependent ligand desolvation in molecular docking", Journal
        of Chemical Information and Modeling 50, 2010. :doi:`10.1021/ci100214a`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import LogAUC
-    >>> round(LogAUC(0.01, 1.0)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
-    0.5753
     """
 
     name: ClassVar[str] = "log_auc"

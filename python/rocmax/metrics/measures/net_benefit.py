@@ -20,15 +20,11 @@ _FARTHEST = 40.0  # standard errors
 class NetBenefit(RankedMeasure):
     """Net benefit of acting on every sample whose score, a probability, is at least t (Vickers and Elkin, 2006).
 
-    ``NB = pi TPR - (1 - pi) FPR t / (1 - t)`` with both rates at the threshold t and pi the prevalence: the true
-    positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
-    ``pi - (1 - pi) t / (1 - t)`` [1]_. O(n log n).
+    Use it if the scores are probabilities and a false positive has a known cost, relative to a true one.
 
-    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. The components are
-    ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval
-    combines those of Wilson for both rates (Zou and Donner, 2008) [2]_: with their limits l and u, the lower limit is
-    ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise. With sampling
-    weights the limits of pi add a third square.
+    >>> from rocmax.metrics import NetBenefit
+    >>> round(NetBenefit(0.2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.4375
 
     Parameters
     ----------
@@ -39,18 +35,24 @@ class NetBenefit(RankedMeasure):
     prevalence : float in (0, 1), default=None
         As in :class:`AveragePrecision`.
 
+    Notes
+    -----
+    ``NB = pi TPR - (1 - pi) FPR t / (1 - t)`` with both rates at the threshold t and pi the prevalence: the true
+    positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
+    ``pi - (1 - pi) t / (1 - t)`` [1]_. O(n log n).
+
+    Variances and intervals treat the prevalence as fixed, unless sampling weights estimate it. The components are
+    ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval
+    combines those of Wilson for both rates (Zou and Donner, 2008) [2]_: with their limits l and u, the lower limit is
+    ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise. With sampling
+    weights the limits of pi add a third square.
+
     References
     ----------
     .. [1] A. J. Vickers and E. B. Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
        Medical Decision Making 26, 2006. :doi:`10.1177/0272989X06295361`
     .. [2] G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general approach",
        Statistics in Medicine 27, 2008. :doi:`10.1002/sim.3095`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import NetBenefit
-    >>> round(NetBenefit(0.2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
-    0.4375
     """
 
     name: ClassVar[str] = "net_benefit"

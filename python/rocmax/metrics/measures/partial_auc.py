@@ -89,10 +89,15 @@ def _reached(fpr: F64, tpr: F64, height: float) -> float:
 class PartialAUC(CurveMeasure):
     """Partial area under the ROC curve: over a range of false positive rates, of true ones, or of both.
 
-    ``A = int_a^b TPR(u) du`` of the piecewise linear curve; :func:`partial_auc_score` has the other definitions. If
-    neither range is given, the whole curve is used; if both are, the two-way partial area
-    ``int_a^b min(d - c, max(0, TPR(u) - c)) du`` (Yang et al., 2019). Tied scores are a slanted line of the curve, and
-    weighted rates shares of the weight. O(n log n).
+    Use it when only a part of the curve matters, such as a specificity of 0.9 to 1.
+
+    >>> from rocmax.metrics import PartialAUC
+    >>> PartialAUC(0.5)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    >>> PartialAUC(specificity=(0.9, 1))
+    PartialAUC(fpr_range=(0.0, 0.1), specificity=(0.9, 1.0))
+    >>> PartialAUC((0.1, 0.5), normalize="mcclish")([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.6428571428571428
 
     Parameters
     ----------
@@ -110,13 +115,12 @@ class PartialAUC(CurveMeasure):
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import PartialAUC
-    >>> PartialAUC(0.5)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
-    >>> PartialAUC(specificity=(0.9, 1))
-    PartialAUC(fpr_range=(0.0, 0.1), specificity=(0.9, 1.0))
+    Notes
+    -----
+    ``A = int_a^b TPR(u) du`` of the piecewise linear curve; :func:`partial_auc_score` has the other definitions. If
+    neither range is given, the whole curve is used; if both are, the two-way partial area
+    ``int_a^b min(d - c, max(0, TPR(u) - c)) du`` (Yang et al., 2019). Tied scores are a slanted line of the curve, and
+    weighted rates shares of the weight. O(n log n).
     """
 
     name: ClassVar[str] = "partial_auc"

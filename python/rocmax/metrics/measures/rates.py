@@ -138,9 +138,13 @@ class Rate(CurveMeasure):
 class TPRAtFPR(Rate):
     """True positive rate of the best threshold with a false positive rate of at most `fpr`.
 
-    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c. A sample is called positive if its score is at least c, so that
-    tied scores are called alike; weighted rates are shares of the weight. O(n) expected, with weights O(n log n).
-    :func:`infer` describes the components (Linnet, 1987) and takes the threshold as estimated.
+    Use it when you can afford a false positive rate, such as 1 % (a specificity of 0.99).
+
+    >>> from rocmax.metrics import TPRAtFPR, infer
+    >>> TPRAtFPR(0.1)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    >>> infer([0] * 40 + [1] * 20, range(60), TPRAtFPR(0.1)).estimate
+    1.0
 
     Parameters
     ----------
@@ -150,11 +154,11 @@ class TPRAtFPR(Rate):
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import TPRAtFPR
-    >>> TPRAtFPR(0.1)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
+    Notes
+    -----
+    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c. A sample is called positive if its score is at least c, so that
+    tied scores are called alike; weighted rates are shares of the weight. O(n) expected, with weights O(n log n).
+    :func:`infer` describes the components (Linnet, 1987) and takes the threshold as estimated.
     """
 
     name: ClassVar[str] = "tpr_at_fpr"
@@ -172,8 +176,11 @@ class TPRAtFPR(Rate):
 class FPRAtTPR(Rate):
     """False positive rate of the best threshold with a true positive rate of at least `tpr`.
 
-    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c: 1 - :class:`TPRAtFPR` at ``1 - tpr`` if the classes are
-    exchanged. Ties, weights, cost and components are as there.
+    Use it when a sensitivity is required; at 0.95 it is FPR95 of out-of-distribution detection.
+
+    >>> from rocmax.metrics import FPRAtTPR
+    >>> FPRAtTPR(0.95)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
 
     Parameters
     ----------
@@ -183,11 +190,10 @@ class FPRAtTPR(Rate):
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import FPRAtTPR
-    >>> FPRAtTPR(0.95)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
+    Notes
+    -----
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c: 1 - :class:`TPRAtFPR` at ``1 - tpr`` if the classes are
+    exchanged. Ties, weights, cost and components are as there.
     """
 
     name: ClassVar[str] = "fpr_at_tpr"

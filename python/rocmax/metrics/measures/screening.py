@@ -22,21 +22,23 @@ _LEAST_ALPHA = 1e-3  # below it the differences in BEDROC cancel
 class EnrichmentFactor(CutMeasure):
     """Enrichment factor: the number of positives among the first samples, over that in a random draw of as many.
 
-    ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
-    `fraction` of all samples by descending score. It lies between 0 and the lesser of ``1 / fraction`` and
-    ``1 / prevalence``; 1 is chance. It, its components and its interval are those of :class:`RecallAt` divided by the
-    fraction; ties count as there. O(n log n).
+    Use it in virtual screening, if a share of the library can be tested.
+
+    >>> from rocmax.metrics import EnrichmentFactor
+    >>> round(EnrichmentFactor(0.2)([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 6)
+    3.333333
 
     Parameters
     ----------
     fraction : float in (0, 1], default=0.01
         The share of the samples that is screened.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import EnrichmentFactor
-    >>> round(EnrichmentFactor(0.2)([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 6)
-    3.333333
+    Notes
+    -----
+    ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
+    `fraction` of all samples by descending score. It lies between 0 and the lesser of ``1 / fraction`` and
+    ``1 / prevalence``; 1 is chance. It, its components and its interval are those of :class:`RecallAt` divided by the
+    fraction; ties count as there. O(n log n).
     """
 
     name: ClassVar[str] = "enrichment_factor"
@@ -70,6 +72,19 @@ class EnrichmentFactor(CutMeasure):
 class RIE(MeanMeasure, RankedMeasure):
     """Robust initial enhancement: how much earlier positives come than samples drawn at random.
 
+    Use it in virtual screening; :class:`BEDROC` scales it to [0, 1].
+
+    >>> from rocmax.metrics import RIE
+    >>> round(RIE()([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
+    3.2723
+
+    Parameters
+    ----------
+    alpha : float of at least 0.001, default=20.0
+        The first ``1.6 / alpha`` of the samples, 8 % by default, have four fifths of the weight.
+
+    Notes
+    -----
     ``RIE = (1/n sum_i exp(-alpha r_i / N)) / (1/N sum_k exp(-alpha k / N))``, over the ranks r_i of the n positives by
     descending score among all N samples (Sheridan et al., 2001) [1]_; 1 is chance. All orders of tied scores are
     equally likely: with ranks a + 1 to a + t, each positive adds the mean of ``exp(-alpha k / N)`` over these ranks.
@@ -79,22 +94,11 @@ class RIE(MeanMeasure, RankedMeasure):
     above, ``RIE = sum_k a_k phi_k / (1 - exp(-alpha))``, phi_k the mean of ``alpha exp(-alpha x)`` over
     ``[C_{k-1}, C_k]``. A positive at the j-th adds phi_j and, as every sample does, moves all C_k of k >= j.
 
-    Parameters
-    ----------
-    alpha : float of at least 0.001, default=20.0
-        The first ``1.6 / alpha`` of the samples, 8 % by default, have four fifths of the weight.
-
     References
     ----------
     .. [1] R. P. Sheridan, S. B. Singh, E. M. Fluder and S. K. Kearsley, "Protocols for bridging the peptide to
        nonpeptide gap in topological similarity searches", Journal of Chemical Information and Computer Sciences 41,
        2001. :doi:`10.1021/ci0100144`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import RIE
-    >>> round(RIE()([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
-    3.2723
     """
 
     name: ClassVar[str] = "rie"
@@ -163,26 +167,28 @@ class RIE(MeanMeasure, RankedMeasure):
 class BEDROC(RIE):
     """Boltzmann-enhanced discrimination of ROC (Truchon and Bayly, 2007).
 
-    ``(RIE - RIE_min) / (RIE_max - RIE_min)``, with the :class:`RIE` and its values with all positives last and first:
-    for the share p of positives ``RIE_max = (1 - exp(-alpha p)) / (p (1 - exp(-alpha)))`` and
-    ``RIE_min = (1 - exp(alpha p)) / (p (1 - exp(alpha)))``. It lies between 0 and 1; chance is about ``1 / alpha``
-    if ``alpha p`` is small and alpha large, so data sets with different shares cannot be compared [1]_. O(n log n).
+    Use it in virtual screening, where the first compounds count most.
+
+    >>> from rocmax.metrics import BEDROC
+    >>> round(BEDROC()([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
+    0.9841
 
     Parameters
     ----------
     alpha : float of at least 0.001, default=20.0
         As in :class:`RIE`.
 
+    Notes
+    -----
+    ``(RIE - RIE_min) / (RIE_max - RIE_min)``, with the :class:`RIE` and its values with all positives last and first:
+    for the share p of positives ``RIE_max = (1 - exp(-alpha p)) / (p (1 - exp(-alpha)))`` and
+    ``RIE_min = (1 - exp(alpha p)) / (p (1 - exp(alpha)))``. It lies between 0 and 1; chance is about ``1 / alpha``
+    if ``alpha p`` is small and alpha large, so data sets with different shares cannot be compared [1]_. O(n log n).
+
     References
     ----------
     .. [1] J.-F. Truchon and C. I. Bayly, "Evaluating virtual screening methods: good and bad metrics for the "early
        recognition" problem", Journal of Chemical Information and Modeling 47, 2007. :doi:`10.1021/ci600426e`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import BEDROC
-    >>> round(BEDROC()([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
-    0.9841
     """
 
     name: ClassVar[str] = "bedroc"

@@ -22,22 +22,15 @@ _WORDS = {"binormal": "the binormal curve", "density": "kernel densities", "hull
 class SmoothedAUC(Measure):
     """Area under a smoothed ROC curve, or under a part of it; intervals and tests are by the bootstrap.
 
-    "binormal" is pROC's [1]_: the line ``Phi^-1(1 - FPR) = a + b Phi^-1(TPR)`` through the points of the curve with
-    both rates inside (0, 1), one a distinct score, by least squares; the area is ``Phi(a / sqrt(1 + b^2))``, that of a
-    part a bivariate normal probability. If no two of these points differ in TPR, as when the classes are separated or
-    have one sample, no line fits, and the empirical curve is used. "density" replaces
-    every score by a normal kernel: ``FPR(c) = sum_j w_j Phi((t_j - c) / h) / sum_j w_j`` and TPR likewise, with
-    one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
-    empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one
-    (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
-    one, also for random scores: it is biased upwards. Intervals of areas by "density" and "hull" undercover:
-    :func:`infer` and :func:`compare` give one only with ``method="bootstrap"``.
+    Use it for few samples or ratings of few levels, if a smooth curve is assumed.
 
     `groups` are refused. A smoothed curve has no components to sum over clusters, and percentiles of resampled clusters
     are too narrow with few of them; :class:`AUC` and :class:`PartialAUC` take clusters.
 
-    Tied scores are one point. Weights are frequency weights; for sampling weights the bandwidth is that of the
-    effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
+    >>> from rocmax.metrics import SmoothedAUC
+    >>> y, s = [0, 0, 0, 1, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.35, 0.4, 0.6, 0.7, 0.8]
+    >>> [round(SmoothedAUC(kind)(y, s), 3) for kind in ("binormal", "density", "hull")]
+    [0.938, 0.889, 0.969]
 
     Parameters
     ----------
@@ -52,6 +45,22 @@ class SmoothedAUC(Measure):
     --------
     roc_curve : The smoothed curve itself, by ``smooth=``.
 
+    Notes
+    -----
+    "binormal" is pROC's [1]_: the line ``Phi^-1(1 - FPR) = a + b Phi^-1(TPR)`` through the points of the curve with
+    both rates inside (0, 1), one a distinct score, by least squares; the area is ``Phi(a / sqrt(1 + b^2))``, that of a
+    part a bivariate normal probability. If no two of these points differ in TPR, as when the classes are separated or
+    have one sample, no line fits, and the empirical curve is used. "density" replaces
+    every score by a normal kernel: ``FPR(c) = sum_j w_j Phi((t_j - c) / h) / sum_j w_j`` and TPR likewise, with
+    one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
+    empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one
+    (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
+    one, also for random scores: it is biased upwards. Intervals of areas by "density" and "hull" undercover:
+    :func:`infer` and :func:`compare` give one only with ``method="bootstrap"``.
+
+    Tied scores are one point. Weights are frequency weights; for sampling weights the bandwidth is that of the
+    effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
+
     References
     ----------
     .. [1] X. Robin et al., "pROC: an open-source package for R and S+ to analyze and compare ROC curves", BMC
@@ -59,13 +68,6 @@ class SmoothedAUC(Measure):
     .. [2] B. W. Silverman, "Density Estimation for Statistics and Data Analysis", Chapman & Hall, 1986, equation 3.31.
     .. [3] F. Provost and T. Fawcett, "Robust classification for imprecise environments", Machine Learning 42, 2001.
        :doi:`10.1023/A:1007601015854`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import SmoothedAUC
-    >>> y, s = [0, 0, 0, 1, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.35, 0.4, 0.6, 0.7, 0.8]
-    >>> [round(SmoothedAUC(kind)(y, s), 3) for kind in ("binormal", "density", "hull")]
-    [0.938, 0.889, 0.969]
     """
 
     name: ClassVar[str] = "smoothed_auc"

@@ -26,12 +26,11 @@ from rocmax.metrics.variances._resample import check_resamples, replicate, seed_
 class Bootstrap(Method):
     """Bootstrap: the measure of samples that are drawn with replacement.
 
-    With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
-    are drawn with their weights, of both classes together, because these estimate the class sizes, too. Models of the
-    same samples share the draws. Samples of two classes are drawn by their rank in the first model, so the order of the
-    rows does not matter. Where all resamples have the same value, as with separated classes, a measure with two bounds
-    has Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a variance of 0, up to the greatest value
-    that these class sizes allow.
+    Use it for measures without components, or to choose the number of resamples.
+
+    >>> from rocmax.metrics import Bootstrap, infer
+    >>> infer([0, 1] * 10, [*range(20)], method=Bootstrap(500), random_state=0).replicates.shape
+    (500,)
 
     Parameters
     ----------
@@ -42,11 +41,14 @@ class Bootstrap(Method):
     interval : {"percentile", "bca"}, default="percentile"
         "bca" corrects for bias and acceleration (Efron, 1987).
 
-    Examples
-    --------
-    >>> from rocmax.metrics import Bootstrap, infer
-    >>> infer([0, 1] * 10, [*range(20)], method=Bootstrap(500), random_state=0).replicates.shape
-    (500,)
+    Notes
+    -----
+    With frequency weights, as many samples are drawn as the weights add up to (rounded). With sampling weights, samples
+    are drawn with their weights, of both classes together, because these estimate the class sizes, too. Models of the
+    same samples share the draws. Samples of two classes are drawn by their rank in the first model, so the order of the
+    rows does not matter. Where all resamples have the same value, as with separated classes, a measure with two bounds
+    has Newcombe's or Wilson's interval, as for ``method="logit-delong"`` with a variance of 0, up to the greatest value
+    that these class sizes allow.
     """
 
     name: ClassVar[str] = "bootstrap"

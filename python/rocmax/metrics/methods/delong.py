@@ -58,10 +58,17 @@ class _ByComponents(Method):
 
 @dataclass(frozen=True)
 class DeLong(_ByComponents):
-    """Normal intervals within the bounds of the measure; ``S10 / m + S01 / n`` is the variance.
+    """Normal intervals from the variance of the components (DeLong et al., 1988): those of most other software.
 
-    S10 and S01 are the variances (divisors m - 1 and n - 1) of the components of the m positives and the n negatives
-    (DeLong et al., 1988). With groups it is Obuchowski's variance for clusters (1997).
+    >>> from rocmax.metrics import infer
+    >>> infer([0] * 20 + [1] * 20, [*range(20), *range(10, 30)], method="delong").summary()
+    'AUC 0.875 (95 % CI 0.773-0.977; DeLong et al. 1988; 20 positive, 20 negative samples).'
+
+    Notes
+    -----
+    The variance is ``S10 / m + S01 / n``, and intervals end at the bounds of the measure. S10 and S01 are the variances
+    (divisors m - 1 and n - 1) of the components of the m positives and the n negatives; with groups it is Obuchowski's
+    variance for clusters (1997).
     """
 
     name: ClassVar[str] = "delong"
@@ -75,7 +82,7 @@ class DeLong(_ByComponents):
 
 @dataclass(frozen=True)
 class LogitDeLong(_ByComponents):
-    """DeLong's variance on the log-odds scale, with Student's t.
+    """DeLong's variance on the log-odds scale, with Student's t: intervals that cover also with few samples.
 
     The degrees of freedom are those of Welch and Satterthwaite, for the effective number of samples with sampling
     weights, and for the number of clusters with groups. An AUC of 0 or 1, or with fewer than five samples in a class,
@@ -106,7 +113,7 @@ class LogitDeLong(_ByComponents):
 
 @dataclass(frozen=True)
 class Wu(_ByComponents):
-    """Variance ``(n-1)/n S10/m + (m-1)/m S01/n`` of the scored AUC (Wu et al., 2007, Theorem 6)."""
+    """Variance of the scored AUC (Wu et al., 2007, Theorem 6): ``(n-1)/n S10/m + (m-1)/m S01/n``."""
 
     name: ClassVar[str] = "wu"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.SCORED})

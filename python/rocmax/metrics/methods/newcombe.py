@@ -16,10 +16,12 @@ from rocmax.metrics.variances._effective import sizes_of_models
 
 @dataclass(frozen=True)
 class Newcombe(Method):
-    """Score interval of the AUC: all A with ``(A - AUC)^2 <= z^2 V(A)`` (Newcombe, 2006, method 5).
+    """Score interval of the AUC (Newcombe, 2006, method 5), which holds with few positives and for a perfect ranking.
 
-    V(A) is Hanley and McNeil's variance made symmetric in the classes. It needs no components, so it also holds with
-    few positives and for a perfect ranking. Clusters and sampling weights have their effective class sizes.
+    Notes
+    -----
+    All A with ``(A - AUC)^2 <= z^2 V(A)``: V(A) is Hanley and McNeil's variance made symmetric in the classes, which
+    needs no components. Clusters and sampling weights have their effective class sizes.
     """
 
     name: ClassVar[str] = "newcombe"

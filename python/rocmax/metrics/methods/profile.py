@@ -18,10 +18,17 @@ from rocmax.metrics.variances._multiclass import covariance_of_classes
 
 @dataclass(frozen=True)
 class Profile(Method):
-    """Interval of a difference: the differences of all pairs of values that both models' intervals hold jointly.
+    """Interval of a difference from the intervals of both models and their correlation: the default of `compare`.
 
+    >>> from rocmax.metrics import Profile, compare
+    >>> y, s = [0] * 20 + [1] * 20, {"new": [*range(20), *range(10, 30)], "old": [*range(20), *range(8, 28)]}
+    >>> compare(y, s) == compare(y, s, method="profile") == compare(y, s, method=Profile())
+    True
+
+    Notes
+    -----
     With u and v the normal quantiles at which the intervals that :func:`infer` gives by default end at a and b (0 at
-    the estimates, -1.96 at the lower ends of 95 %), it holds all ``a - b`` with
+    the estimates, -1.96 at the lower ends of 95 %), it contains all ``a - b`` with
 
     ``(u^2 - 2 r u v + v^2) / (1 - r^2) <= z^2``,
 
@@ -41,18 +48,8 @@ class Profile(Method):
     its bound. MOVER takes either variance at the far end of an interval: of highly correlated models it is up to four
     times as wide.
 
-    Coverage in percent and mean width of 95 % intervals of normal scores, whose correlation is 1/2 if no other is given
-    (200 samples, ``python benches/python/yardstick.py``). It overcovers for measures with few possible values:
-
-    ===========================================  ===========  ===========
-    measure, positives + negatives, models       "delong"     "profile"
-    ===========================================  ===========  ===========
-    AUC, 3 + 47, shifts 1 and 1                  94.0, 0.55   98.5, 0.72
-    AUC, 10 + 90, 1.5 and 1, correlation 0.9     91.0, 0.16   97.5, 0.19
-    precision @ 10, 5 + 95, correlation 0.9      63.5, 0.30   96.0, 0.45
-    recall @ 50, 5 + 95, correlation 0.9         49.5, 0.43   93.5, 0.85
-    equal error rate, 5 + 95, correlation 0.9    65.0, 0.24   96.5, 0.41
-    ===========================================  ===========  ===========
+    It overcovers for measures with few possible values; "delong" covers 50 to 65 % of such differences of 5 positives
+    (``benches/python/results/coverage.md``, by ``benches/python/yardstick.py``).
 
     References
     ----------

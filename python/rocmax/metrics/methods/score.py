@@ -18,8 +18,15 @@ from rocmax.metrics.variances._effective import effective_sizes, is_design
 
 @dataclass(frozen=True)
 class Score(Method):
-    """Score interval: all values whose own curve does not reject the estimate.
+    """Score interval, the default of `infer`: all values whose own curve does not reject the estimate.
 
+    >>> from rocmax.metrics import Score, infer
+    >>> y, s = [0] * 20 + [1] * 20, [*range(20), *range(10, 30)]
+    >>> infer(y, s) == infer(y, s, method="score") == infer(y, s, method=Score())
+    True
+
+    Notes
+    -----
     For an AUC or a partial AUC, all values theta up to the outermost with
     ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``. E is the mean of the estimate, and V10 and
     V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q move

@@ -16,15 +16,17 @@ from rocmax.metrics.variances._resample import check_resamples
 class Venkatraman(Method):
     """Permutation test of equal ROC curves, not only of equal areas (Venkatraman and Begg, 1996; Venkatraman, 2000).
 
-    The statistic is ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and k that of
-    positives, times n_samples^2 for models of the same samples, as in Venkatraman and Begg; ties count pro rata. The
-    samples' places t are exchanged between the two scores of a sample or, for independent samples, between the samples
-    of a class; the p-value is ``(1 + #{E* >= E}) / (1 + n_resamples)``.
-
     Parameters
     ----------
     n_resamples : int, default=2000
         Number of permutations.
+
+    Notes
+    -----
+    The statistic is ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and k that of
+    positives, times n_samples^2 for models of the same samples, as in Venkatraman and Begg; ties count pro rata. The
+    samples' places t are exchanged between the two scores of a sample or, for independent samples, between the samples
+    of a class; the p-value is ``(1 + #{E* >= E}) / (1 + n_resamples)``.
     """
 
     name: ClassVar[str] = "venkatraman"

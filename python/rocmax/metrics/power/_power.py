@@ -38,19 +38,21 @@ def auc_power(
 ) -> float:
     """Return the power of a test of an AUC, a partial AUC or a rate against a value, or of a difference of two.
 
-    One model: ``Phi((sqrt(m) (A - A0) - z sqrt(V(A0))) / sqrt(V(A)))`` with m positives, n negatives, A0 the null
-    value, z the normal quantile of the level, and V m times the variance under a binormal model with equal variances,
-    ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
+    Use it before a study; :func:`auc_sample_size` returns the number of samples for a power.
 
-    Two models: ``Phi((A - B + d) / s - z)``, d the margin of non-inferiority or 0, under the same model:
-    ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models' scores within
-    the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of correlation r: the
-    variances and the covariance that DeLong's method estimates.
+    >>> from rocmax.metrics import auc_power
+    >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
+    0.542449
+    >>> no_worse = {"margin": 0.05, "alternative": "non-inferiority"}
+    >>> round(auc_power(0.8, auc_b=0.8, correlation=0.6, n_pos=150, n_neg=150, **no_worse), 3)
+    0.68
 
-    Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class as
-    in :func:`infer`, in the samples of the pilot, or under the binormal model: integrals over thresholds, by
-    Gauss-Legendre quadrature. Exchanging A and B changes nothing. Simulated power differs from it by a few percent
-    (``benches/python/power.py``).
+    The difference of partial areas:
+
+    >>> from rocmax.metrics import PartialAUC
+    >>> two = {"auc_b": 0.8, "correlation": 0.5, "measure": PartialAUC((0, 0.2))}
+    >>> round(auc_power(0.9, n_pos=100, n_neg=100, **two), 2)
+    0.84
 
     Parameters
     ----------
@@ -88,38 +90,33 @@ def auc_power(
     float
         The power, in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        For numbers out of their domain, options of two models with one, or the reverse.
-
     Warns
     -----
     CoverageWarning
         If fewer than five samples of a class are expected in the range, or beyond the threshold of a rate: where a
         power of 0.8 is planned with two, about 0.55 is simulated.
 
+    Notes
+    -----
+    One model: ``Phi((sqrt(m) (A - A0) - z sqrt(V(A0))) / sqrt(V(A)))`` with m positives, n negatives, A0 the null
+    value, z the normal quantile of the level, and V m times the variance under a binormal model with equal variances,
+    ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
+
+    Two models: ``Phi((A - B + d) / s - z)``, d the margin of non-inferiority or 0, under the same model:
+    ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models' scores within
+    the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of correlation r: the
+    variances and the covariance that DeLong's method estimates.
+
+    Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class as
+    in :func:`infer`, in the samples of the pilot, or under the binormal model: integrals over thresholds, by
+    Gauss-Legendre quadrature. Exchanging A and B changes nothing. Simulated power differs from it by a few percent
+    (``benches/python/power.py``).
+
     References
     ----------
     .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses,
        misuses, and possible solutions", Clinical Chemistry 50, 2004.
        :doi:`10.1373/clinchem.2004.031823`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import auc_power
-    >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
-    0.542449
-    >>> no_worse = {"margin": 0.05, "alternative": "non-inferiority"}
-    >>> round(auc_power(0.8, auc_b=0.8, correlation=0.6, n_pos=150, n_neg=150, **no_worse), 3)
-    0.68
-
-    The difference of partial areas:
-
-    >>> from rocmax.metrics import PartialAUC
-    >>> two = {"auc_b": 0.8, "correlation": 0.5, "measure": PartialAUC((0, 0.2))}
-    >>> round(auc_power(0.9, n_pos=100, n_neg=100, **two), 2)
-    0.84
     """
     n_pos, n_neg = (
         number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
@@ -203,8 +200,17 @@ def auc_sample_size(
 ) -> SampleSize:
     """Return the numbers of samples with which the test of :func:`auc_power` has a given power.
 
-    ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m`` negatives, with the
-    symbols of :func:`auc_power`; for equivalence by bisection.
+    Use it before a study; the result prints as a sentence for the protocol.
+
+    >>> from rocmax.metrics import auc_sample_size
+    >>> round(auc_sample_size(0.75, power=0.9).n_pos, 2)
+    25.02
+    >>> from rocmax.metrics import TPRAtFPR
+    >>> tuple(map(round, auc_sample_size(0.9, auc_b=0.8, correlation=0.5, measure=TPRAtFPR(0.1), power=0.8)))
+    (128, 128)
+    >>> print(auc_sample_size(0.8, power=0.9))
+    17 positive and 17 negative samples are enough to show that an AUC of 0.8 differs from 1/2
+    power 0.9 at the two-sided level 0.05; Obuchowski et al. 2004
 
     Parameters
     ----------
@@ -222,24 +228,15 @@ def auc_sample_size(
     SampleSize
         `n_pos` and `n_neg`, to be rounded up; for each model if two have samples of their own.
 
-    Raises
-    ------
-    ValueError
-        For numbers out of their domain, and if the true value does not lie in the alternative.
-
     Warns
     -----
     CoverageWarning
         As :func:`auc_power`, for these numbers of samples.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import auc_sample_size
-    >>> round(auc_sample_size(0.75, power=0.9).n_pos, 2)
-    25.02
-    >>> from rocmax.metrics import TPRAtFPR
-    >>> tuple(map(round, auc_sample_size(0.9, auc_b=0.8, correlation=0.5, measure=TPRAtFPR(0.1), power=0.8)))
-    (128, 128)
+    Notes
+    -----
+    ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m`` negatives, with the
+    symbols of :func:`auc_power`; for equivalence by bisection.
     """
     power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
@@ -302,7 +299,13 @@ def detectable_auc(
 ) -> float:
     """Return the least AUC that the test of :func:`auc_power` detects with a given power.
 
-    The AUC above the null at which the power of :func:`auc_power` is `power`, by bisection.
+    Use it when the number of samples is given. By bisection.
+
+    >>> from rocmax.metrics import detectable_auc
+    >>> round(detectable_auc(n_pos=30, n_neg=30, power=0.8), 3)
+    0.701
+    >>> round(detectable_auc(n_pos=150, n_neg=150, auc_b=0.8, correlation=0.6), 3)
+    0.862
 
     Parameters
     ----------
@@ -317,19 +320,6 @@ def detectable_auc(
     -------
     float
         The AUC, within 1e-9.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of their domain, and if no AUC below 1 is detected with that power.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import detectable_auc
-    >>> round(detectable_auc(n_pos=30, n_neg=30, power=0.8), 3)
-    0.701
-    >>> round(detectable_auc(n_pos=150, n_neg=150, auc_b=0.8, correlation=0.6), 3)
-    0.862
     """
     power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     check_choice("alternative", alternative, ("two-sided", "greater", "non-inferiority"))

@@ -69,20 +69,20 @@ def mrmc_analysis(
 ) -> MRMCAnalysis:
     """Compare modalities in a study with several readers and many cases (MRMC).
 
-    The model is ``theta_ij = mu + t_i + R_j + (tR)_ij + e_ij`` for modality i of t and reader j of r. The errors e have
-    variance Var, and covariances Cov1 (same reader, different modalities), Cov2 (different readers, same modality) and
-    Cov3 (different readers and modalities) [1]_. With ``C = max(Cov2 - Cov3, 0)``, mean squares MS and ``D = MS(TR) + r
-    C``, the tests are:
+    Use it to ask whether one modality is better, also for other readers and other cases.
 
-    - random readers and random cases: ``F = MS(T) / D`` with t - 1 and ``D^2 / (MS(TR)^2 / ((t-1)(r-1)))`` degrees of
-      freedom [2]_; a difference of two means has standard error ``sqrt(2 D / r)``;
-    - fixed readers: ``(t-1) MS(T) / (Var - Cov1 + (r-1) C)`` is chi-square with t - 1 degrees of freedom;
-    - fixed cases: ``F = MS(T) / MS(TR)`` with t - 1 and (t-1)(r-1) degrees of freedom.
-
-    The interval of one modality, and the test of a study with one modality, use MS(R) of its readers instead of MS(TR),
-    and only the covariances of that modality. With a stand-alone algorithm (`algorithm` of :class:`Readings`), the
-    study is one modality of differences ``theta_j - theta_algorithm`` ([2]_, section 5.3; RJafroc's 1T-RRRC, and
-    1T-RRFC with fixed cases).
+    >>> from rocmax.metrics import mrmc_analysis
+    >>> truth = [0, 0, 0, 1, 1, 1] * 4
+    >>> rating = [1, 2, 3, 2, 4, 5] + [1, 1, 2, 3, 4, 4] + [2, 1, 3, 1, 5, 4] + [1, 3, 2, 2, 4, 3]
+    >>> found = mrmc_analysis(
+    ...     truth,
+    ...     rating,
+    ...     reader=["Ann"] * 6 + ["Bea"] * 6 + ["Ann"] * 6 + ["Bea"] * 6,
+    ...     modality=["CT"] * 12 + ["MR"] * 12,
+    ...     case=[1, 2, 3, 4, 5, 6] * 4,
+    ... )
+    >>> found.means.round(3), round(found.pvalue, 3)
+    (array([0.917, 0.75 ]), 0.101)
 
     Parameters
     ----------
@@ -135,6 +135,23 @@ def mrmc_analysis(
     TypeError
         For options that do not exist, and for those of :class:`Readings` beside one.
 
+    Notes
+    -----
+    The model is ``theta_ij = mu + t_i + R_j + (tR)_ij + e_ij`` for modality i of t and reader j of r. The errors e have
+    variance Var, and covariances Cov1 (same reader, different modalities), Cov2 (different readers, same modality) and
+    Cov3 (different readers and modalities) [1]_. With ``C = max(Cov2 - Cov3, 0)``, mean squares MS and ``D = MS(TR) + r
+    C``, the tests are:
+
+    - random readers and random cases: ``F = MS(T) / D`` with t - 1 and ``D^2 / (MS(TR)^2 / ((t-1)(r-1)))`` degrees of
+      freedom [2]_; a difference of two means has standard error ``sqrt(2 D / r)``;
+    - fixed readers: ``(t-1) MS(T) / (Var - Cov1 + (r-1) C)`` is chi-square with t - 1 degrees of freedom;
+    - fixed cases: ``F = MS(T) / MS(TR)`` with t - 1 and (t-1)(r-1) degrees of freedom.
+
+    The interval of one modality, and the test of a study with one modality, use MS(R) of its readers instead of MS(TR),
+    and only the covariances of that modality. With a stand-alone algorithm (`algorithm` of :class:`Readings`), the
+    study is one modality of differences ``theta_j - theta_algorithm`` ([2]_, section 5.3; RJafroc's 1T-RRRC, and
+    1T-RRFC with fixed cases).
+
     References
     ----------
     .. [1] N. A. Obuchowski and H. E. Rockette, "Hypothesis testing of diagnostic accuracy for multiple readers and
@@ -144,21 +161,6 @@ def mrmc_analysis(
        Statistics in Medicine 26, 2007. :doi:`10.1002/sim.2532`
     .. [3] B. D. Gallas, "One-shot estimate of MRMC variance: AUC", Academic Radiology 13, 2006.
        :doi:`10.1016/j.acra.2005.11.030`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import mrmc_analysis
-    >>> truth = [0, 0, 0, 1, 1, 1] * 4
-    >>> rating = [1, 2, 3, 2, 4, 5] + [1, 1, 2, 3, 4, 4] + [2, 1, 3, 1, 5, 4] + [1, 3, 2, 2, 4, 3]
-    >>> found = mrmc_analysis(
-    ...     truth,
-    ...     rating,
-    ...     reader=["Ann"] * 6 + ["Bea"] * 6 + ["Ann"] * 6 + ["Bea"] * 6,
-    ...     modality=["CT"] * 12 + ["MR"] * 12,
-    ...     case=[1, 2, 3, 4, 5, 6] * 4,
-    ... )
-    >>> found.means.round(3), round(found.pvalue, 3)
-    (array([0.917, 0.75 ]), 0.101)
     """
     if isinstance(y_true, Readings):
         y_score, measure = in_order(y_score, measure)

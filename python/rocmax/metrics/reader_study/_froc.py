@@ -27,14 +27,19 @@ def froc_readings(
 ) -> dict[str, Any]:
     """Turn the marks of a free-response (FROC) study into readings for :func:`mrmc_analysis`.
 
-    Each case has any number of lesions, and each reader gives a rating to every place that the reader marks. The AUC of
-    the readings is the figure of merit, an area under an AFROC curve [1]_:
+    Use it when each case has any number of lesions, and readers rate every place that they mark.
 
-    ``theta = sum_k sum_i sum_l w_il psi(x_k, z_il) / (K sum_i sum_l w_il)``
-
-    with the lesions l of the cases i, and K cases k. z_il is the highest rating of a mark on the lesion, minus infinity
-    without a mark; x_k is the highest rating of a mark on no lesion in case k, minus infinity without such a mark;
-    psi(x, z) is 1 if x < z, 1/2 if x = z, and 0 otherwise. The variances treat each case as a cluster.
+    >>> from rocmax.metrics import froc_readings, mrmc_analysis
+    >>> marks = {
+    ...     "reader": ["Ann"] * 6 + ["Bea"] * 6,
+    ...     "modality": ["CT"] * 12,
+    ...     "case": [1, 1, 2, 3, 4, 5] + [1, 2, 2, 3, 4, 6],
+    ...     "lesion": [1, 2, 1, 0, 0, 1] + [2, 1, 0, 1, 0, 0],
+    ...     "rating": [5, 3, 4, 1, 2, 2] + [4, 5, 1, 3, 3, 1],
+    ... }
+    >>> readings = froc_readings(**marks, n_lesions={1: 2, 2: 1, 3: 1, 4: 0, 5: 1, 6: 0})
+    >>> mrmc_analysis(**readings).estimates.round(3)
+    array([[0.75 , 0.562]])
 
     Parameters
     ----------
@@ -69,6 +74,14 @@ def froc_readings(
 
     Notes
     -----
+    The AUC of the readings is the figure of merit, an area under an AFROC curve [1]_:
+
+    ``theta = sum_k sum_i sum_l w_il psi(x_k, z_il) / (K sum_i sum_l w_il)``
+
+    with the lesions l of the cases i, and K cases k. z_il is the highest rating of a mark on the lesion, minus infinity
+    without a mark; x_k is the highest rating of a mark on no lesion in case k, minus infinity without such a mark;
+    psi(x, z) is 1 if x < z, 1/2 if x = z, and 0 otherwise. The variances treat each case as a cluster.
+
     The results with ``covariance="jackknife"`` are those of RJafroc. Partial areas work too. Lesions and cases without
     a mark get a rating below all others, so measures that use distances of ratings are meaningless.
 
@@ -76,20 +89,6 @@ def froc_readings(
     ----------
     .. [1] D. P. Chakraborty and X. Zhai, "On the meaning of the weighted alternative free-response operating
        characteristic figure of merit", Medical Physics 43, 2016. :doi:`10.1118/1.4947125`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import froc_readings, mrmc_analysis
-    >>> marks = {
-    ...     "reader": ["Ann"] * 6 + ["Bea"] * 6,
-    ...     "modality": ["CT"] * 12,
-    ...     "case": [1, 1, 2, 3, 4, 5] + [1, 2, 2, 3, 4, 6],
-    ...     "lesion": [1, 2, 1, 0, 0, 1] + [2, 1, 0, 1, 0, 0],
-    ...     "rating": [5, 3, 4, 1, 2, 2] + [4, 5, 1, 3, 3, 1],
-    ... }
-    >>> readings = froc_readings(**marks, n_lesions={1: 2, 2: 1, 3: 1, 4: 0, 5: 1, 6: 0})
-    >>> mrmc_analysis(**readings).estimates.round(3)
-    array([[0.75 , 0.562]])
     """
     check_choice("figure_of_merit", figure_of_merit, FIGURES)
     cases, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
@@ -148,9 +147,23 @@ def froc_curve(
 ) -> tuple[F64, F64, F64]:
     """Return the FROC curve: the share of lesions that are found against the number of false marks per case.
 
+    Use it for studies in which readers mark places.
+
     At threshold c the lesion localisation fraction LLF is the share of all lesions with a mark rated c or more; the
     non-lesion localisation fraction NLF is the number of marks on no lesion rated c or more, divided by the number of
     cases, with and without lesions.
+
+    >>> import numpy as np
+    >>> from rocmax.metrics import froc_curve
+    >>> marks = {"case": [1, 1, 2, 3, 4], "lesion": [1, 2, 1, 0, 0], "rating": [5, 3, 4, 4, 2]}
+    >>> nlf, llf, thresholds = froc_curve(**marks, n_lesions={1: 2, 2: 2, 3: 1, 4: 0})
+    >>> nlf, llf
+    (array([0.  , 0.  , 0.25, 0.25, 0.5 ]), array([0. , 0.2, 0.4, 0.6, 0.6]))
+
+    The mean share of lesions found at 1/8, 1/4, 1/2, 1, 2, 4 and 8 false marks per case:
+
+    >>> print(np.interp(2.0 ** np.arange(-3, 4), nlf, llf).mean().round(3))
+    0.557
 
     Parameters
     ----------
@@ -174,20 +187,6 @@ def froc_curve(
     ----------
     P. C. Bunch, J. F. Hamilton, G. K. Sanderson and A. H. Simmons, "A free-response approach to the measurement and
     characterization of radiographic-observer performance", Proceedings of SPIE 127, 1977.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rocmax.metrics import froc_curve
-    >>> marks = {"case": [1, 1, 2, 3, 4], "lesion": [1, 2, 1, 0, 0], "rating": [5, 3, 4, 4, 2]}
-    >>> nlf, llf, thresholds = froc_curve(**marks, n_lesions={1: 2, 2: 2, 3: 1, 4: 0})
-    >>> nlf, llf
-    (array([0.  , 0.  , 0.25, 0.25, 0.5 ]), array([0. , 0.2, 0.4, 0.6, 0.6]))
-
-    The mean share of lesions found at 1/8, 1/4, 1/2, 1, 2, 4 and 8 false marks per case:
-
-    >>> print(np.interp(2.0 ** np.arange(-3, 4), nlf, llf).mean().round(3))
-    0.557
     """
     _, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
     if not n_held.any():

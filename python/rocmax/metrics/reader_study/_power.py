@@ -38,12 +38,15 @@ def mrmc_power(
 ) -> Any:
     """Return the power of a study that compares two modalities, for given numbers of readers and cases.
 
-    The pilot with N cases gives ``C = max(Cov2 - Cov3, 0)`` and ``s = max(MS(TR) - Var + Cov1 + C, 0)``. With r
-    readers and n cases, ``c = N / n``, the error term has expectation ``D = s + c (Var - Cov1 + (r - 1) C)`` and ``(r
-    - 1) D^2 / (s + c (Var - Cov1 - C))^2`` degrees of freedom. The statistic has a noncentral t distribution with
-    noncentrality ``difference / sqrt(2 D / r)`` [1]_, for non-inferiority of the difference plus the margin. For fixed
-    readers s is 0 and the degrees of freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1
-    degrees of freedom.
+    Use it with a pilot study to plan the next one; :func:`mrmc_sample_size` returns the number of cases.
+
+    >>> from rocmax.metrics import mrmc_analysis, mrmc_power
+    >>> truth = [0, 0, 0, 1, 1, 1] * 4
+    >>> rating = [1, 2, 3, 2, 4, 5] + [1, 1, 2, 3, 4, 4] + [2, 1, 3, 1, 5, 4] + [1, 3, 2, 2, 4, 3]
+    >>> names = {"reader": ["Ann"] * 6 + ["Bea"] * 6 + ["Ann"] * 6 + ["Bea"] * 6, "case": [1, 2, 3, 4, 5, 6] * 4}
+    >>> pilot = mrmc_analysis(truth, rating, modality=["CT"] * 12 + ["MR"] * 12, **names)
+    >>> mrmc_power(pilot, difference=0.05, n_readers=[2, 4], n_cases=50).round(2)
+    array([0.09, 0.22])
 
     Parameters
     ----------
@@ -65,25 +68,19 @@ def mrmc_power(
     float or ndarray
         Probability that the test rejects; for equivalence, a lower bound.
 
-    Raises
-    ------
-    ValueError
-        If the pilot has one modality, no covariances or no variance, or if a number is outside its range.
+    Notes
+    -----
+    The pilot with N cases gives ``C = max(Cov2 - Cov3, 0)`` and ``s = max(MS(TR) - Var + Cov1 + C, 0)``. With r
+    readers and n cases, ``c = N / n``, the error term has expectation ``D = s + c (Var - Cov1 + (r - 1) C)`` and ``(r
+    - 1) D^2 / (s + c (Var - Cov1 - C))^2`` degrees of freedom. The statistic has a noncentral t distribution with
+    noncentrality ``difference / sqrt(2 D / r)`` [1]_, for non-inferiority of the difference plus the margin. For fixed
+    readers s is 0 and the degrees of freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1
+    degrees of freedom.
 
     References
     ----------
     .. [1] S. L. Hillis, N. A. Obuchowski and K. S. Berbaum, "Power estimation for multireader ROC methods: an updated
        and unified approach", Academic Radiology 18, 2011. :doi:`10.1016/j.acra.2010.09.007`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import mrmc_analysis, mrmc_power
-    >>> truth = [0, 0, 0, 1, 1, 1] * 4
-    >>> rating = [1, 2, 3, 2, 4, 5] + [1, 1, 2, 3, 4, 4] + [2, 1, 3, 1, 5, 4] + [1, 3, 2, 2, 4, 3]
-    >>> names = {"reader": ["Ann"] * 6 + ["Bea"] * 6 + ["Ann"] * 6 + ["Bea"] * 6, "case": [1, 2, 3, 4, 5, 6] * 4}
-    >>> pilot = mrmc_analysis(truth, rating, modality=["CT"] * 12 + ["MR"] * 12, **names)
-    >>> mrmc_power(pilot, difference=0.05, n_readers=[2, 4], n_cases=50).round(2)
-    array([0.09, 0.22])
     """
     study, level = _checked(pilot, difference, significance_level)
     hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)
@@ -152,6 +149,16 @@ def mrmc_sample_size(
 
     It is the inverse of :func:`mrmc_power`.
 
+    >>> import numpy as np
+    >>> from rocmax.metrics import mrmc_analysis, mrmc_sample_size
+    >>> reader, modality, case = (axis.ravel() for axis in np.indices((4, 2, 60)))
+    >>> truth, draw = case % 2, np.random.default_rng(0).normal(size=(60, 9))
+    >>> rating = (1 + modality) * truth + draw[case, 0] + draw[case, 1 + 2 * reader + modality]
+    >>> pilot = mrmc_analysis(truth, rating, reader=reader, modality=modality, case=case)
+    >>> print(mrmc_sample_size(pilot, difference=0.05, n_readers=8))
+    8 readers and 469 cases (234 positive, 235 negative) are enough to show that a difference of 0.05 is not 0
+    power 0.80 at the two-sided level 0.05; Hillis et al. 2011
+
     Parameters
     ----------
     pilot, difference, significance_level, alternative, margin : optional
@@ -166,11 +173,6 @@ def mrmc_sample_size(
     StudySize
         The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot, and two or more
         of either class.
-
-    Raises
-    ------
-    ValueError
-        If no number of cases reaches this power with so few readers; and as :func:`mrmc_power`.
     """
     study, level = _checked(pilot, difference, significance_level)
     hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)

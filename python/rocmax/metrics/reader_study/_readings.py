@@ -53,8 +53,23 @@ class StudyReading(TypedDict, total=False):
 class Readings(Value):
     """The readings of a study with several readers and many cases: read and checked once, for any number of questions.
 
+    Use it to ask several questions of one study.
+
     :func:`mrmc_analysis`, :func:`mrmc_power`, :func:`mrmc_sample_size` and
     :meth:`rocmax.display.ROCDisplay.from_reader_study` take it in place of the arrays.
+
+    >>> from rocmax.metrics import Readings, mrmc_analysis
+    >>> table = {
+    ...     ("CT", "Ann"): [1, 2, 3, 2, 4, 5],
+    ...     ("CT", "Bea"): [1, 1, 2, 3, 4, 4],
+    ...     ("MR", "Ann"): [2, 1, 3, 1, 5, 4],
+    ...     ("MR", "Bea"): [1, 3, 2, 2, 4, 3],
+    ... }
+    >>> readings = Readings([0, 0, 0, 1, 1, 1], table)
+    >>> readings
+    Readings(2 readers (Ann, Bea), 2 modalities (CT, MR), 3 positive, 3 negative cases)
+    >>> [round(mrmc_analysis(readings, measure).pvalue, 3) for measure in ("auc", "average_precision")]
+    [0.101, 0.404]
 
     Parameters
     ----------
@@ -106,21 +121,6 @@ class Readings(Value):
         modality, or if the columns of a wide table are not pairs (the message has the line that makes them).
     MemoryError
         If the table of readers, modalities and cases does not fit into memory; raised before it is allocated.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import Readings, mrmc_analysis
-    >>> table = {
-    ...     ("CT", "Ann"): [1, 2, 3, 2, 4, 5],
-    ...     ("CT", "Bea"): [1, 1, 2, 3, 4, 4],
-    ...     ("MR", "Ann"): [2, 1, 3, 1, 5, 4],
-    ...     ("MR", "Bea"): [1, 3, 2, 2, 4, 3],
-    ... }
-    >>> readings = Readings([0, 0, 0, 1, 1, 1], table)
-    >>> readings
-    Readings(2 readers (Ann, Bea), 2 modalities (CT, MR), 3 positive, 3 negative cases)
-    >>> [round(mrmc_analysis(readings, measure).pvalue, 3) for measure in ("auc", "average_precision")]
-    [0.101, 0.404]
     """
 
     modalities: NDArray[Any]

@@ -30,8 +30,15 @@ def roc_curve(
 ) -> tuple[F64, F64, F64]:
     """Return the vertices of the ROC curve; a drop-in for :func:`sklearn.metrics.roc_curve`.
 
-    At every distinct score c, ``FPR(c) = sum_j w_j 1[t_j >= c] / sum_j w_j`` over negatives j and
-    ``TPR(c)`` likewise over positives. With `smooth` the points are those of a smoothed curve.
+    It has scikit-learn's arguments and values; :class:`rocmax.display.ROCDisplay` draws it.
+
+    >>> from rocmax.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], smooth="hull")
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
 
     Parameters
     ----------
@@ -57,15 +64,10 @@ def roc_curve(
     ValueError, TypeError
         As scikit-learn's function does, by that function; also for a negative weight, and with `smooth` for one class.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import roc_curve
-    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> fpr, tpr
-    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
-    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], smooth="hull")
-    >>> fpr, tpr
-    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
+    Notes
+    -----
+    At every distinct score c, ``FPR(c) = sum_j w_j 1[t_j >= c] / sum_j w_j`` over negatives j and
+    ``TPR(c)`` likewise over positives. With `smooth` the points are those of a smoothed curve.
     """
     if smooth is not None:
         check_choice("smooth", smooth, (None, *SMOOTH))
@@ -90,8 +92,12 @@ def precision_recall_curve(
 ) -> tuple[F64, F64, F64]:
     """Return precision and recall at every distinct score; a drop-in for scikit-learn's function of this name.
 
-    With TP(c) and FP(c) the weights of the positives and the negatives with a score of at least c,
-    ``precision(c) = TP(c) / (TP(c) + FP(c))`` and ``recall(c) = TP(c) / sum_i w_i`` over positives i.
+    It has scikit-learn's arguments and values; :class:`rocmax.display.PrecisionRecallDisplay` draws it.
+
+    >>> from rocmax.metrics import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> precision.round(3), recall
+    (array([0.5  , 0.667, 0.5  , 1.   , 1.   ]), array([1. , 1. , 0.5, 0.5, 0. ]))
 
     Parameters
     ----------
@@ -115,12 +121,10 @@ def precision_recall_curve(
     --------
     AveragePrecision : The mean of the precision over the positives, with intervals and tests.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import precision_recall_curve
-    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> precision.round(3), recall
-    (array([0.5  , 0.667, 0.5  , 1.   , 1.   ]), array([1. , 1. , 0.5, 0.5, 0. ]))
+    Notes
+    -----
+    With TP(c) and FP(c) the weights of the positives and the negatives with a score of at least c,
+    ``precision(c) = TP(c) / (TP(c) + FP(c))`` and ``recall(c) = TP(c) / sum_i w_i`` over positives i.
     """
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
     return _points("precision_recall_curve", y_true, y_score, options, n_jobs)

@@ -31,9 +31,13 @@ def partial_auc_score(
 ) -> Any:
     """Partial area under the ROC curve over a range of false positive rates [a, b], of true ones, or of both.
 
-    ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve; a block of ties is one straight
-    segment. ``method="ranked"``: the mean over positives i and the negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of
-    ``1[s_i > t_(j)]``, ties 0. The two agree if n a and n b are whole and nothing is tied.
+    Use it for one number; :class:`PartialAUC` has intervals and tests.
+
+    >>> from rocmax.metrics import partial_auc_score
+    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
+    0.5
+    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, normalize="mcclish")
+    0.6666666666666667
 
     Parameters
     ----------
@@ -56,6 +60,12 @@ def partial_auc_score(
     float or ndarray of shape (n_models,)
         The partial area. O(n log n), or O(n) and a sort of the samples that the range reaches.
 
+    Notes
+    -----
+    ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve; a block of ties is one straight
+    segment. ``method="ranked"``: the mean over positives i and the negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of
+    ``1[s_i > t_(j)]``, ties 0. The two agree if n a and n b are whole and nothing is tied.
+
     References
     ----------
     .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area
@@ -64,12 +74,6 @@ def partial_auc_score(
        :doi:`10.1177/0272989X8900900307`
     .. [3] H. Yang, K. Lu, X. Lyu and F. Hu, "Two-way partial AUC and its properties", Statistical Methods in Medical
        Research 28, 2019. :doi:`10.1177/0962280217718866`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import partial_auc_score
-    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
-    0.5
     """
     check_choice("method", method, ("curve", "ranked"))
     if max_fpr is not None:
@@ -104,8 +108,11 @@ def tpr_at_fpr_score(
 ) -> Any:
     """Return the true positive rate of the best threshold with FPR at most `fpr`.
 
-    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c; a sample is called positive if its score is at least c, so that
-    tied scores are called alike.
+    Use it for one number; :class:`TPRAtFPR` has intervals and tests.
+
+    >>> from rocmax.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr=0.1)
+    0.5
 
     Parameters
     ----------
@@ -122,11 +129,10 @@ def tpr_at_fpr_score(
     float or ndarray of shape (n_models,)
         The true positive rate. O(n) expected, with weights O(n log n).
 
-    Examples
-    --------
-    >>> from rocmax.metrics import tpr_at_fpr_score
-    >>> tpr_at_fpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr=0.1)
-    0.5
+    Notes
+    -----
+    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c; a sample is called positive if its score is at least c, so that
+    tied scores are called alike.
     """
     key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", _is_rate))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
@@ -145,8 +151,11 @@ def fpr_at_tpr_score(
 ) -> Any:
     """Return the false positive rate of the best threshold with TPR at least `tpr`.
 
-    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`. At 0.95 it is FPR95 of
-    out-of-distribution detection.
+    At 0.95 it is FPR95 of out-of-distribution detection; :class:`FPRAtTPR` has intervals.
+
+    >>> from rocmax.metrics import fpr_at_tpr_score
+    >>> fpr_at_tpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], tpr=0.95)
+    0.5
 
     Parameters
     ----------
@@ -162,11 +171,10 @@ def fpr_at_tpr_score(
     float or ndarray of shape (n_models,)
         The false positive rate. O(n) expected, with weights O(n log n).
 
-    Examples
-    --------
-    >>> from rocmax.metrics import fpr_at_tpr_score
-    >>> fpr_at_tpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], tpr=0.95)
-    0.5
+    Notes
+    -----
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`. At 0.95 it is FPR95 of
+    out-of-distribution detection.
     """
     key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", _is_rate))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}

@@ -27,9 +27,11 @@ def scored_auc_score(
 ) -> Any:
     """Scored AUC: by how much a positive scores higher than a negative, on average.
 
-    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC curve over margins in
-    [0, inf) [1]_. A pair has the product of its two weights. The value depends on the scale of the scores: compare
-    models only on one scale, such as probabilities, where it is at most the AUC.
+    Use it for probabilities, to prefer models that separate the classes by more; :class:`ScoredAUC` has intervals.
+
+    >>> from rocmax.metrics import scored_auc_score
+    >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    0.4375
 
     Parameters
     ----------
@@ -43,16 +45,16 @@ def scored_auc_score(
     float or ndarray of shape (n_models,)
         The scored AUC. O(n log n).
 
+    Notes
+    -----
+    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC curve over margins in
+    [0, inf) [1]_. A pair has the product of its two weights. The value depends on the scale of the scores: compare
+    models only on one scale, such as probabilities, where it is at most the AUC.
+
     References
     ----------
     .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
        :doi:`10.1007/978-3-540-74958-5_44`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import scored_auc_score
-    >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
-    0.4375
     """
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     return ScoredAUC()(read(scored_auc_score, y_true, y_score, reading, Order, **of_score))
@@ -80,8 +82,11 @@ def margin_auc_score(
 ) -> Any:
     """Margin AUC: the share of pairs that are won by more than a margin.
 
-    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j (Wu et al., 2007), with differences in
-    floating-point arithmetic. ``theta(0)`` is the AUC without ties.
+    Use it to ask how many pairs are ranked right by more than a margin.
+
+    >>> from rocmax.metrics import margin_auc_score
+    >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])
+    array([0.75, 0.5 ])
 
     Parameters
     ----------
@@ -97,11 +102,10 @@ def margin_auc_score(
     float or ndarray of shape (n_margins,), (n_models,) or (n_margins, n_models)
         Theta of every margin and model. O(n log n), and O(n) for every further margin.
 
-    Examples
-    --------
-    >>> from rocmax.metrics import margin_auc_score
-    >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])
-    array([0.75, 0.5 ])
+    Notes
+    -----
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j (Wu et al., 2007), with differences in
+    floating-point arithmetic. ``theta(0)`` is the AUC without ties.
     """
     margins = _as_margins(margin)
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
@@ -125,8 +129,15 @@ def sroc_curve(
 ) -> tuple[F64, F64]:
     """SROC curve: the margin AUC against the margin.
 
+    :class:`rocmax.display.SROCDisplay` draws it.
+
     ``theta(tau)`` of :func:`margin_auc_score` for tau >= 0: a step function that falls to 0 at the largest difference.
     Its area is the scored AUC (Wu et al., 2007). A pair has the product of its two weights; ties count at no margin.
+
+    >>> from rocmax.metrics import sroc_curve
+    >>> margins, theta = sroc_curve([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    >>> margins, theta
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.75, 0.5 , 0.25, 0.  ]))
 
     Parameters
     ----------
@@ -145,18 +156,6 @@ def sroc_curve(
         Ascending, from 0; without `n_points`, 0 and every distinct positive difference of a pair.
     theta : ndarray of shape (n_points,)
         Theta from each margin up to the next. O(n log n + n n_points), or O(p log p) for all steps of p pairs.
-
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, fewer than two points, or over 2**24 pairs without `n_points`.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import sroc_curve
-    >>> margins, theta = sroc_curve([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
-    >>> margins, theta
-    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.75, 0.5 , 0.25, 0.  ]))
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")

@@ -46,8 +46,7 @@ _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
 class SubgroupComparison(BySubgroup, Comparison):
     """Models compared in every subgroup, pooled within subgroups, and the test that the differences are the same.
 
-    It is the :class:`Comparison` of the pooled measures ``sum_g m_g n_g T_g / sum_g m_g n_g``, T_g the measure of a
-    model in subgroup g and m_g and n_g the totals of its classes.
+    It is the :class:`Comparison` of the pooled measures, means over the subgroups weighted by their numbers of pairs.
 
     Attributes
     ----------

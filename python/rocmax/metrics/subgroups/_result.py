@@ -105,9 +105,8 @@ class BySubgroup(Measured):
 class SubgroupInference(BySubgroup, Inference):
     """A measure in every subgroup, pooled within subgroups, and the test that all subgroups are equal.
 
-    It is the :class:`Inference` of the pooled estimate ``sum_g m_g n_g T_g / sum_g m_g n_g``, T_g the measure of
-    subgroup g and m_g and n_g the totals of its classes. For an AUC that is the probability that a positive outranks a
-    negative of the same subgroup.
+    It is the :class:`Inference` of the pooled estimate, the mean over the subgroups weighted by their numbers of pairs.
+    For an AUC that is the probability that a positive outranks a negative of the same subgroup.
 
     Tables hold two p-values, of different tests: "pvalue_null" of the measure of a row against `null_value`, if there
     is one, and "pvalue_difference" of the row's `difference` from all other subgroups against 0, adjusted by Holm's
