@@ -22,7 +22,7 @@ RUNS = {
     ),
     "wu_flach_ferri_2007": (["--sets", "spectf", *SMALL], ["noise", "tables"]),
     "wang_chen_xue": (
-        ["--sets", "spectf", "--parts", "toy", "table", "structure", *SMALL],
+        ["--sets", "spectf", "--parts", "toy", "table", "neighbors", "structure", *SMALL],
         ["toy", "table", "structure"],
     ),
 }
