@@ -55,7 +55,7 @@ def test_integers_that_float64_does_not_hold_are_refused_as_python_does(
         for command in (["evaluate", path, "--score", "s"], ["compare", path, "--score", "s", "t"]):
             code, out, err = run(*command, "--label", "y", "--json")
             assert code == 1 and out == "" and one_line(err)
-            assert "column 's' holds" in err and "beyond the integers that float64 tells apart" in err
+            assert "column 's' holds" in err and "beyond the integers that float64 represents" in err
 
 
 @pytest.mark.parametrize("name", SAME)

@@ -256,7 +256,7 @@ def test_the_curve_is_what_scikit_learn_answers(name, y, s, options, recwarn):
 def test_the_curve_of_what_only_we_refuse():
     with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1\.0 at index 2"):
         metrics.roc_curve(Y, S, sample_weight=[1, 2, -1])
-    with pytest.raises(ValueError, match="beyond the integers that float64 tells apart"):
+    with pytest.raises(ValueError, match="beyond the integers that float64 represents"):
         metrics.roc_curve(Y, [2**60, 2**60 + 1, 3])
 
 
@@ -272,7 +272,7 @@ def test_masked_values_are_no_data(name, masked):
 def test_integers_are_told_apart_or_refused():
     assert metrics.roc_auc_score([0, 1], [2**53, 2**53 + 1]) == 1.0
     assert metrics.roc_auc_score([0, 1], np.array([2**53 - 1, 2**53], dtype=object)) == 1.0
-    with pytest.raises(ValueError, match="beyond the integers that float64 tells apart"):
+    with pytest.raises(ValueError, match="beyond the integers that float64 represents"):
         metrics.roc_auc_score([0, 1], np.array([2**53, 2**53 + 1], dtype=object))
 
 

@@ -293,7 +293,7 @@ BAD = [
     ({"method": "bootstrap", "random_state": -1}, "random_state must be None, .* got -1"),
     ({"method": "bootstrap", "groups": [0] * 5}, "groups take method='delong'"),
     ({"groups": [0, 1]}, r"groups must have shape \(5,\), got \(2,\)"),
-    ({"groups": [0] * 5}, "groups must spread each class"),
+    ({"groups": [0] * 5}, "groups: each class must occur in two"),
     ({"sample_weight": [1, 1, 1, 0, 0]}, "sample_weight leaves one class only"),
 ]
 

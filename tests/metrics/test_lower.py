@@ -68,7 +68,7 @@ def test_the_scores_are_left_as_they_are():
 
 
 def test_integers_that_float64_cannot_tell_apart_are_refused():
-    with pytest.raises(ValueError, match="beyond the integers that float64 tells apart"):
+    with pytest.raises(ValueError, match="beyond the integers that float64 represents"):
         infer(Y, np.full(200, np.iinfo(np.int64).min), **LOWER)
 
 

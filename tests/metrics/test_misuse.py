@@ -215,7 +215,7 @@ def test_pooled_bins_of_one_class_have_no_error():
         ([2**60, 2**60 + 1], r"y_score holds 1152921504606846977, beyond the integers .*; pass ranks instead"),
         ([2**70, 2**70 + 1], "y_score holds 1180591620717411303425, beyond the integers"),
         (np.array([2**60, 2.5], dtype=object), "y_score holds 1152921504606846976, beyond"),
-        (np.array([1, 1 + np.finfo(np.longdouble).eps], dtype=np.longdouble), "that float64 does not tell apart"),
+        (np.array([1, 1 + np.finfo(np.longdouble).eps], dtype=np.longdouble), "that float64 cannot represent"),
     ],
 )
 def test_scores_that_float64_would_tie_are_refused(scores, message):

@@ -192,7 +192,7 @@ def test_clusters_need_the_bootstrap_and_two_of_each_class():
     for method in ("delong", metrics.Bootstrap(interval="bca"), metrics.DeLong()):
         with pytest.raises(ValueError, match=r"method must be 'wilson', 'bootstrap' or .* with percentiles, got"):
             metrics.operating_point(y, s, method=method)
-    with pytest.raises(ValueError, match="groups must spread each class over two of them or more, got 1"):
+    with pytest.raises(ValueError, match="groups: each class must occur in two or more groups, got 1"):
         metrics.operating_point(y, s, groups=[0, 0, 1, 1, 1, 2], method="bootstrap")
     with pytest.raises(ValueError, match=r"groups must have shape \(6,\), got \(2,\)"):
         metrics.operating_point(y, s, groups=[0, 1], method="bootstrap")

@@ -188,7 +188,7 @@ def test_bad_clusters_are_refused():
         mrmc_analysis(**readings, covariance="unbiased")
     with pytest.raises(ValueError, match="groups differs between readings of case 'case 1, lesion 1'"):
         mrmc_analysis(**{**readings, "groups": np.arange(len(readings["case"]))})
-    with pytest.raises(ValueError, match="groups must spread each class over two or more clusters"):
+    with pytest.raises(ValueError, match="groups: each class must occur in two or more clusters"):
         mrmc_analysis(**{**readings, "groups": readings["y_true"]})
     with pytest.raises(ValueError, match="sample_weight must be non-negative"):
         mrmc_analysis(**{**readings, "sample_weight": -readings["sample_weight"]})

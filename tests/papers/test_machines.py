@@ -75,7 +75,7 @@ def test_any_storage_gives_one_model(model, tmp_path):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_the_positive_class_is_asked_about(model):
     X, y = sample()
-    with pytest.warns(PositiveClassWarning, match="'b', is taken for the positive class") as caught:
+    with pytest.warns(PositiveClassWarning, match="is used as the positive class, 'b'") as caught:
         model.fit(X, np.array(["a", "b"])[y])
     assert caught[0].filename == __file__
     assert model.predict(X)[0] in ("a", "b") and model.score(X, np.array(["a", "b"])[y]) > 0.5

@@ -192,6 +192,18 @@ def test_the_guide_lists_its_pages_for_language_models(tmp_path):
     )
 
 
+def test_pages_are_short_and_their_code_is_narrow() -> None:
+    guide = [page for kind in ("*.md", "*.rst", "gallery/*.py") for page in pages.DOCS.glob(kind)]
+    words = {page: len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in (pages.ROOT / "README.md", *guide)}
+    assert words.pop(pages.ROOT / "README.md") <= 800 and sum(words.values()) <= 24_000
+    long = {page.stem for page, n in words.items() if n > 1_200}
+    assert long <= {"mathematics", "from_the_papers", "changelog", "api"}  # which are looked up
+    for page in guide:
+        code = [text for _, text in pages.blocks(page, "python")]
+        code += [page.read_text("utf-8").split('"""', 2)[-1]] if page.suffix == ".py" else []
+        assert all(len(line) <= 84 or line.startswith("#") for line in "".join(code).splitlines()), page
+
+
 def test_formulas_are_read_as_tex_reads_them() -> None:
     mathml = runpy.run_path(str(pages.DOCS / "conf.py"))["_mathml"]
     assert mathml(r"\tfrac12 x", False).split() == mathml(r"\tfrac{1}{2} x", False).split()

@@ -38,7 +38,7 @@ def sample(n=120, d=3, seed=0):
 @pytest.mark.parametrize("labels", [["case", "control"], [1, 2], [0, 2]])
 def test_a_positive_class_that_labels_do_not_tell_is_named_once(model, labels):
     X, y = sample()
-    with pytest.warns(PositiveClassWarning, match=f"{labels[1]!r}, is taken for the positive class") as caught:
+    with pytest.warns(PositiveClassWarning, match=f"is used as the positive class, {labels[1]!r}") as caught:
         model.fit(X, np.array(labels)[y])
     assert len(caught) == 1 and caught[0].filename == __file__
     np.testing.assert_array_equal(model.classes_, labels)

@@ -112,7 +112,7 @@ def test_rows_may_come_in_any_order(imbalanced):
 def test_labels_of_any_kind(imbalanced):
     X, y = imbalanced
     plain = PartialAUCSVC().fit(X, y)
-    with pytest.warns(PositiveClassWarning, match=r"'good', is taken for the positive class.* y == 'good' .*'bad'"):
+    with pytest.warns(PositiveClassWarning, match=r"is used as the positive class, 'good'.* y == 'good' .*'bad'"):
         named = PartialAUCSVC().fit(X, np.array(["bad", "good"])[y])
     np.testing.assert_array_equal(plain.coef_, named.coef_)
     np.testing.assert_array_equal(named.classes_, ["bad", "good"])

@@ -204,7 +204,7 @@ def test_callable_kernel_and_frames():
     X, y = sample()
     frame = pd.DataFrame(X, columns=list("abcd"))
     labels = np.where(y == 1, "sick", "well")
-    with pytest.warns(PositiveClassWarning, match="'well', is taken for the positive class"):
+    with pytest.warns(PositiveClassWarning, match="is used as the positive class, 'well'"):
         model = AUCRLS().fit(frame, labels)
     assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) <= {"sick", "well"}
     np.testing.assert_allclose(model.decision_function(frame), -AUCRLS().fit(X, y).decision_function(X), atol=1e-6)

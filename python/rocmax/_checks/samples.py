@@ -138,7 +138,7 @@ def positive_label(classes: NDArray[Any], n_samples: int, name: str, remedy: str
     if (least, greatest) in PAIRS:
         return greatest
     raise ValueError(
-        f"{name} holds the labels {shown(least)} and {shown(greatest)}, which do not tell what is positive; give"
+        f"{name} holds the labels {shown(least)} and {shown(greatest)}; it is not clear which is positive: give"
         f" pos_label={shown(greatest)} or pos_label={shown(least)}, or make them 0 and 1"
     )
 
@@ -347,10 +347,10 @@ def _as_float64(values: NDArray[Any], name: str, remedy: str = "") -> NDArray[An
         raise ValueError(f"{name} holds numbers beyond those of float64; {instead}") from None
     largest = _largest_integer(values, converted)
     if abs(largest) > WHOLE:
-        raise ValueError(f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); {instead}")
+        raise ValueError(f"{name} holds {largest}, beyond the integers that float64 represents (2**53); {instead}")
     finer = values.dtype.kind == "f" and values.dtype.itemsize > 8
     if finer and (converted != values).any() and len(np.unique(converted)) < len(np.unique(values)):
-        raise ValueError(f"{name} holds values of dtype {values.dtype} that float64 does not tell apart; {instead}")
+        raise ValueError(f"{name} holds values of dtype {values.dtype} that float64 cannot represent; {instead}")
     return converted
 
 

@@ -112,7 +112,7 @@ def warn_of_positive_class(classes: AnyArray, y: Any) -> None:
     if getattr(kind, "ordered", False) and [c for c in kind.categories if c in (low, high)] == [low, high]:  # type: ignore[union-attr]
         return
     warn(
-        f"of the labels {shown(low)} and {shown(high)} the greater, {shown(high)}, is taken for the positive class; "
+        f"the greater of the labels {shown(low)} and {shown(high)} is used as the positive class, {shown(high)}; "
         f"fit on y == {shown(high)} to confirm it, or on y == {shown(low)}",
         PositiveClassWarning,
     )

@@ -187,7 +187,7 @@ def _flags(series: pl.Series, form: Form) -> pl.Series | None:
 
 
 def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
-    """Return the integers beyond those that float64 tells apart, as in long ids."""
+    """Return the integers beyond those that float64 represents, as in long ids."""
     large = values.is_finite() & (values.abs() >= WHOLE)
     if not large.any():
         return []

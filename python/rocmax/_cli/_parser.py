@@ -237,7 +237,7 @@ class Scores(Labelled):
         "the file of rocmax plan by which the rows were labelled; intervals use the scores of all rows", metavar="FILE"
     )
     weights_are: str | None = _option(
-        "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
+        "meaning of the weights: frequency (default), a number of equal rows; sampling, an inverse sampling "
         "probability, whose scale matters only if a whole number of rows is selected, as in precision@10",
         choices=("frequency", "sampling"),
     )

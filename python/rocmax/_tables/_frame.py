@@ -82,7 +82,7 @@ def type_of(series: nw.Series[Any]) -> str:
 
 
 def is_rounded(series: nw.Series[Any]) -> bool:
-    """Whether a column holds integers beyond those that float64 tells apart, such as long ids."""
+    """Whether a column holds integers beyond those that float64 represents, such as long ids."""
     ends = [series.min(), series.max()] if series.dtype.is_integer() else []
     return any(end is not None and abs(end) > WHOLE for end in ends)
 

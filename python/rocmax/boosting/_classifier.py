@@ -50,7 +50,7 @@ _FEWEST_NEGATIVES = 10
 # With fewer held-out positives small trees are tried too: with more, they did not gain on any tuning set.
 _FEW_POSITIVES = 100
 _NO_SPLIT = (
-    "no tree found a split: no feature tells the classes apart, or with few rows library_params need a lower "
+    "no tree found a split: no feature separates the classes, or with few rows library_params need a lower "
     "min_child_samples (xgboost: min_child_weight)"
 )
 

@@ -215,7 +215,7 @@ class Ranker(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def warn_if_constant(scores: F64, advice: str = "no feature tells the classes apart") -> None:
+def warn_if_constant(scores: F64, advice: str = "no feature separates the classes") -> None:
     """Warn of a model that ranks nothing, by its scores of training samples."""
     if np.ptp(scores) == 0:
         warn(f"the model is constant: it gives all samples the same score; {advice}", ZeroModelWarning)

@@ -139,9 +139,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         falls = (low, high) == FULL or (self.surrogate_ in SURROGATES and SURROGATES[self.surrogate_].steady)
         if not zero or (validated and falls):
             few = self.dual_gap_ > self.tol_ and self.n_iter_ >= self.max_iter
-            warn_if_constant(
-                scores, "raise max_iter" if few else "no feature tells the classes apart, or C is too small"
-            )
+            warn_if_constant(scores, "raise max_iter" if few else "no feature separates the classes, or C is too small")
             return
         advice = "raise C"
         if not falls:

@@ -191,7 +191,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         proved = partial(self._proved, data, scores, alphas, None if linear else features)
         self._proof = proved if linear else proved()
         for column in scores.T:
-            warn_if_constant(column, "no feature tells the classes apart, or alpha is too large")
+            warn_if_constant(column, "no feature separates the classes, or alpha is too large")
 
     def _set(self, name: str, values: Sequence[Any]) -> None:
         setattr(self, name, np.array(values) if self._multilabel else values[0])
@@ -238,7 +238,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
     def _conjugate_gradients(self, data: LabelledRows, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, *_ = data
         if alphas.min() <= 0:
-            raise ValueError("solver='cg' needs alpha > 0: it cannot tell whether alpha=0 is well posed")
+            raise ValueError("solver='cg' needs alpha > 0: it cannot check that alpha=0 is well posed")
         coef, n_iter, residual = fit_products(
             X, labels, weight, alphas, pairwise=self._pairwise, tol=tol, max_iter=max_iter
         )

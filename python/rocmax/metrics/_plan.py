@@ -191,7 +191,7 @@ class LabelPlan(Value):
         except OSError:
             raise
         except Exception as error:  # of zip files that are cut off or changed, and of their arrays
-            raise ValueError(f"{path} is no plan that LabelPlan.save wrote") from error
+            raise ValueError(f"{path} is not a plan written by LabelPlan.save") from error
 
     @classmethod
     def _of(cls, rows: Any, strata: Any, rank: Any, score: Any, names: Any) -> LabelPlan:

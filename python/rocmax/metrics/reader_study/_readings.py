@@ -334,7 +334,7 @@ class Readings(Value):
                 n_held = len(np.unique(self.units[read][rows]))
                 if n_held < 2:
                     raise ValueError(
-                        "groups must spread each class over two or more clusters for every reader and modality, got"
+                        "groups: each class must occur in two or more clusters for every reader and modality, got"
                         f" {n_held}"
                     )
 

@@ -14,7 +14,7 @@ _WHOLE = 1e-9  # relative distance of a count from a whole number
 
 
 def kind_of(weight_kind: Any) -> str:
-    """Return what weights stand for; None is "frequency"."""
+    """Return the kind of weights; None is "frequency"."""
     if weight_kind is None:
         return "frequency"
     check_choice("weight_kind", weight_kind, (*KINDS, None))

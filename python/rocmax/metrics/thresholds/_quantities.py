@@ -215,7 +215,7 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
     """Return the same from draws of as many clusters (Field and Welsh, 2007) that hold both classes; O(n log n)."""
     explain(data)
     if min(data.counted) < 2:
-        raise ValueError(f"groups must spread each class over two of them or more, got {min(data.counted)}")
+        raise ValueError(f"groups: each class must occur in two or more groups, got {min(data.counted)}")
     order = np.argsort(data.score, kind="stable")  # makes the sorts of the replicates fast
     group, n_groups = np.asarray(data.group)[order], int(data.n_groups or 0)
     data = data._replace(y=data.y[order], score=data.score[order])

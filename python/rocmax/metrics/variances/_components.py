@@ -164,7 +164,7 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
     )
     for rows, held, moved in classes:
         if held < 2:
-            raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+            raise ValueError(f"groups: each class must occur in two or more groups, got {held}")
         centred = centre(components[:, rows]) + moved[:, None]
         sums.append(np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / np.count_nonzero(rows))
         counts.append(held)

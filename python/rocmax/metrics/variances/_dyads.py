@@ -96,7 +96,7 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
         held = np.bincount(a, minlength=n_subjects) + np.bincount(b[two], minlength=n_subjects)
         count, need = int(np.count_nonzero(held)), 3 if two.any() else 2
         if count < need:
-            raise ValueError(f"groups must spread each class over {need} subjects or more, got {count}")
+            raise ValueError(f"groups: each class must have {need} subjects or more, got {count}")
         _check_shared(float(held.max() / len(a)), kind)
         factors.append(count * (count - 1) / (count - 2) ** 2 if two.any() else count / (count - 1))
         centred = centre(components[:, rows]) / len(a)

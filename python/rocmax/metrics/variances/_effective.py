@@ -41,7 +41,7 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     if sample.of_pairs:
         return pair_sizes(sample, measure.of_pairs(sample))
     if sample.n_groups == 1:
-        raise ValueError("groups must spread each class over two of them or more, got 1")
+        raise ValueError("groups: each class must occur in two or more groups, got 1")
     _, (components,) = measure.influences(sample)
     components = components / (np.abs(components).max() or 1.0)  # fourth powers of scored components leave the floats
     positive, weight = sample.positive, sample.weights

@@ -137,5 +137,5 @@ def _held(group: NDArray[np.intp]) -> int:
     """Return the number of clusters that samples of a class belong to."""
     held = n_distinct(group)
     if held < 2:
-        raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+        raise ValueError(f"groups: each class must occur in two or more groups, got {held}")
     return held
