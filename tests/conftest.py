@@ -22,16 +22,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-
-class Repeated(np.random.SeedSequence):
-    """Without a seed, one of a sequence that begins anew with each test."""
-
-    drawn = count()
-
-    def __init__(self, entropy=None, **options):
-        super().__init__(next(Repeated.drawn) if entropy is None else entropy, **options)
-
-
 # Shells start background jobs, and nohup its command, with SIGINT ignored. Processes inherit that, so that Ctrl-C would
 # reach neither this process nor any that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
@@ -44,13 +34,15 @@ def pytest_configure() -> None:
 
     settings.register_profile("rocmax", derandomize=not SLOW)
     settings.load_profile("rocmax")
-    np.random.SeedSequence = Repeated  # type: ignore[misc]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
     """Let each test and its fixtures draw the same without a seed, whatever ran before."""
-    Repeated.drawn = count()
+    from rocmax.metrics.variances import _resample
+
+    drawn = count()
+    _resample.fresh_seed = lambda: int(np.random.SeedSequence(next(drawn)).generate_state(1, np.uint64)[0])
     np.random.seed(0)  # noqa: NPY002  # the generator of scikit-learn
 
 

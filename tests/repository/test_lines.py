@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_241, "examples of every display; bands named in legends"),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_570, "docstrings that begin with examples"),
-    "python/rocmax/metrics": (18_587, "docstrings that begin with use; limits of differences as tabled polynomials"),
+    "python/rocmax/metrics": (18_580, "docstrings that begin with use; limits of differences as tabled polynomials"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (598, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_778, "quasi-Newton steps, which halve the passes of the ramp"),

@@ -1,7 +1,7 @@
 """The area under the ROC curve over the logarithm of the false positive rate."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -102,10 +102,8 @@ class LogAUC(MeanMeasure, RankedMeasure):
 
     def limiting_sizes(self, sizes: tuple[float, float]) -> LimitingSizes:
         middle = float(np.sqrt(self.low * self.high))
-        return (sizes[0], "positives"), (
-            sizes[1] * middle,
-            f"negatives below FPR {middle:.3g}, the middle of the range",
-        )
+        held = f"negatives below FPR {middle:.3g}, the middle of the range"
+        return (sizes[0], "positives"), (sizes[1] * middle, held)
 
     def refusal(self, sizes: tuple[float, float]) -> str | None:
         return too_few(sizes[1] * self.low, f"negatives below FPR {self.low:.3g}", _LEAST)
@@ -117,22 +115,12 @@ class LogAUC(MeanMeasure, RankedMeasure):
         return f"{text}, where the curve is a straight line: LogAUC is biased upwards"
 
 
-class _Lines(NamedTuple):
-    """The lines between the points of a curve: start, extent, and the part in the range."""
-
-    x: F64
-    y: F64
-    run: F64
-    rise: F64
-    first: F64  # shares of the line
-    last: F64
-
-
-def _lines(ranking: Ranking, low: float, high: float) -> _Lines:
+def _lines(ranking: Ranking, low: float, high: float) -> tuple[F64, ...]:
+    """Return start (x, y), run and rise of the lines between the points of a curve, and their shares in the range."""
     rise, run = ranking.shares()
     x, y = (np.minimum(np.concatenate([[0.0], np.cumsum(step)[:-1]]), 1.0) for step in (run, rise))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         first, last = ((end - x) / run for end in (low, high))
     inside = (x > low + 1e-12 * low) & (x < high - 1e-12 * high)  # a rise at an end of the range is outside
     first = np.where(run == 0, np.where(inside, 0.0, 1.0), np.clip(first, 0.0, 1.0))
-    return _Lines(x, y, run, rise, first, np.where(run == 0, 1.0, np.maximum(np.clip(last, 0.0, 1.0), first)))
+    return x, y, run, rise, first, np.where(run == 0, 1.0, np.maximum(np.clip(last, 0.0, 1.0), first))

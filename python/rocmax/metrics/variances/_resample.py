@@ -20,7 +20,7 @@ _MOST = 2**32 - 1
 def seed_of(random_state: Any) -> int:
     """Return a 64-bit seed from None, an integer, a Generator or a RandomState."""
     if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        return fresh_seed()
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
@@ -32,6 +32,11 @@ def seed_of(random_state: Any) -> int:
         "random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got"
         f" {shown(random_state)}"
     )
+
+
+def fresh_seed() -> int:
+    """Return a seed that no other call has had; tests replace it by one that repeats."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
 
 
 def check_seed(random_state: Any) -> None:
