@@ -155,8 +155,8 @@ class Whole(Scored):
             names = next((name for name, column in self.columns.items() if column is scores), [*self.columns])
             planned: Samples = self.planned.of(names).measured(self.positive[self.places])
             own, rows = planned.two.score[len(self.places) :], self.planned.rows[: len(self.places)]
-            given = np.array([self.columns[name] for name in np.atleast_1d(names)])[:, self.places]
-            if not np.allclose(given, np.atleast_2d(own[rows].T), rtol=1e-6, atol=0):
+            found = np.array([self.columns[name] for name in np.atleast_1d(names)])[:, self.places]
+            if not np.allclose(found, np.atleast_2d(own[rows].T), rtol=1e-6, atol=0):
                 raise Failure(f"--score {' '.join(np.atleast_1d(names))}: the plan was made of other scores")
             return planned
         kind = self.weight_kind
