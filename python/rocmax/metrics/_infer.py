@@ -154,11 +154,11 @@ def infer(  # with samples first, the measure is second
     "score": if the log-odds of the estimate (its logarithm, if the measure has no upper bound) have a standard error
     above 0.15.
 
-    Methods that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`. With
-    ``method=None``, the result has no interval, and `no_interval` says why, for: a range or a rate with fewer than 0.3
-    (effective) samples in it or beyond its threshold; a :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed by
-    "density" or "hull"; a rate pooled over subgroups, one of which has fewer than two samples beyond the threshold. A
-    method given by name returns an interval there too.
+    Methods that undercover with fewer than five samples, or with fewer than 30 effective ones of sampling weights, give
+    a :class:`~rocmax.exceptions.CoverageWarning`. With ``method=None``, the result has no interval, and `no_interval`
+    says why, for: a range or a rate with fewer than 0.3 (effective) samples in it or beyond its threshold; a
+    :class:`LogAUC` with ``low * n_neg < 0.05``; areas smoothed by "density" or "hull"; a rate pooled over subgroups,
+    one of which has fewer than two samples beyond the threshold. A method given by name returns an interval there too.
 
     The variance is ``S10 / m + S01 / n`` (DeLong et al., 1988) [1]_ unless `method` says otherwise: S10 and S01 are the
     variances (divisors m - 1 and n - 1) of the components V10_i of the m positives and V01_j of the n negatives. For a

@@ -28,6 +28,7 @@ from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._effective import effective_sizes
 
 _SOME, _FIRST = 100, 1 << 10  # fewer samples may well have few scores; so many show whether to look at all
+_WEIGHTED = 30.0  # effective samples of sampling weights, with fewer of which normal intervals cover 58 to 97 %
 #: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
@@ -149,8 +150,12 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Known) -> N
         warn(CoverageWarning(message, fact, estimate=beyond))
     if not way.needs_many(measure):
         return
-    count, held = min(measure.limiting_sizes(sample.effective))
-    if count < FEW:
+    sizes, least = sample.effective, float(FEW)
+    if data.weight_kind == "sampling" and not issubclass(way, LogitDeLong):  # few heavy rows decide the variance, too
+        n_pos, n_neg = np.min([found for found, _ in _sizes(sample, measure, None)], axis=0).tolist()
+        sizes, least = (n_pos, n_neg), _WEIGHTED
+    count, held = min(measure.limiting_sizes(sizes))
+    if count < least:
         better = default_method(measure, data, sample.effective).name
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
