@@ -51,7 +51,7 @@ def test_plan_evaluate_and_compare(scores, run: Run) -> None:
         ("plan all.csv --score new --budget 5000 --out label.csv", 1, "budget must be"),
         ("plan all.csv --score new --budget 600 --alerts 595 --out label.csv", 1, "must exceed the 595 alerts by 10"),
         ("evaluate all.csv --plan none.plan --label truth --score new", 1, "No such file"),
-        ("evaluate all.csv --plan all.csv --label truth --score new", 1, "is no plan"),
+        ("evaluate all.csv --plan all.csv --label truth --score new", 1, "is not a plan"),
         ("evaluate all.csv --plan a.plan --label truth --score new --at fpr=0.1", 2, "--plan and --at cannot"),
     ],
 )

@@ -193,7 +193,7 @@ def test_plans_are_saved(rows, tmp_path: Path) -> None:
         assert np.array_equal(other.rows, plan.rows) and np.array_equal(other.stratum, plan.stratum)
         assert repr(other) == repr(plan)
     (tmp_path / "other").write_bytes(b"none")
-    with pytest.raises(ValueError, match="is no plan"):
+    with pytest.raises(ValueError, match="is not a plan"):
         LabelPlan.load(tmp_path / "other")
     with np.load(tmp_path / "plan.npz") as file:
         held = dict(file)
@@ -209,10 +209,10 @@ def test_plans_are_saved(rows, tmp_path: Path) -> None:
         ("names", np.array(["a", "b", "c"])),
     ]:
         np.savez(tmp_path / "plan.npz", **held | {name: changed})
-        with pytest.raises(ValueError, match="is no plan"):
+        with pytest.raises(ValueError, match="is not a plan"):
             LabelPlan.load(tmp_path / "plan.npz")
     (tmp_path / "plan.npz").write_bytes((tmp_path / "plan.npz").read_bytes()[:999])
-    with pytest.raises(ValueError, match="is no plan"):
+    with pytest.raises(ValueError, match="is not a plan"):
         LabelPlan.load(tmp_path / "plan.npz")
     with pytest.raises(AttributeError):
         plan.rows = plan.rows[:3]
