@@ -2,8 +2,8 @@
 I explain a model
 =================
 
-A committee asks what a model goes by. Linear models have weights, trees and ensembles have importances, and SHAP values
-split each score into the parts of its features.
+Which columns does a model use, and how? Linear models have weights, trees and ensembles have importances, and SHAP
+values split each score into the contributions of its columns.
 """
 
 # %%
@@ -49,7 +49,7 @@ WeightsDisplay.from_estimator(linear, feature_names=names)
 # Trees and ensembles: importances
 # --------------------------------
 # ``feature_importances_`` has the share of each column of X in the gain of all splits; of an ensemble, the mean of this
-# share over its families. Categories need no encoding. The shares say nothing of the direction.
+# share over its families. Categories need no encoding. The shares do not show the direction of an effect.
 from rocmax import PartialAUCBoostingClassifier
 
 trees = PartialAUCBoostingClassifier((0, 0.1), n_estimators=50, random_state=0)
@@ -59,8 +59,8 @@ print(pd.Series(trees.feature_importances_, X.columns).round(2).to_string())
 # %%
 # Any model: permutation importance
 # ---------------------------------
-# By how much does the partial AUC on new rows fall if a column is shuffled? This counts what the model needs for the
-# range, not what its splits were made for. Columns that say the same share their importance.
+# By how much does the partial AUC on new rows decrease if a column is shuffled? This measures the importance for the
+# range. Columns with the same information share their importance.
 from sklearn.inspection import permutation_importance
 
 from rocmax.metrics import PartialAUC

@@ -46,12 +46,12 @@ print("TPR at FPR 0.05  ", round(tpr_at_fpr_score(y_test, scores, 0.05), 3))
 # ---------------
 # ``infer`` adds a standard error and a confidence interval, by the method with the best measured coverage. The result
 # names the method, and ``summary()`` returns a sentence for a report. ``Samples`` reads labels and scores once, for
-# every question.
+# every question. In clinical words, the false positive rates from 0 to 0.05 are the specificities from 0.95 to 1.
 from rocmax.metrics import Samples
 
 samples = Samples(y_test, scores)
 print(infer(samples), end="\n\n")
-found = infer(samples, PartialAUC((0, 0.05)))
+found = infer(samples, PartialAUC(specificity=(0.95, 1)))
 print(found.summary(), end="\n\n")
 low, high = found.confidence_interval
 print(f"{found.estimate:.3f} from {low:.3f} to {high:.3f}")

@@ -15,10 +15,11 @@ fraud = rng.random(100_000) < 0.01
 scores = rng.normal(size=100_000) + 2.5 * fraud
 
 # %%
-# Before labels are paid
-# ----------------------
-# The plan labels all 500 alerts, then rows below them, the more the higher they rank. ``expect`` says what that will
-# buy, for a guess of the share of fraud. At 0.1 % the plan would find too few positives below the alerts, and says so.
+# Before labelling
+# ----------------
+# The plan labels all 500 alerts, and a sample of the rows below them, with a preference for high ranks. ``expect``
+# estimates the width of the interval, given a guess of the share of fraud. If fraud is so rare that the sample would
+# contain too few positives, it raises an error.
 from rocmax.metrics import RecallAt, label_plan
 
 plan = label_plan(scores, 2_000, alerts=500, random_state=1)
@@ -36,10 +37,10 @@ except ValueError as error:
     print(error)
 
 # %%
-# After they are
-# --------------
-# ``plan.rows`` are the payments to look at, in an order that may be stopped early. ``Samples`` takes their labels, and
-# the scores of all payments: these are known, and narrow the interval.
+# After labelling
+# ---------------
+# ``plan.rows`` are the payments to look at; you may stop early. ``Samples`` takes their labels and the scores of all
+# payments, which make the interval narrower.
 from rocmax.metrics import Samples, infer
 
 labels = fraud[plan.rows]
@@ -58,9 +59,9 @@ plan_of_both = label_plan(both, 2_000, alerts=500, random_state=1)
 print(compare(Samples(fraud[plan_of_both.rows], both, plan=plan_of_both), recall))
 
 # %%
-# What random labels would have bought
-# ------------------------------------
-# With labels of random payments, intervals of the recall are several times as wide: few of them are fraud.
+# Random labels in comparison
+# ---------------------------
+# If random payments are labelled, intervals of the recall are several times as wide, because few of them are fraud.
 import matplotlib.pyplot as plt
 
 budgets, widths = [1_000, 2_000, 4_000, 8_000], {"planned": [], "random": []}

@@ -73,8 +73,8 @@ for name, score in scores.items():
 # %%
 # Three measures of the field: the enrichment factor compares the number of actives in the first per cent of the library
 # with a random selection of the same size; BEDROC weights early ranks exponentially; the precision at 50 is the share
-# of actives among the 50 compounds that the laboratory can test. The intervals account for the cut, which the same
-# compounds determine, without a bootstrap.
+# of actives among the 50 compounds that the laboratory can test. The same compounds determine the cut; the intervals
+# account for that and need no bootstrap.
 for name, score in scores.items():
     print(name)
     for measure in EnrichmentFactor(0.01), BEDROC(160.9), PrecisionAt(50):
