@@ -77,8 +77,8 @@ class Hooks:
 
     def estimates(self, sample: Sample) -> F64:
         """Return the values of all models, of shape (n_models,)."""
-        if self.in_core is not None:
-            return values_of(sample, self.in_core)
+        if (key := self.in_core) is not None:
+            return values_of(sample, key)
         if sample.many:
             explain(sample)
         return np.array([self._checked(one) for one in sample.models()])
