@@ -30,6 +30,7 @@ RuleChoice = (
     Literal["midpoint", "eer", "youden", "closest", "f1"]
     | tuple[Literal["fpr", "sensitivity", "specificity", "precision", "cost", "alerts"], float]
 )
+Style = Literal["rates", "clinical", "alerts"]
 Smooth = Literal["binormal", "density", "hull"]
 SurrogateName = Literal["auto", "tight", "naive", "hinge", "dc", "ramp"]
 WeightKind = Literal["frequency", "sampling"]

@@ -147,7 +147,7 @@ def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
     assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
     code, out, _ = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5)
-    assert code == 0 and "Intervals: AUC, pAUC, TPR by score interval." in out
+    assert code == 0 and "Intervals: AUC, pAUC 0-0.5, TPR at FPR 0.5 by score interval." in out
     for key in ("auc", "partial_auc"):
         low, high = model[key]["confidence_interval"]
         assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5

@@ -56,7 +56,7 @@ def test_marks_are_on_the_scale_of_the_scores():
     drawn = ScoreDisplay.from_predictions(Y, DOCK, higher_is_better=False, threshold="youden")
     assert drawn.mark.threshold == found.threshold
     assert drawn.edges[0] <= DOCK.min() <= DOCK.max() <= drawn.edges[-1]
-    assert f"score <= {found.threshold:.4g}" in drawn.ax_.get_legend().get_texts()[-1].get_text()
+    assert f"<= {found.threshold:.4g}" in drawn.ax_.get_legend().get_texts()[-1].get_text()
 
 
 def test_the_report_has_thresholds_on_the_scale_of_the_scores(tmp_path):

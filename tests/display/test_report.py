@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from command_line import Run
 from rocmax.display import write_report
 from rocmax.display._report._figure import Points, best_at, stops, thinned
 from rocmax.display._report._html import data_block, joined, tag
-from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, operating_point, roc_curve, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, operating_point, roc_curve
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"
 
@@ -78,21 +79,26 @@ def test_numbers_are_those_of_the_measures(sample):
     assert compared.summary()[1:] in text
     for column in scores.values():  # one number of decimals in a column
         cuts = operating_point(y, column, threshold=[("fpr", 0.02), ("fpr", 0.2)]).threshold
-        assert all(f" {cut:.4f} " in text for cut in cuts)
+        assert all(f" {cut:.1f} " in text for cut in cuts)
 
 
 def test_the_slider_has_the_best_threshold_of_every_rate(sample):
     y, scores = sample
     page = report(y, scores, fpr_range=(0, 0.1))
     data = json.loads(page.scripts["application/json"][0])
-    assert 0.1 in data["stops"] and data["stops"] == sorted(data["stops"])
+    rates, alerts = data["stops"]["rate"], data["stops"]["alerts"]
+    assert 0.1 in rates and rates == sorted(rates)
+    assert alerts[:3] == [1, 2, 3] and alerts[-1] == len(y) and alerts == sorted(alerts)
     for model, column in zip(data["models"], scores.values(), strict=True):
-        for fpr, tpr, threshold, most in zip(
-            model["fpr"], model["tpr"], model["threshold"], data["stops"], strict=True
-        ):
-            assert tpr == tpr_at_fpr_score(y, column, fpr=most)
-            called = column >= (np.inf if threshold is None else threshold)
-            assert tpr == called[y == 1].mean() and fpr == called[y == 0].mean() <= most
+        for unit, stops_of in data["stops"].items():
+            at = model["at"][unit]
+            for fpr, tpr, threshold, most in zip(at["fpr"], at["tpr"], at["threshold"], stops_of, strict=True):
+                called = column >= (np.inf if threshold is None else threshold)
+                assert tpr == called[y == 1].mean() and fpr == called[y == 0].mean()
+                assert (fpr if unit == "rate" else called.sum()) <= most
+                # As many samples as possible, without negatives below the last positive.
+                cut = operating_point(y, column, threshold=("fpr" if unit == "rate" else "alerts", most)).threshold
+                assert tpr == (column[y == 1] >= cut).mean()
 
 
 def test_axes_of_a_perfect_ranking():
@@ -109,8 +115,8 @@ def test_weights_are_repetitions(sample):
     repeated = report(np.repeat(y, times), {name: np.repeat(column, times) for name, column in scores.items()})
     models = [json.loads(page.scripts["application/json"][0])["models"] for page in (weighted, repeated)]
     for one, other in zip(*models, strict=True):
-        np.testing.assert_allclose(one["tpr"], other["tpr"], atol=1e-12)
-        np.testing.assert_allclose(one["fpr"], other["fpr"], atol=1e-12)
+        for unit, rate in product(("rate", "alerts"), ("tpr", "fpr")):
+            np.testing.assert_allclose(one["at"][unit][rate], other["at"][unit][rate], atol=1e-12)
     assert "frequency weights" in weighted.texts and "none" in repeated.texts
 
 
@@ -140,7 +146,7 @@ def test_best_at_is_the_naive_search():
     y, s = np.arange(200) % 3 == 0, rng.integers(0, 9, 200).astype(float)
     fpr, tpr, thresholds = roc_curve(y, s, drop_intermediate=False)
     rates = np.array([0.0, 0.1, 0.5, 1.0])
-    found = best_at(Points(fpr, tpr, thresholds), rates)
+    found = best_at(Points(fpr, tpr, thresholds), fpr, rates)
     for k, rate in enumerate(rates):
         best = max(range(len(fpr)), key=lambda j: (tpr[j] if fpr[j] <= rate else -1, thresholds[j]))
         assert (found.fpr[k], found.tpr[k], found.threshold[k]) == (fpr[best], tpr[best], thresholds[best])

@@ -121,6 +121,22 @@ def test_the_slider_tells_what_a_rate_costs(page: Any, sample: Any):
                 assert row["ppv"] == "–" and row["threshold"] == "above all scores"
 
 
+def test_the_slider_runs_in_alerts(page: Any, sample: Any):
+    y, scores = sample
+    page.locator("#unit").select_option("alerts")
+    slider = page.locator("#rate")
+    assert slider.input_value() == str(page.evaluate("() => page.starts.alerts"))
+    for key in ("ArrowLeft", "PageDown", "Home"):
+        slider.press(key)
+        most = float(page.locator("#rate-shown").inner_text().replace(",", ""))
+        assert slider.get_attribute("aria-valuetext") == f"alerts at most {most:,.0f}"
+        for row, column in zip(costs(page), scores.values(), strict=True):
+            hits = y[np.argsort(-column)[: int(most)]].sum()
+            assert float(row["hits"]) == pytest.approx(1000 * hits / len(y), abs=0.051)
+    page.locator("#unit").select_option("rate")
+    assert page.locator("#rate-shown").inner_text() == "0.1"
+
+
 def test_the_prevalence_can_be_changed(page: Any):
     page.locator("#rate").press("End")  # every positive is called so
     usual = page.locator("#prevalence").input_value()

@@ -86,7 +86,7 @@ def test_thresholds_are_on_the_scale_of_the_scores(rule):
     called = found.threshold >= DOCK
     assert found.tp == np.count_nonzero(called & Y)
     assert found.fp == np.count_nonzero(called & ~Y)
-    assert f"score <= {found.threshold:.6g}" in str(found)
+    assert f"<= {found.threshold:.6g}" in str(found)
     again = operating_point(Y, DOCK, threshold=found.threshold, **LOWER)
     assert (again.tpr, again.fpr) == (found.tpr, found.fpr)
 
@@ -101,7 +101,7 @@ def test_intervals_of_thresholds_are_on_the_scale_of_the_scores():
 def test_a_rate_says_its_threshold():
     found = infer(Y, DOCK, TPRAtFPR(0.1), **LOWER)
     assert np.mean(DOCK[Y] <= found.threshold) == found.estimate
-    assert f"at threshold score <= {found.threshold:.6g}" in str(found)
+    assert f"at threshold <= {found.threshold:.6g}" in str(found)
 
 
 def test_models_of_either_direction():

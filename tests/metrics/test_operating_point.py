@@ -87,7 +87,7 @@ def test_several_thresholds_print_their_intervals(method):
     found = metrics.operating_point(y, s, threshold=["youden", ("fpr", 0.1), np.inf], **options)
     lines, summary = str(found).splitlines(), found.summary()
     fixed = {"wilson": "taken as fixed", "bootstrap": "the rule chooses anew in every resample"}
-    assert lines[0].startswith(f"3 thresholds, 90 % CI in brackets, {fixed[method]}")
+    assert lines[0].startswith(f"3 thresholds, {fixed[method]}; 90 % CI in brackets")
     for row, line in zip(found.rows(), lines[2:], strict=False):
         for name in ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative"):
             if not np.isnan(row[name]):

@@ -291,7 +291,9 @@ def test_negative_estimates_are_said():
 def test_results_as_a_frame():
     y, s, names = simulated(t=3)
     frame = mrmc_analysis(y, s, **names).to_frame()
-    assert list(frame["term"]) == ["0", "1", "2", "0 - 1", "0 - 2", "1 - 2"]
+    assert list(frame["term"]) == [f"modality {k}" for k in range(3)] + [
+        f"modality {a} - modality {b}" for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
     assert frame["pvalue"].notna().sum() == 3
 
 

@@ -48,17 +48,18 @@ def _caught(one: Inference) -> tuple[float, float]:
 
 def show(results: dict[str, list[Inference]]) -> None:
     """Print how many positives each column's alerts catch, and the precision."""
-    level, lines = "", []
-    for name, held in results.items():
-        for one in held:
-            caught, alerts = _caught(one)
-            level = f"[{words.level(one.confidence_level)}]"
-            precision = words.bracketed(one.estimate, one.confidence_interval, words.decimals(one.standard_error))
-            share = words.percent(caught / one.n_pos)
-            lines.append([name, one.measure.short[10:], words.count(alerts), words.count(caught), share, precision])
+    each = [one for held in results.values() for one in held]
+    lines: list[list[str]] = []
+    places = [words.form(one.measure, one.standard_error) for one in each]
+    precisions = words.beside([one.estimate for one in each], [one.confidence_interval for one in each], places)
+    for name, one in ((name, one) for name, held in results.items() for one in held):
+        caught, alerts = _caught(one)
+        counts = words.count(alerts), words.count(caught), words.percent(caught / one.n_pos)
+        lines.append([name, one.measure.short[10:], *counts, precisions[len(lines)]])
     if lines:
+        level = f"[{words.level(each[0].confidence_level)}]"
         report.table(["score", "alerts", "in all", "positives caught", "of all", f"precision {level}"], lines)
-        if any(not one.measure.per for held in results.values() for one in held):  # type: ignore[attr-defined]
+        if any(not one.measure.per for one in each):  # type: ignore[attr-defined]
             return
         say("The highest scores of each value of the column are alerts; equal scores at the cut count in part.")
 

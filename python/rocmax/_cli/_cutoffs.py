@@ -18,8 +18,7 @@ _INTERVALS = {
     "bootstrap": "Intervals by the bootstrap, which chooses cutoffs again in every resample.",
     "clusters": "Intervals by the cluster bootstrap, which chooses cutoffs again in every resample.",
 }
-_RATES = {"tpr": "TPR", "fpr": "FPR"}
-_VALUES = {"ppv": "PPV", "npv": "NPV"}
+_RATES, _VALUES = ("tpr", "fpr"), ("ppv", "npv")  # with and without intervals
 _WEIGHED = ("youden", "closest", "cost", "precision", "f1")  # rules that use a known prevalence
 
 
@@ -69,18 +68,21 @@ def show(arguments: Evaluate, found: dict[str, OperatingPoint], n_periods: int) 
     """Print a row for each cutoff; --json also has intervals of predictive values, and likelihood ratios."""
     level = words.level(arguments.confidence)
     several = ["score"] if len(found) > 1 else []
-    rates = [f"{name} [{level}]" for name in _RATES.values()]
     higher = {bool(points.higher_is_better) for points in found.values()}
     head = "scores" if len(higher) > 1 else "scores from" if True in higher else "scores up to"
-    lines = []
+    lines, rows = [], []
     for score, points in found.items():
         for requested, row in zip(arguments.at, points.rows(), strict=True):
-            cells = [words.bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in _RATES]
-            cells += ["" if np.isnan(row[name]) else words.digits(row[name]) for name in _VALUES]
             side = ("from " if points.higher_is_better else "up to ") if head == "scores" else ""
-            name = _name(requested, arguments.per)
-            lines.append([*[score] * len(several), name, side + _threshold(row), *cells])
-    report.table([*several, "cutoff", head, *rates, *_VALUES.values()], lines)
+            lines.append([*[score] * len(several), _name(requested, arguments.per), side + _threshold(row)])
+            rows.append(row)
+    heads, columns = [*several, "cutoff", head], [*zip(*lines, strict=True)]
+    for name in (*_RATES, *_VALUES):
+        limits = [(row[f"{name}_low"], row[f"{name}_high"]) if name in _RATES else None for row in rows]
+        form = words.Form(words.UNKNOWN, words.rate(name))
+        heads.append(form.rate.name + f" [{level}]" * (name in _RATES))
+        columns.append(tuple(words.beside([row[name] for row in rows], limits, [form] * len(rows))))
+    report.table(heads, zip(*columns, strict=True))
     points = next(iter(found.values()))
     share = "known" if points.prevalence_known else "in the data"
     names = [name for name in dict.fromkeys(map(_name, arguments.at)) if name.partition("=")[0] in _WEIGHED]

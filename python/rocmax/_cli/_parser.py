@@ -15,6 +15,7 @@ from rocmax._cli import _values as values
 from rocmax._cli._output import Misuse, printable
 from rocmax._core import __version__
 from rocmax._parameters import meant
+from rocmax._typing import Style
 from rocmax.metrics import Measure
 
 _EXAMPLES = """examples:
@@ -217,6 +218,12 @@ class Scores(Labelled):
     )
     measure: list[Measure] = _list(measures.HELP, type=measures.measure, metavar="MEASURE")
     confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=values.level)
+    style: Style = _option(
+        "words of the tables: rates (TPR and FPR, default), clinical (sensitivity, specificity, per cent) or alerts "
+        "(positives caught, false alerts); the last two also print the results as sentences",
+        default="rates",
+        choices=("rates", "clinical", "alerts"),
+    )
     plot: str | None = _option("ROC plot to write, with bands (.png, .pdf, .svg)", metavar="FILE")
     xscale: str = _option(
         "scale of the false positive rate in the plot; log shows small rates (default linear)",

@@ -43,18 +43,19 @@ def show(name: str, found: SubgroupInference) -> None:
     """Print one measure of one column of scores in every subgroup."""
     level = f"[{words.level(found.confidence_level)}]"
     head = [found.by, f"{found.measure.short} {level}", "positive", "negative", f"from the rest {level}", "adjusted p"]
-    lines = []
-    for row in found.rows():
-        ends, apart = (row["ci_low"], row["ci_high"]), (row["difference_low"], row["difference_high"])
-        places = words.decimals(None, found.measure.is_share, ends)
-        estimate = words.bracketed(row["estimate"], ends, places)
-        difference = words.bracketed(row["difference"], apart, places, "+")
-        cells = ["not estimable" if np.isnan(row["estimate"]) else estimate]
-        cells += [words.count(row["n_pos"]), words.count(row["n_neg"])]
-        cells += ["" if np.isnan(row["difference"]) else difference, words.cells(row)["pvalue_difference"]]
-        lines.append([row["subgroup"], *cells])
+    rows = found.rows()
+    limits = [(row["ci_low"], row["ci_high"]) for row in rows]
+    apart = [(row["difference_low"], row["difference_high"]) for row in rows]
+    own, change = ([words.form(found.measure, None, ends, of) for ends in limits] for of in (False, True))
+    columns = [
+        [row["subgroup"] for row in rows],
+        [text or "not estimable" for text in words.beside([row["estimate"] for row in rows], limits, own)],
+        *([words.count(row[size]) for row in rows] for size in ("n_pos", "n_neg")),
+        words.beside([row["difference"] for row in rows], apart, change, "+"),
+        ["" if np.isnan(row["difference"]) else words.p_digits(row["pvalue_difference"], 3) for row in rows],
+    ]
     say(f"\n{name} by {found.by}")
-    report.table(head, lines)
+    report.table(head, zip(*columns, strict=True))
     say(f"All subgroups of {found.by} equal: {found.equality_test}.")
     say(f"pooled: pairs within subgroups; differences adjusted by {ADJUSTMENTS['holm']}.")
 

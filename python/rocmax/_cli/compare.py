@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rocmax._cli import _budget as budget
 from rocmax._cli import _counted as counted
 from rocmax._cli import _measures as measures
@@ -17,7 +15,9 @@ from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results._references import ADJUSTMENTS
+from rocmax.metrics.results._several import Results
 
+Tested = Sequence[tuple[Comparison, Mapping[str, Any]]]  # rows of comparisons
 _OF_CALLS = "mcnemar", "mcnemar-midp"
 
 
@@ -39,10 +39,13 @@ def run(arguments: Compare) -> None:
         scored.draw(arguments.plot)
     if not arguments.json:
         say(f"{arguments.data}: {scored.summary}")
-        budget.show(budgets)
-        (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
-        for found in sliced:
-            _show_subgroups(found)
+        with words.spoken(arguments.style, scored.n_rows - scored.n_positive):
+            budget.show(budgets)
+            (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
+            for found in sliced:
+                _show_subgroups(found)
+        if arguments.style != "rates":
+            say("\n" + Results(tuple(results), (None,) * len(results)).summary(arguments.style))
         if arguments.plot:
             say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
         return
@@ -86,9 +89,11 @@ def _check(arguments: Compare) -> None:
 
 def _show_two(arguments: Compare, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
-    rows = [(found, row) for found in results for row in found.rows()]
-    lines = [[found.measure.short, *_pair(found, row), *_tested(found, row)] for found, row in rows]
-    report.table(["", *arguments.score, f"difference{level}", "p"], lines)
+    tested = [(found, row) for found in results for row in found.rows()]
+    names = [found.measure.short for found, _ in tested]
+    report.table(
+        ["", *arguments.score, f"difference{level}", "p"], zip(names, *_pair(tested), *_tested(tested), strict=True)
+    )
     say(f"Two-sided paired tests: {_methods(results)}.")
 
 
@@ -96,15 +101,12 @@ def _show_several(arguments: Compare, results: Sequence[Comparison]) -> None:
     level, adjusted = f"[{words.level(arguments.confidence)}]", ["adjusted p"] if arguments.adjust else []
     for found in results:
         name = found.measure.short
-        estimates = zip(found.estimates.items(), found.standard_errors.tolist(), strict=True)
-        lines = [
-            [score, words.digits(estimate, words.decimals(error, found.measure.is_share))]
-            for (score, estimate), error in estimates
-        ]
-        report.table(["score", name], lines)
+        names, estimates = zip(*found.estimates.items(), strict=True)
+        places = [words.form(found.measure, error) for error in found.standard_errors.tolist()]
+        report.table(["score", name], zip(names, words.alike(estimates, places), strict=True))
         rows, others = found.rows_printed()
-        lines = [[_names(row), *_tested(found, row, adjusted)] for row in rows]
-        report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], lines)
+        columns = map(_names, rows), *_tested([(found, row) for row in rows], adjusted)
+        report.table([f"{name}, pair", f"difference {level}", "p", *adjusted], zip(*columns, strict=True))
         if others:
             say(f"and {others:,} more pairs: --json has all")
         say(f"All {name} equal: {found.joint_test}\n")
@@ -116,12 +118,11 @@ def _show_subgroups(found: SubgroupComparison) -> None:
     """Print the differences of columns in every subgroup."""
     two, adjusted = len(found.pairs) == 1, ["adjusted p"] if found.adjust else []
     head = [found.by, *(found.names if two else ["pair"]), f"difference [{words.level(found.confidence_level)}]", "p"]
-    lines = [
-        [row["subgroup"], *(_pair(found, row) if two else [_names(row)]), *_tested(found, row, adjusted)]
-        for row in found.rows()
-    ]
+    rows = found.rows()
+    tested = [(found, row) for row in rows]
+    columns = [[row["subgroup"] for row in rows], *(_pair(tested) if two else [map(_names, rows)])]
     say(f"\n{found.measure.short} by {found.by}")
-    report.table([*head, *adjusted], lines)
+    report.table([*head, *adjusted], zip(*columns, *_tested(tested, adjusted), strict=True))
     say(f"Same difference in all subgroups of {found.by}: {found.equality_test}.")
     how = f"; adjusted p by {ADJUSTMENTS[found.adjust]}, over subgroups" if found.adjust else ""
     say(f"pooled: pairs within subgroups{how}.")
@@ -131,21 +132,23 @@ def _names(row: Mapping[str, Any]) -> str:
     return f"{row['model_a']} - {row['model_b']}"
 
 
-def _pair(found: Comparison, row: Mapping[str, Any]) -> list[str]:
-    """Return the estimates of two columns."""
-    cells = words.cells(row, found.measure.is_share)
-    return [cells["estimate_a"], cells["estimate_b"]]
+def _pair(tested: Tested) -> list[list[str]]:
+    """Return the columns of the estimates of two scores."""
+    places = [words.form(found.measure, row["standard_error"]) for found, row in tested]
+    return [words.alike([row[name] for _, row in tested], places) for name in ("estimate_a", "estimate_b")]
 
 
-def _tested(found: Comparison, row: Mapping[str, Any], adjusted: Sequence[str] = ()) -> list[str]:
-    """Return a difference, with its interval if there is one, and its p-values."""
-    cells = words.cells(row)
-    ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
-    places = words.decimals(row["standard_error"], found.measure.is_share)
-    change = words.bracketed(row["difference"], ends, places, "+")
-    change = "not estimable" if np.isnan(row["difference"]) else change
-    change += f" (no interval: {row['no_interval']})" if row.get("no_interval") else ""
-    return [change, cells["pvalue"], *([cells["pvalue_adjusted"]] if adjusted else [])]
+def _tested(tested: Tested, adjusted: Sequence[str] = ()) -> list[list[str]]:
+    """Return the columns of differences, with their intervals if there are any, and of their p-values."""
+    rows = [row for _, row in tested]
+    places = [words.form(found.measure, row["standard_error"], change=True) for found, row in tested]
+    limits = [(row["ci_low"], row["ci_high"]) for row in rows]
+    changes = words.beside([row["difference"] for row in rows], limits, places, "+")
+    for k, row in enumerate(rows):
+        changes[k] = changes[k] or "not estimable"
+        changes[k] += f" (no interval: {row['no_interval']})" if row.get("no_interval") else ""
+    names = ["pvalue", *(["pvalue_adjusted"] if adjusted else [])]
+    return [changes, *([words.p_digits(row[name], 3) for row in rows] for name in names)]
 
 
 def _methods(results: Sequence[Comparison]) -> str:

@@ -1,6 +1,7 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,18 +17,30 @@ from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics import _words as words
+from rocmax.metrics.results._several import Results
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
 
 
 class Model(NamedTuple):
-    """The measures of one column of scores; the rate at an FPR of 1, which is certain, is None."""
+    """The measures of one column of scores."""
 
     auc: Inference
     partial_auc: Inference | None
-    rates: dict[float, Inference | None]
+    rates: dict[float, Inference]  # by FPR, below 1
     others: list[Inference]
+
+    @property
+    def areas(self) -> list[Inference]:
+        """What has a column of its own, with an interval."""
+        return [self.auc, *([self.partial_auc] if self.partial_auc else []), *self.others]
+
+    @property
+    def results(self) -> Results:
+        """All measures."""
+        every = (*self.areas, *self.rates.values())
+        return Results(every, (None,) * len(every))
 
 
 def run(arguments: Evaluate) -> None:
@@ -48,13 +61,17 @@ def run(arguments: Evaluate) -> None:
     if arguments.report:
         _write_report(arguments, scored, arguments.report)
     if not arguments.json:
-        _show(arguments, scored, models)
-        if points:
-            cutoffs.show(arguments, points, scored.n_periods)
-        budget.show(budgets)
-        for name, every in sliced.items():
-            for one in every:
-                subgroups.show(name, one)
+        with words.spoken(arguments.style, scored.n_rows - scored.n_positive):
+            _show(arguments, scored, models)
+            if points:
+                cutoffs.show(arguments, points, scored.n_periods)
+            budget.show(budgets)
+            for name, every in sliced.items():
+                for one in every:
+                    subgroups.show(name, one)
+        for name, model in models.items() if arguments.style != "rates" else ():
+            also = [points[name].summary(arguments.style)] if points else []
+            say("\n".join([f"\n{name}: {model.results.summary(arguments.style)}", *also]))
         if arguments.plot:
             say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
         if arguments.report:
@@ -100,27 +117,21 @@ def _measured(arguments: Evaluate, scored: rows.Whole | counted.Counted, name: s
     shown = arguments.json or fpr_range is not None  # intervals of rates
     part = None if fpr_range is None else found(PartialAUC(fpr_range))
     budgets = _BUDGETS if fpr_range is None else (fpr_range[1],)
-    rates = {budget: None if budget == 1.0 else found(TPRAtFPR(budget), intervals=shown) for budget in budgets}
+    rates = {budget: found(TPRAtFPR(budget), intervals=shown) for budget in budgets if budget < 1.0}
     return Model(found(AUC()), part, rates, [found(other) for other in measures.chosen(arguments.measure, [])])
 
 
 def _show(arguments: Evaluate, scored: rows.Scored, models: dict[str, Model]) -> None:
     """Print a row for each column of scores, and the methods of the intervals."""
     say(f"{arguments.data}: {scored.summary}")
-    level = f"[{words.level(arguments.confidence)}]"
-    with_rates = arguments.fpr is not None
-    headers = ["score", f"AUC {level}"]
-    if arguments.fpr:
-        headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
-    first = next(iter(models.values()))
-    headers += [f"{found.measure.short} {level}" for found in first.others]
-    headers += [f"TPR at FPR {b:g}" + (f" {level}" if with_rates else "") for b in first.rates]
-    lines = []
-    for name, model in models.items():
-        areas = [model.auc, *([model.partial_auc] if model.partial_auc else []), *model.others]
-        rates = [_rate(found, with_rates) for found in model.rates.values()]
-        lines.append([name, *map(_interval, areas), *rates])
-    report.table(headers, lines)
+    level, with_rates = f" [{words.level(arguments.confidence)}]", arguments.fpr is not None
+    columns = list(zip(*(model.areas for model in models.values()), strict=True))
+    heads = [f"{column[0].measure.short}{level}" for column in columns]
+    cells = [_column(column) for column in columns]
+    for column in zip(*(model.rates.values() for model in models.values()), strict=True):
+        heads.append(column[0].measure.short + level * with_rates)
+        cells.append(_column(column, with_rates))
+    report.table(["score", *heads], zip(models, *cells, strict=True))
     if arguments.fpr:
         say("pAUC: area under that part of the curve / its width.")
     say(f"Intervals: {_methods([*models.values()], with_rates=with_rates)}.")
@@ -149,39 +160,24 @@ def _methods(models: list[Model], *, with_rates: bool) -> str:
     """Return the methods of the intervals in the table, each with its measures."""
     used: dict[str, dict[str, None]] = {}
     for model in models:
-        shown = [("AUC", model.auc), ("pAUC", model.partial_auc)]
-        shown += [("TPR", found) for found in model.rates.values() if with_rates]
-        shown += [(found.measure.short, found) for found in model.others]
-        for name, found in shown:
-            if found is not None and not found.no_interval:
-                used.setdefault(found.method_in_words, {})[name] = None
+        for found in (*model.areas, *(model.rates.values() if with_rates else ())):
+            if not found.no_interval:
+                used.setdefault(found.method_in_words, {})[found.measure.short] = None
     return "; ".join(f"{', '.join(names)} by {method}" for method, names in used.items())
 
 
-def _interval(found: Inference) -> str:
-    text = words.bracketed(found.estimate, found.confidence_interval, _places(found))
-    return f"{text} (no interval: {found.no_interval})" if found.no_interval else text
-
-
-def _places(found: Inference) -> int | None:
-    return words.decimals(None, found.measure.is_share, found.confidence_interval)
-
-
-def _rate(found: Inference | None, with_interval: bool) -> str:
-    """Return a rate for the table, which has the width for one interval of them only."""
-    if found is None:
-        return words.bracketed(1.0, (1.0, 1.0) if with_interval else None)
-    return _interval(found) if with_interval else words.digits(found.estimate, _places(found))
+def _column(column: Sequence[Inference], with_interval: bool = True) -> list[str]:
+    """Return the cells of one measure of every column of scores."""
+    places = [words.form(found.measure, None, found.confidence_interval) for found in column]
+    limits = [found.confidence_interval if with_interval else None for found in column]
+    texts = words.beside([found.estimate for found in column], limits, places)
+    why = [f" (no interval: {one.no_interval})" if with_interval and one.no_interval else "" for one in column]
+    return list(map("".join, zip(texts, why, strict=True)))
 
 
 def _plain(model: Model) -> dict[str, Any]:
     """Return the measures of one column, ready for JSON."""
-    rates = [
-        {"tpr": 1.0, "confidence_interval": [1.0, 1.0], "method": None, "fpr": fpr}
-        if found is None
-        else {**found.to_dict(), "tpr": found.estimate}
-        for fpr, found in model.rates.items()
-    ]
+    rates = [found.to_dict() | {"tpr": found.estimate} for found in model.rates.values()]
     part = {} if model.partial_auc is None else {"partial_auc": model.partial_auc.to_dict()}
     others = {"measures": [found.to_dict() for found in model.others]} if model.others else {}
     return {"auc": model.auc.to_dict(), **part, "tpr_at_fpr": rates, **others}

@@ -142,13 +142,12 @@ def marked_point(model: Model, rule: Any, name: str) -> OperatingPoint:
     return found
 
 
-def mark_name(mark: OperatingPoint, clinical: bool = False) -> str:
-    """Return what the legend says of a threshold, in the words of the axes."""
-    at_most = "" if mark.higher_is_better else "score <= "
-    names = ("sensitivity", "specificity") if clinical else ("TPR", "FPR")
-    rates = zip(names, (mark.tpr, 1.0 - mark.fpr if clinical else mark.fpr), strict=True)
-    shares = ", ".join(f"{name} {words.digits(rate)}" for name, rate in rates)
-    return f"threshold {at_most}{mark.threshold:.4g}: {shares}"
+def mark_name(mark: OperatingPoint) -> str:
+    """Return what the legend says of a threshold."""
+    at_most = "" if mark.higher_is_better else "<= "
+    rates = ((words.rate(name), getattr(mark, name)) for name in ("tpr", "fpr"))
+    said = ", ".join(f"{rate.name} {words.digits(value, words.Form(words.UNKNOWN, rate))}" for rate, value in rates)
+    return f"threshold {at_most}{mark.threshold:.4g}: {said}"
 
 
 class Picture:

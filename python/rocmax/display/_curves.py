@@ -252,17 +252,13 @@ def held_out_curves(
 def reader_curves(study: Readings, fpr_range: tuple[float, float] | None) -> list[Curve]:
     """Return the mean curve of the readers for every modality, and the curve of a stand-alone algorithm."""
     names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
+    titles = [words.numbered("modality", name) for name in study.modalities]
     parts = [curve_of(name, data, fpr_range) for name, (_, data) in zip(names, study.tests(), strict=True)]
     if study.algorithm is not None:  # of one modality
         *parts, alone = parts
-        return [mean_curve(_modality(study.modalities[0]), parts), replace(alone, name=str(study.algorithm))]
+        return [mean_curve(titles[0], parts), replace(alone, name=str(study.algorithm))]
     rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
-    return [mean_curve(_modality(name), row) for name, row in zip(study.modalities, rows, strict=True)]
-
-
-def _modality(name: Any) -> str:
-    """Return the name of a modality; one that is a number alone is "modality 1"."""
-    return f"modality {name}" if str(name).replace(".", "").isdigit() else str(name)
+    return [mean_curve(title, row) for title, row in zip(titles, rows, strict=True)]
 
 
 def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None) -> list[Curve]:

@@ -1,6 +1,7 @@
 """ROC curves of one or several models, with a range of false positive rates shaded."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import check_level, rate_range
 from rocmax._parameters import check_choice, check_flag, is_one_of, shown
-from rocmax._typing import Average, Axes, MultiClass, Smooth
+from rocmax._typing import Average, Axes, MultiClass, Smooth, Style
 from rocmax.display._base import CurveDisplay, fill, ink, legend_name, log_axis, mark_name, reference, show_too
 from rocmax.display._curves import (
     Curve,
@@ -34,6 +35,7 @@ _AXES = {
     "rates": ("False positive rate", "True positive rate"),
     "sensitivity-specificity": ("Specificity", "Sensitivity"),
 }
+_STYLES: dict[str, Style] = {"rates": "rates", "sensitivity-specificity": "clinical"}  # of their legends
 # Where a false positive rate lies on them.
 _ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": lambda fpr: 1.0 - fpr}
 
@@ -53,8 +55,6 @@ class ROCDisplay(CurveDisplay):
     fpr_range : float or tuple of float, optional
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     """
-
-    _clinical = False  # whether the axes, and so the legend, have sensitivity and specificity
 
     def __init__(
         self, curves: Sequence[Curve], *, fpr_range: float | tuple[float, float] | None = None, pos_label: Any = None
@@ -237,8 +237,9 @@ class ROCDisplay(CurveDisplay):
             Draw only the FPR range.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
-        self._clinical = axes != "rates"
-        ax, styles, before = self._begin(ax, curve_kwargs)
+        spoken = partial(words.spoken, _STYLES[axes], percent=False)
+        with spoken():
+            ax, styles, before = self._begin(ax, curve_kwargs)
         across = _ACROSS[axes]
         # The smallest rate above 0 of all curves; a smoothed curve goes on below all samples.
         rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
@@ -257,7 +258,8 @@ class ROCDisplay(CurveDisplay):
             if curve.band is not None:
                 grid, below, above = (edge[curve.band[0] >= least] for edge in curve.band)
                 fill(ax, (across(grid), below, above), style["color"])
-            self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
+            with spoken():
+                self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
         reference(ax, across(chance), chance, "_chance", f"_chance from {least:g}")
         if xscale == "log":
@@ -275,9 +277,7 @@ class ROCDisplay(CurveDisplay):
 
     def _label(self, curve: Curve) -> str:
         """Return what the legend says of a curve, such as "new  pAUC 0-0.05: 0.720 [0.630, 0.810]"."""
-        low, high = self.fpr_range or (0.0, 1.0)
-        part = f"specificity {1 - high:.12g}-{1 - low:.12g}" if self._clinical else f"{low:g}-{high:g}"
-        measure = "AUC" if self.fpr_range is None else f"pAUC {part}:"
+        measure = "AUC" if self.fpr_range is None else f"{PartialAUC(self.fpr_range).short}:"
         return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
 
     def _look(self, ax: Axes, curve: Curve) -> dict[str, Any]:
@@ -296,7 +296,7 @@ class ROCDisplay(CurveDisplay):
         """Mark the thresholds of a curve; the legend says which they are."""
         for j, mark in enumerate(curve.marks):
             look_of = {"color": color, "marker": _MARKERS[j % len(_MARKERS)], "linestyle": "none", "markersize": 7}
-            label = legend_name(f"{curve.name}  {mark_name(mark, self._clinical)}".strip())
+            label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:

@@ -1,13 +1,17 @@
 """Numbers, names and tables as people read them: the only place that decides on digits and words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._parameters import shown
+from rocmax._parameters import check_choice, shown
+from rocmax._typing import Style
 
 _DECIMALS = 3
 #: Places of a number with unknown error: three decimals, or two significant digits if these are more.
@@ -18,7 +22,95 @@ _MOST_ZEROS = 5  # of 0 itself
 _LEAST_FIXED = 1e-4  # smaller numbers are written with an exponent
 MOST_ROWS = 60  # of a table that is printed
 MOST_NAMED = 20  # things that a sentence lists
-_SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
+_MEASURED = (
+    *("estimate", "difference", "standard_error", "ci_", "tpr", "fpr", "low", "high"),
+    *("specificity", "ppv", "npv", "accuracy", "predicted_positive"),
+)
+
+
+class Rate(NamedTuple):
+    """A rate in the words of a style, and what becomes of its numbers: ``zero + slope * number``."""
+
+    name: str = ""
+    at: str = ""  # with a number, if that is not behind the name
+    zero: float = 0.0
+    slope: float = 1.0
+    unit: str = ""
+
+    def of(self, *numbers: float) -> str:
+        """Return the rate at a number, or between two, such as "FPR 0-0.05"."""
+        ends = sorted(self.zero + self.slope * number for number in numbers)
+        scale = 100.0 if self.unit else 1.0
+        text = "-".join(f"{scale * end:g}" for end in ends) + self.unit
+        return self.at.format(text) if self.at else f"{self.name} {text}".lstrip()
+
+    @property
+    def change(self) -> "Rate":
+        """A difference of such rates."""
+        return self._replace(zero=0.0, unit=self.unit and " percentage points")
+
+
+class Form(NamedTuple):
+    """How a number is written: its decimals, as :func:`digits` takes them, and its words and unit."""
+
+    places: int | None
+    rate: Rate
+
+
+_PLAIN, _PERCENT = Rate(), Rate(unit=" %")
+#: How each style names rates; the others have their own names, in capitals if they are short.
+_STYLES: dict[str, dict[str, Rate]] = {
+    "rates": {},
+    "clinical": {
+        "tpr": _PERCENT._replace(name="sensitivity"),
+        "fpr": Rate("specificity", zero=1.0, slope=-1.0, unit=" %"),
+    },
+    "alerts": {
+        "tpr": _PERCENT._replace(name="share caught", at="{} caught"),
+        "fpr": Rate("false alerts", "{} false alerts"),
+        "ppv": _PERCENT._replace(name="precision"),
+    },
+}
+STYLES = tuple(_STYLES)
+_CRITERIA = {
+    "clinical": {"TPR - FPR": "sensitivity + specificity - 1", "lowest FPR": "highest specificity"},
+    "alerts": {"TPR - FPR": "share caught - FPR", "lowest FPR": "fewest false alerts", "TPR": "share caught"},
+}
+_SPOKEN: ContextVar[tuple[Style, float, bool]] = ContextVar("spoken", default=("rates", math.nan, False))
+
+
+@contextmanager
+def spoken(style: Style, n_neg: Any = None, percent: bool = True) -> Iterator[None]:
+    """Say all numbers of the block in a style; `n_neg` negatives turn an FPR into false alerts."""
+    check_choice("style", style, STYLES)
+    known = n_neg if isinstance(n_neg, (int, float)) else math.nan
+    before = _SPOKEN.set((style, known, percent and style != "rates"))
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
+
+
+def style() -> Style:
+    """Return the style that results speak."""
+    return _SPOKEN.get()[0]
+
+
+def rate(name: str) -> Rate:
+    """Return a rate, such as "fpr", in the words of the style; "" is a number that is no rate."""
+    now, n_neg, percent = _SPOKEN.get()
+    usual = Rate(name.upper() if len(name) == 3 else name.replace("_", " "), unit=" %" if name else "")
+    found = _STYLES[now].get(name, usual)
+    if found.name == "false alerts":
+        found = usual if math.isnan(n_neg) else found._replace(slope=n_neg)
+    return found if percent else found._replace(unit="")
+
+
+def criterion(text: str) -> str:
+    """Return in the words of the style how a threshold is chosen."""
+    for rates, own in {**_CRITERIA.get(style(), {}), "TPR": rate("tpr").name}.items():
+        text = text.replace(rates, own)
+    return text
 
 
 def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:
@@ -76,6 +168,12 @@ def label_text(label: Any) -> str:
     return " ".join(text.split())[:80] or shown(label)
 
 
+def numbered(kind: str, name: Any) -> str:
+    """Return a name as text, one that is a number alone with what it is the number of, such as "modality 1"."""
+    text = label_text(name)
+    return f"{kind} {text}" if text.replace(".", "").isdigit() else text
+
+
 def count(number: float) -> str:
     """Return a number of samples, or what their weights add up to."""
     return f"{round(number):,}" if number == round(number) and abs(number) < 1e15 else f"{number:,.4g}"
@@ -94,10 +192,26 @@ def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | No
     return min(max(needed, _DECIMALS), 8) if bounded else needed if 0 <= needed <= 8 else None
 
 
-def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
-    """Return a number with so many decimals, or with two digits if it would be written as 0 or 1."""
+def form(measure: Any, error: Any, interval: Any = None, change: bool = False) -> Form:
+    """Return how a measure, or a change of it, with this standard error or a far wider interval is written."""
+    of = rate(measure.as_rate)
+    return Form(decimals(error, measure.is_share, interval), of.change if change else of)
+
+
+def digits(value: Any, places: int | Form | None = UNKNOWN, sign: str = "") -> str:
+    """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
+
+    A number that is not 0 is not written as 0, nor one below 1 as 1: it gets two significant digits.
+    """
     if value is None or math.isnan(value):
         return "not available"
+    if isinstance(places, Form):
+        places, of = places
+        value = of.zero + of.slope * value
+        if not of.unit:
+            return digits(value, 0 if abs(of.slope) > 1 else places, sign)
+        text = digits(value, places, sign)
+        return f"{Decimal(text).scaleb(2) if value else Decimal(0):{sign}f}{of.unit}"
     if places is None or math.isinf(value) or abs(value) >= 1e6:
         return f"{value:{sign}.4g}"
     size, shown_places = abs(value), abs(places)
@@ -115,12 +229,6 @@ def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     return text.replace("-", sign if sign == "+" else "", 1) if float(text) == 0 else text
 
 
-def decimals_of(values: Any, least: int) -> int:
-    """Return how many decimals a column has in which the smallest number has so many digits."""
-    sizes = [abs(float(value)) for value in values if math.isfinite(value) and abs(value) > _NOISE]
-    return max(0, least - 1 - math.floor(math.log10(max(min(sizes, default=1.0), _LEAST_FIXED))))
-
-
 def _two_digits(size: float) -> int:
     """Return how many decimals show two digits of a number that is not 0."""
     return 1 - math.floor(math.log10(size))
@@ -131,19 +239,22 @@ def _few(size: float, places: int) -> bool:
     return _two_digits(size) > -places if places < 0 else size < 0.5 * 10.0**-places
 
 
-def _together(values: Any, places: int | None, sign: str = "") -> list[str]:
-    """Return numbers that stand side by side; 0 has no decimals next to a number with an exponent."""
-    found = [digits(value, places, sign) for value in values]
+def _together(values: Any, places: int | Form | None, sign: str = "") -> list[str]:
+    """Return limits, the lower one first, and what stands beside them; 0 has no decimals next to an exponent."""
+    low, high, *others = values
+    of = places.rate if isinstance(places, Form) else _PLAIN
+    values = [low, high, *others] if of.slope > 0 else [high, low, *others]
+    found = [digits(value, places, sign).removesuffix(of.unit) for value in values]
     small = any("e-" in text for text in found)
     return ["0" if small and value == 0 else text for value, text in zip(values, found, strict=True)]
 
 
 def named(name: str, text: str) -> str:
-    """Return a name and its number, with "=" between them if the name ends in a digit."""
-    return f"{name} = {text}" if name[-1:].isdigit() else f"{name} {text}"
+    """Return a name and its number, with "=" between them if the name ends in a number."""
+    return f"{name} = {text}" if name[-1:].isdigit() or name.endswith("%") else f"{name} {text}"
 
 
-def ends(interval: Any, places: int | None = UNKNOWN) -> str:
+def ends(interval: Any, places: int | Form | None = UNKNOWN) -> str:
     """Return the ends of an interval as text has them, "0.630-0.830" or "-0.123 to 0.015"."""
     low, high = _together(interval, places)
     if low == high == digits(None):
@@ -151,17 +262,17 @@ def ends(interval: Any, places: int | None = UNKNOWN) -> str:
     return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
 
 
-def with_ends(estimate: Any, interval: Any, places: int | None = UNKNOWN) -> str:
+def with_ends(estimate: Any, interval: Any, places: int | Form | None = UNKNOWN) -> str:
     """Return an estimate with its interval as text has them, "0.730 (0.630-0.830)"."""
     return digits(estimate, places) if interval is None else f"{digits(estimate, places)} ({ends(interval, places)})"
 
 
-def bracketed(estimate: Any, interval: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
+def bracketed(estimate: Any, interval: Any, places: int | Form | None = UNKNOWN, sign: str = "") -> str:
     """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
     if interval is None or math.isnan(interval[0]):
         return digits(estimate, places, sign)
-    middle, low, high = _together((estimate, *interval), places, sign)
-    return f"{middle} [{low}, {high}]"
+    low, high, middle = _together((*interval, estimate), places, sign)
+    return f"{middle}{places.rate.unit if isinstance(places, Form) else ''} [{low}, {high}]"
 
 
 def level(confidence: float) -> str:
@@ -169,7 +280,7 @@ def level(confidence: float) -> str:
     return f"{100 * confidence:.12g} % CI"
 
 
-def confident(confidence: float, interval: Any, places: int | None = UNKNOWN) -> str:
+def confident(confidence: float, interval: Any, places: int | Form | None = UNKNOWN) -> str:
     """Return the ends of an interval after its level, "95 % CI 0.630-0.830", or "no 95 % CI"."""
     text = ends(interval, places)
     return f"no {level(confidence)}" if text.startswith("interval") else f"{level(confidence)} {text}"
@@ -187,50 +298,90 @@ def f_test(test: Any) -> str:
     return f"F {digits(test.statistic, 2)} with {df}, {p_value(test.pvalue)}"
 
 
-def p_digits(pvalue: Any) -> str:
-    """Return a p-value for the cell of a table."""
+def p_digits(pvalue: Any, least: int = 2) -> str:
+    """Return a p-value with three decimals, or from 0.1 on with at least so many; the cells of a table have three."""
     if pvalue is None or math.isnan(pvalue):
         return "not available"
-    return "< 0.001" if pvalue < 0.001 else f"{pvalue:.3f}" if pvalue < 0.1 else f"{pvalue:.2f}"
+    return "< 0.001" if pvalue < 0.001 else f"{pvalue:.{3 if pvalue < 0.1 else least}f}"
 
 
-def against(alternative: str, null: float, margin: float | None) -> str:
+def against(alternative: str, null: float, margin: float | None, of: Rate = _PLAIN) -> str:
     """Return the hypothesis of a test in words."""
+    value, within = of.of(null) if null or of.zero else "0", of.change._replace(slope=abs(of.slope)).of(margin or 0.0)
     if alternative == "equivalence":
-        return f"test of equivalence within {margin:g} of {null:g}, two one-sided tests of Schuirmann 1987"
+        return f"test of equivalence within {within} of {value}, two one-sided tests of Schuirmann 1987"
     if alternative == "non-inferiority":
-        return f"one-sided test of non-inferiority{f' to {null:g}' if null else ''}, margin {margin:g}"
-    sided = {"two-sided": "two-sided test", "less": "one-sided test, less", "greater": "one-sided test, greater"}
-    than = f" than {null:g}" if alternative != "two-sided" else f" against {null:g}" if null else ""
-    return sided[alternative] + than
+        return f"one-sided test of non-inferiority{f' to {value}' if null else ''}, margin {within}"
+    if alternative == "two-sided":
+        return "two-sided test" + (f" against {value}" if null else "")
+    greater = (alternative == "greater") == (of.slope > 0)
+    return f"one-sided test, {'greater' if greater else 'less'} than {value}"
 
 
-def cells(row: Mapping[str, Any], bounded: bool = True) -> dict[str, str]:
-    """Return the row of a table as texts for people; `bounded` as in :func:`decimals`."""
-    ends_of = (row["ci_low"], row["ci_high"]) if "ci_low" in row and "standard_error" in row else None
-    places = decimals(row.get("standard_error"), bounded, ends_of)
-    return {name: _cell(name, value, places) for name, value in row.items()}
+def alike(values: Sequence[float], places: Sequence[int | Form | None], sign: str = "") -> list[str]:
+    """Return the numbers of a column, all but those with an exponent with as many decimals; NaN is empty."""
+    units = [of.rate.unit if isinstance(of, Form) else "" for of in places]
+    pairs = list(zip(values, places, strict=True))
+    texts = ["" if math.isnan(value) else digits(value, of, sign) for value, of in pairs]
+    bare = [text.removesuffix(unit) for text, unit in zip(texts, units, strict=True)]
+    fixed = [k for k, text in enumerate(bare) if text and "e" not in text and math.isfinite(values[k])]
+    most, small = max((len(bare[k].partition(".")[2]) for k in fixed), default=0), any("e-" in text for text in bare)
+    for k in fixed:
+        value, of = pairs[k]
+        wanted = of._replace(places=most + 2 * bool(units[k])) if isinstance(of, Form) else most
+        texts[k] = "0" if small and value == 0 else digits(value, wanted, sign)
+    return texts
 
 
-def _cell(name: str, value: Any, places: int | None) -> str:
+def beside(
+    estimates: Sequence[float], limits: Sequence[Any], places: Sequence[int | Form | None], sign: str = ""
+) -> list[str]:
+    """Return a column of estimates with their intervals, "0.730 [0.630, 0.830]", all with as many decimals."""
+    both = [(math.nan, math.nan) if ends is None else ends for ends in limits]
+    texts = alike([*estimates, *(low for low, _ in both), *(high for _, high in both)], [*places] * 3, sign)
+    n, cells_of = len(both), []
+    for k, of in enumerate(places):
+        middle, *ends_of = texts[k::n]
+        rate_of = of.rate if isinstance(of, Form) else _PLAIN
+        low, high = (text.removesuffix(rate_of.unit) for text in ends_of[:: 1 if rate_of.slope > 0 else -1])
+        cells_of.append(f"{middle} [{low}, {high}]" if low else middle)
+    return cells_of
+
+
+def cells(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[dict[str, str]]:
+    """Return the rows of a table as texts for people; `bounded` as in :func:`decimals`.
+
+    What is measured has one number of decimals, and every other column of numbers its own.
+    """
+    ends_of = [(row["ci_low"], row["ci_high"]) if "ci_low" in row else None for row in rows]
+    places = [decimals(row.get("standard_error"), bounded, both) for row, both in zip(rows, ends_of, strict=True)]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    numbers = [name for name, of in columns.items() if all(isinstance(one, (float, np.floating)) for one in of)]
+    measured = [name for name in numbers if name.startswith(_MEASURED)]
+    flat = alike([value for name in measured for value in columns[name]], places * len(measured))
+    texts = {name: flat[k * len(rows) :][: len(rows)] for k, name in enumerate(measured)}
+    for name in columns.keys() - texts.keys():
+        plain = name in numbers and not name.startswith("pvalue")
+        whole = all(float(value).is_integer() or math.isnan(value) for value in columns[name]) if plain else True
+        every = columns[name]
+        texts[name] = [_cell(name, value) for value in every] if whole else alike(every, [None] * len(rows))
+    return [{name: texts[name][k] for name in columns} for k in range(len(rows))]
+
+
+def _cell(name: str, value: Any) -> str:
     if value is None or (isinstance(value, str) and not value):
         return ""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         return label_text(value)
-    if isinstance(value, (int, np.integer)):
-        return f"{value:,}"
-    if math.isnan(value):
-        return ""
     if name.startswith("pvalue"):
-        return p_digits(value)
-    measured = ("estimate", "difference", "standard_error", "ci_", "tpr", "fpr", "low", "high", *_SHARES)
-    return digits(float(value), places) if name.startswith(measured) else f"{value:,.4g}"
+        return "" if math.isnan(value) else p_digits(value, 3)
+    return "" if math.isnan(value) else f"{value:,.0f}" if math.isfinite(value) else str(value)
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[str]:
     """Return the first rows of a table as lines of plain text: names to the left, numbers to the right."""
     names = list(rows[0])
-    shown_rows = [cells(row, bounded) for row in rows[:MOST_ROWS]]
+    shown_rows = cells(rows[:MOST_ROWS], bounded)
     left = {name for name in names if isinstance(rows[0][name], str)}
     width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
 

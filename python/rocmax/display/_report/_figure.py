@@ -43,15 +43,29 @@ def thinned(curve: Points, low: float, high: float, n_curves: int) -> Points:
 
 def stops(n_neg: float, fpr_range: tuple[float, float]) -> F64:
     """Return the rates of the slider: 0, two-digit rates from about one negative up, and the ends of the range."""
-    least = max(_FINEST, min(0.1, 1.0 / n_neg))
-    decades = range(int(np.floor(np.log10(least))), 0)
-    two_digits = [float(f"{digits}e{decade - 1}") for decade in decades for digits in range(10, 100)]
-    return np.unique([0.0, *(rate for rate in two_digits if rate >= least), 1.0, *fpr_range])
+    return np.array([0.0, *_two_digits(max(_FINEST, min(0.1, 1.0 / n_neg)), 1.0, *fpr_range)])
 
 
-def best_at(curve: Points, fpr: F64) -> Points:
-    """Return the vertex with the highest TPR at or below each FPR; among equal ones, with the highest threshold."""
-    highest = curve.tpr[np.searchsorted(curve.fpr, fpr, side="right") - 1]
+def alert_stops(n_samples: float) -> F64:
+    """Return the numbers of alerts of the slider: whole ones of two digits, and that of all samples."""
+    found = _two_digits(1.0, n_samples)
+    return found[found == np.rint(found)] if n_samples == round(n_samples) else found
+
+
+def _two_digits(least: float, most: float, *others: float) -> F64:
+    """Return the numbers of two digits between two numbers, both ends, and others above 0."""
+    decades = range(int(np.floor(np.log10(least))), int(np.ceil(np.log10(most))) + 1)
+    numbers = np.array([float(f"{digits}e{decade - 1}") for decade in decades for digits in range(10, 100)])
+    kept = numbers[(numbers >= least) & (numbers < most)]
+    return np.unique([*kept, most, *(other for other in others if other > 0.0)])
+
+
+def best_at(curve: Points, reached: F64, most: F64) -> Points:
+    """Return the vertex with the highest TPR that reaches at most so much; among equal ones, the highest threshold.
+
+    `reached` rises along the curve: its FPR, or the number of alerts.
+    """
+    highest = curve.tpr[np.searchsorted(reached, most, side="right") - 1]
     place = np.searchsorted(curve.tpr, highest)
     return Points(*(values[place] for values in curve))
 

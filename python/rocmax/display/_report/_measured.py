@@ -12,7 +12,7 @@ from rocmax._checks.missing import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Adjust
 from rocmax.display._read import Model
-from rocmax.display._report._figure import Points, best_at, stops, thinned
+from rocmax.display._report._figure import Points, alert_stops, best_at, stops, thinned
 from rocmax.metrics import (
     AUC,
     Comparison,
@@ -48,8 +48,8 @@ class Measured:
     subgroups: list[list[SubgroupInference]]  # of each model, by each column of subgroups
     curves: tuple[Points, ...]
     details: tuple[Points, ...]  # the curves on the range
-    stops: F64
-    at_stops: tuple[Points, ...]
+    stops: dict[str, F64]  # of the slider, in rates and in alerts
+    at_stops: tuple[dict[str, Points], ...]  # of each model
     at_rates: tuple[Points, ...]
     notes: tuple[str, ...]  # what the warnings say
     source: str | None  # where the data come from
@@ -117,19 +117,22 @@ def measured(
         subgroups=subgroups,
         source=source,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in distinct.values())),
-        **_curves(models, fpr_range or (0.0, 1.0), n_neg, np.array([*tprs])),
+        **_curves(models, fpr_range or (0.0, 1.0), (whole.n_pos, n_neg), np.array([*tprs])),
     )
 
 
-def _curves(models: Sequence[Model], fpr_range: tuple[float, float], n_neg: float, shown: F64) -> dict[str, Any]:
+def _curves(
+    models: Sequence[Model], fpr_range: tuple[float, float], sizes: tuple[float, float], shown: F64
+) -> dict[str, Any]:
     """Return the points that the page shows, one model after the other: a curve is as large as the data."""
-    at = stops(n_neg, fpr_range)
-    found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
+    at = {"rate": stops(sizes[1], fpr_range), "alerts": alert_stops(sum(sizes))}
+    found: dict[str, list[Any]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
     for model in models:
         fpr, tpr, cut = model.data.curve().points(False, False)
         curve = Points(fpr, tpr, in_caller_direction(cut, model.data.lower))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
         found["details"].append(thinned(curve, *fpr_range, len(models)))
-        found["at_stops"].append(best_at(curve, at))
-        found["at_rates"].append(best_at(curve, shown))
+        reached = {"rate": fpr, "alerts": (tpr * sizes[0] + fpr * sizes[1]) * (1 - 1e-12)}  # the sum may be rounded up
+        found["at_stops"].append({unit: best_at(curve, reached[unit], at[unit]) for unit in at})
+        found["at_rates"].append(best_at(curve, fpr, shown))
     return {"stops": at, **{name: tuple(parts) for name, parts in found.items()}}

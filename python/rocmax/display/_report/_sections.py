@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._core import __version__
+from rocmax._typing import F64
 from rocmax.display._report._figure import Points, color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
@@ -36,7 +37,7 @@ def body(of: Measured, title: str) -> Html:
         "data": ("Data", None, _data(of)),
         "measures": ("Measures", None, _measures(of)),
         "curves": ("ROC curves", None, _drawn(of)),
-        "cost-of-alarms": ("What a false positive rate costs", "screen", _costs(of)),
+        "cost-of-alarms": ("What alarms cost", "screen", _costs(of)),
         "thresholds": ("Thresholds", None, _thresholds(of)),
         "subgroups": ("Subgroups", None, joined(*(_subgroups(of, by) for by in of.subgroups))),
         "comparison": ("Comparison", None, _comparison(of)),
@@ -68,13 +69,17 @@ def data(of: Measured) -> dict[str, Any]:
             "name": of.names[k],
             "color": color(k),
             "lower": of.lower[k],
-            "fpr": at.fpr.tolist(),
-            "tpr": at.tpr.tolist(),
-            "threshold": [value if isfinite(value) else None for value in at.threshold.tolist()],
+            "at": {unit: _listed(points) for unit, points in at.items()},
         }
         for k, at in enumerate(of.at_stops)
     ]
-    return {"figures": figures, "models": models, "stops": of.stops.tolist(), "prevalence": of.prevalence}
+    every = {unit: stops.tolist() for unit, stops in of.stops.items()}
+    return {"figures": figures, "models": models, "stops": every, "starts": _starts(of), "prevalence": of.prevalence}
+
+
+def _listed(points: Points) -> dict[str, list[float | None]]:
+    """Return vertices as JSON has them, without infinities."""
+    return {name: [value if isfinite(value) else None for value in at] for name, at in points._asdict().items()}
 
 
 def _limits(details: Sequence[Points], fpr_range: tuple[float, float]) -> Any:
@@ -147,8 +152,10 @@ def _without(result: Inference | Comparison) -> list[Html]:
     return [tag("br"), tag("small", f"no interval: {result.no_interval}")] if result.no_interval else []
 
 
-def _text(estimate: float, error: float, low: float, high: float) -> str:
-    return words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high)))
+def _texts(rows: Sequence[tuple[float, float, float, float]]) -> list[str]:
+    """Return estimates with their intervals, all with as many decimals."""
+    places = [words.decimals(error, interval=ends) for _, error, *ends in rows]
+    return words.beside([row[0] for row in rows], [row[2:] for row in rows], places)
 
 
 def _small(text: str, between: str = " ") -> Html:
@@ -159,7 +166,7 @@ def _small(text: str, between: str = " ") -> Html:
 
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
-    cells = [[tag("td", _small(_text(*row)), *_without(column)) for row in _each(column)] for column in columns]
+    cells = [[tag("td", _small(text), *_without(column)) for text in _texts(_each(column))] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     texts = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
     if of.fpr_range:
@@ -197,23 +204,26 @@ def _figure(name: str, caption: str, label: str) -> Html:
 def _area(of: Measured, k: int) -> str:
     """Return the area of a model in words, on the range if there is one."""
     area = of.areas[-1]
-    return words.named(area.measure.short + ":" * bool(of.fpr_range), _text(*_each(area)[k]))
+    return words.named(area.measure.short + ":" * bool(of.fpr_range), _texts(_each(area))[k])
 
 
 def _costs(of: Measured) -> Html:
     """Return the slider and the table that it moves."""
-    slider = {"type": "range", "min": "0", "max": str(len(of.stops) - 1), "step": "1", "value": str(_start(of))}
+    at = {"max": str(len(of.stops["rate"]) - 1), "value": str(_starts(of)["rate"])}
+    slider = {"type": "range", "min": "0", "step": "1", "aria_label": "limit", **at}
     share = {"type": "number", "min": "0", "max": "100", "step": "any", "value": f"{100 * of.prevalence:.4g}"}
-    rate = tag("output", id="rate-shown", for_="rate")
+    units = {"rate": "False positive rate", "alerts": "Alerts"}
+    unit = tag("select", *(tag("option", text, value=name) for name, text in units.items()), id="unit", aria_label="of")
+    shown = tag("span", unit, " at most ", tag("output", id="rate-shown", for_="rate"), class_="label")
     controls = [
-        tag("div", tag("label", "False positive rate at most ", rate, for_="rate"), tag("input", id="rate", **slider)),
+        tag("div", shown, tag("input", id="rate", **slider)),
         tag("div", tag("label", "Prevalence, %", for_="prevalence"), tag("input", id="prevalence", **share)),
     ]
     above = tag("tr", *[tag("td")] * 4, tag("th", "per 1,000 samples", colspan="3", scope="colgroup", class_="group"))
     cells = [tag("td", data_of=name) for name in _COSTS]
     caption = (
         f"Results of calling all scores {_at_or_above(of)} positive. Each model has its best threshold within the"
-        " rate. The prevalence is that of these samples until you change it."
+        " limit. The prevalence is that of these samples until you change it."
     )
     return tag(
         "div",
@@ -230,17 +240,17 @@ def _costs(of: Measured) -> Html:
     )
 
 
-def _start(of: Measured) -> int:
-    """Return where the slider starts: at the end of the range, or at 0.05."""
-    return int(np.searchsorted(of.stops, (of.fpr_range or (0.0, 0.05))[1], side="right")) - 1
+def _starts(of: Measured) -> dict[str, int]:
+    """Return where the slider starts: at the end of the range, or at 0.05; at as many alerts as there are positives."""
+    at = {"rate": (of.fpr_range or (0.0, 0.05))[1], "alerts": max(of.areas[0].n_pos, 1.0)}
+    return {unit: int(np.searchsorted(of.stops[unit], most, side="right")) - 1 for unit, most in at.items()}
 
 
-def _cut(threshold: float, lower: bool, places: int) -> str:
-    """Return a threshold in words, with so many decimals."""
-    if not isfinite(threshold):
-        return f"{'below' if lower else 'above'} all scores"
-    plain = threshold == 0 or 1e-4 <= abs(threshold) < 1e9
-    return f"{'≤ ' if lower else ''}{threshold:{f'.{places}f' if plain else '.6g'}}"
+def _cuts(thresholds: F64, lower: bool) -> list[str]:
+    """Return thresholds in words."""
+    none = f"{'below' if lower else 'above'} all scores"
+    texts = words.alike(thresholds.tolist(), [None] * len(thresholds))
+    return [f"{'≤ ' if lower else ''}{text}" if "inf" not in text else none for text in texts]
 
 
 def _at_or_above(of: Measured) -> str:
@@ -254,23 +264,21 @@ def _at_or_above(of: Measured) -> str:
 def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
-    columns = [_each(of.rates[fpr]) for fpr in of.rates]
-    of_cuts = words.decimals_of([cut for at in of.at_rates for cut in at.threshold], 4)
-    of_rates = words.decimals_of([rate for at in of.at_rates for rate in at.fpr], 2)
-    bodies = []
+    estimates, bodies = [_each(result) for result in of.rates.values()], []
     for k, at in enumerate(of.at_rates):
+        hits, alarms = at.tpr * of.prevalence, at.fpr * (1.0 - of.prevalence)
+        with np.errstate(invalid="ignore"):
+            ppv = hits / (hits + alarms)
+        columns: list[list[str]] = [
+            _cuts(at.threshold, of.lower[k]),
+            words.alike(at.fpr.tolist(), [words.UNKNOWN] * len(hits)),
+            [_small(text) for text in _texts([column[k] for column in estimates])],
+            *(words.alike((1000 * one).tolist(), [1] * len(hits)) for one in (hits, alarms, of.prevalence - hits)),
+            [text or "–" for text in words.alike(ppv.tolist(), [words.UNKNOWN] * len(hits))],
+        ]
         rows = _heading(of, k, len(names))
-        for j, most in enumerate(of.rates):
-            tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
-            hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
-            numbers = (
-                _cut(threshold, of.lower[k], of_cuts),
-                words.digits(fpr, of_rates),
-                _small(_text(*columns[j][k])),
-                *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),
-                words.digits(hits / (hits + alarms)) if hits + alarms else "–",
-            )
-            rows.append(tag("tr", tag("th", f"{most:g}", scope="row"), *(tag("td", number) for number in numbers)))
+        for row in zip(of.rates, *columns, strict=True):
+            rows.append(tag("tr", tag("th", f"{row[0]:g}", scope="row"), *(tag("td", cell) for cell in row[1:])))
         bodies.append(tag("tbody", *rows))
     caption = (
         "Thresholds by false positive rate. Alarms and missed positives are per 1,000 samples at the prevalence of"
@@ -317,18 +325,18 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     low, high = min(ends, default=0.0), max(ends, default=0.0)
     bodies = []
     for k, found in enumerate(by):
-        rows = _heading(of, k, len(names))
-        for row in found.rows():
-            text = _text(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"])
-            missing, alone = np.isnan(row["estimate"]), np.isnan(row["difference"])
-            apart = words.bracketed(row["difference"], (row["difference_low"], row["difference_high"]), sign="+")
+        rows, held = _heading(of, k, len(names)), found.rows()
+        texts = _texts([(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in held])
+        limits = [(row["difference_low"], row["difference_high"]) for row in held]
+        apart = words.beside([row["difference"] for row in held], limits, [words.UNKNOWN] * len(held), "+")
+        for row, text, change in zip(held, texts, apart, strict=True):
             cells = (
-                "not estimable" if missing else _small(text),
+                _small(text) if text else "not estimable",
                 "" if np.isnan(row["ci_low"]) else _bar(row, low, high),
                 words.count(row["n_pos"]),
                 words.count(row["n_neg"]),
-                "" if alone else _small(apart),
-                "" if alone else words.p_digits(row["pvalue_difference"]),
+                _small(change),
+                words.p_digits(row["pvalue_difference"], 3) if change else "",
             )
             rows.append(tag("tr", tag("th", row["subgroup"], scope="row"), *(tag("td", cell) for cell in cells)))
         bodies.append(tag("tbody", *rows))

@@ -2,6 +2,7 @@
 // Everything shown comes from the block of data, and goes to the page as text.
 const page = JSON.parse(document.getElementById("page-data").textContent);
 const slider = document.getElementById("rate");
+const unit = document.getElementById("unit");
 const prevalence = document.getElementById("prevalence");
 const rows = [...document.querySelectorAll("#costs tr")];
 
@@ -15,13 +16,19 @@ const score = (value, lower) => {
   return (lower ? "≤ " : "") + String(Number(value.toPrecision(6)));
 };
 
+// What one stop of the slider says of a model.
+function at(model, stop) {
+  const points = model.at[unit.value];
+  return Object.fromEntries(Object.keys(points).map((name) => [name, points[name][stop]]));
+}
+
 function costs(model, stop, share) {
-  const [tpr, fpr] = [model.tpr[stop], model.fpr[stop]];
+  const { tpr, fpr, threshold } = at(model, stop);
   const [positives, negatives] = [1000 * share, 1000 * (1 - share)];
   const [hits, false_alarms] = [tpr * positives, fpr * negatives];
   const kept = (1 - fpr) * negatives;
   return {
-    threshold: score(model.threshold[stop], model.lower),
+    threshold: score(threshold, model.lower),
     tpr: shown(tpr, 4),
     fpr: fpr > 0 && fpr < 0.001 ? fpr.toPrecision(3) : shown(fpr, 4),
     hits: shown(hits, 1),
@@ -36,8 +43,9 @@ function update() {
   const stop = Number(slider.value);
   const given = prevalence.checkValidity() ? prevalence.valueAsNumber / 100 : NaN;
   const share = prevalence.value === prevalence.defaultValue ? page.prevalence : given; // which is shown rounded
-  const rate = String(page.stops[stop]);
-  slider.setAttribute("aria-valuetext", `false positive rate at most ${rate}`);
+  const limit = page.stops[unit.value][stop];
+  const rate = unit.value === "rate" ? String(limit) : limit.toLocaleString("en");
+  slider.setAttribute("aria-valuetext", `${unit.selectedOptions[0].text.toLowerCase()} at most ${rate}`);
   document.getElementById("rate-shown").textContent = rate;
   page.models.forEach((model, k) => {
     for (const [name, text] of Object.entries(costs(model, stop, share))) {
@@ -45,10 +53,11 @@ function update() {
     }
   });
   for (const drawn of Bokeh.documents) {
-    drawn.get_model_by_name("rate").location = page.stops[stop];
+    drawn.get_model_by_name("rate").visible = unit.value === "rate";
+    drawn.get_model_by_name("rate").location = limit;
     drawn.get_model_by_name("marks").data = {
-      fpr: page.models.map((model) => model.fpr[stop]),
-      tpr: page.models.map((model) => model.tpr[stop]),
+      fpr: page.models.map((model) => at(model, stop).fpr),
+      tpr: page.models.map((model) => at(model, stop).tpr),
       color: page.models.map((model) => model.color),
     };
   }
@@ -100,6 +109,11 @@ async function start() {
   await Promise.all(page.figures.map(draw));
   for (const part of document.querySelectorAll("[data-needs-script]")) part.hidden = false;
   slider.addEventListener("input", update);
+  unit.addEventListener("input", () => {
+    slider.max = page.stops[unit.value].length - 1;
+    slider.value = page.starts[unit.value];
+    update();
+  });
   prevalence.addEventListener("input", update);
   update();
   document.documentElement.dataset.ready = "yes";

@@ -48,6 +48,8 @@ class Hooks:
     monotone: ClassVar[bool] = False
     #: The least variance that is believed, as a share of a proportion's; with a smaller one the classes are separated.
     least_variance: ClassVar[float] = 0.0
+    #: The rate that it is, such as "tpr", "ppv" or "accuracy", in the words of a style; empty if it is none.
+    as_rate: ClassVar[str] = ""
     #: Whether class sizes vary with the samples, as those of sampling weights always do.
     of_samples: ClassVar[bool] = False
     #: Whether a good model has a low value.

@@ -100,6 +100,10 @@ class AtThreshold(Measure):
         self._read_number("threshold", "that is finite", np.isfinite)
 
     @property
+    def as_rate(self) -> str:  # type: ignore[override]
+        return self.name if self.name in KINDS and self.name != "f1" else ""
+
+    @property
     def score_references(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("wilson",) if self.name in KINDS else ("wilson", "zou")
 

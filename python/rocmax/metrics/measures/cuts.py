@@ -369,6 +369,7 @@ class RecallAt(_AtK):
     """
 
     name: ClassVar[str] = "recall_at"
+    as_rate: ClassVar[str] = "tpr"
 
     def whole(self, sizes: Counts) -> float:
         return sizes[0]
@@ -398,6 +399,7 @@ class PrecisionAt(_AtK):
     """
 
     name: ClassVar[str] = "precision_at"
+    as_rate: ClassVar[str] = "ppv"
 
     def whole(self, sizes: Counts) -> float:
         return self.alerts(sizes)

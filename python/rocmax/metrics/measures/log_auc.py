@@ -8,6 +8,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
+from rocmax.metrics._words import rate
 from rocmax.metrics.intervals._interval import Gain
 from rocmax.metrics.measures._ranking import Ranking, along
 from rocmax.metrics.measures.base import LimitingSizes
@@ -64,11 +65,11 @@ class LogAUC(MeanMeasure, RankedMeasure):
             raise ValueError(f"low must be below high by more than 1e-9 of high, got {ends}")
 
     def __str__(self) -> str:
-        return f"LogAUC (FPR {self.low:g}-{self.high:g})"
+        return f"LogAUC ({rate('fpr').of(self.low, self.high)})"
 
     @property
     def short(self) -> str:
-        return f"LogAUC {self.low:g}-{self.high:g}"
+        return f"LogAUC {rate('fpr').of(self.low, self.high).removeprefix('FPR ')}"
 
     def read(self, ranking: Ranking) -> float:
         x, y, run, rise, first, last = _lines(ranking, self.low, self.high)

@@ -10,6 +10,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64, complement, range_above, rate_range
 from rocmax._parameters import check_choice, shown
 from rocmax._typing import Average, MultiClass, Normalize
+from rocmax.metrics._words import rate, style
 from rocmax.metrics.intervals._interval import counted
 from rocmax.metrics.measures._ranking import Ranking, along, centred_sums
 from rocmax.metrics.measures.auc import AUC
@@ -217,22 +218,22 @@ class PartialAUC(CurveMeasure):
         return self.region is None and self._area[1:] == _WHOLE
 
     def __str__(self) -> str:
-        if self._whole:
-            return "AUC"
-        how = {"width": [], "mcclish": ["McClish's scale"], None: ["area not divided by the width"]}[self.normalize]
+        scales = {"width": [], "mcclish": ["McClish's scale"], None: ["area not divided by the width"]}
+        how = ["the AUC"] if self._whole else scales[self.normalize]
         return f"partial AUC ({', '.join([*self._ranges(), *how])})"
 
     @property
     def short(self) -> str:
-        return "AUC" if self._whole else " ".join(["pAUC", *(text.removeprefix("FPR ") for text in self._ranges())])
+        return " ".join(["pAUC", *(text.removeprefix("FPR ") for text in self._ranges())])
 
     def _ranges(self) -> list[str]:
-        ranges = [("FPR", self.fpr_range), ("TPR", self.tpr_range)]
-        if self.tpr_range is not None and self.fpr_range == _WHOLE:
-            ranges = ranges[1:]
-        if self.fpr_range[0] > _HALF:  # a range of specificities, as it may be meant
-            ranges.append(("specificity", complement(self.fpr_range)))
-        return [f"{name} {ends[0]:g}-{ends[1]:g}" for name, ends in ranges if ends is not None]
+        ranges = [] if self.tpr_range is None else [rate("tpr").of(*self.tpr_range)]
+        if self.tpr_range is None or self.fpr_range != _WHOLE:
+            ranges.insert(0, rate("fpr").of(*self.fpr_range))
+        if self.fpr_range[0] > _HALF and style() == "rates":  # a range of specificities, as it may be meant
+            low, high = complement(self.fpr_range)
+            ranges.append(f"specificity {low:g}-{high:g}")
+        return ranges
 
     def __repr__(self) -> str:
         if self.fpr_range == _WHOLE:

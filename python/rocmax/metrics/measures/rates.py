@@ -8,6 +8,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
+from rocmax.metrics._words import rate
 from rocmax.metrics.intervals._interval import Limits, counted
 from rocmax.metrics.measures._hooks import values_of
 from rocmax.metrics.measures.base import LimitingSizes, Trait
@@ -162,6 +163,7 @@ class TPRAtFPR(Rate):
     """
 
     name: ClassVar[str] = "tpr_at_fpr"
+    as_rate: ClassVar[str] = "tpr"
     fixed: ClassVar[str] = "fpr"
     fpr: float
 
@@ -169,7 +171,7 @@ class TPRAtFPR(Rate):
         return _core.Measure.tpr_at_fpr(rate)
 
     def __str__(self) -> str:
-        return f"TPR at FPR {self.fpr:g}"
+        return f"{rate('tpr').name} at {rate('fpr').of(self.fpr)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,6 +199,7 @@ class FPRAtTPR(Rate):
     """
 
     name: ClassVar[str] = "fpr_at_tpr"
+    as_rate: ClassVar[str] = "fpr"
     lower_is_better: ClassVar[bool] = True
     fixed: ClassVar[str] = "tpr"
     tpr: float
@@ -209,4 +212,4 @@ class FPRAtTPR(Rate):
         return True
 
     def __str__(self) -> str:
-        return f"FPR at TPR {self.tpr:g}"
+        return f"{rate('fpr').name} at {rate('tpr').of(self.tpr)}"

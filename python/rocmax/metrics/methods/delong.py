@@ -82,7 +82,7 @@ class DeLong(_ByComponents):
 
 @dataclass(frozen=True)
 class LogitDeLong(_ByComponents):
-    """DeLong's variance on the log-odds scale, with Student's t: intervals that cover also with few samples.
+    """DeLong's variance (1988) on the log-odds scale, with Student's t: intervals that cover also with few samples.
 
     The degrees of freedom are those of Welch and Satterthwaite, for the effective number of samples with sampling
     weights, and for the number of clusters with groups. An AUC of 0 or 1, or with fewer than five samples in a class,

@@ -20,7 +20,7 @@ _LEAST = 5.0  # effective positives
 
 @dataclass(frozen=True)
 class Planned(Method):
-    """Log-odds with Student's t, for labels that a :class:`LabelPlan` chose.
+    """Log-odds with Student's t, for labels in strata that a :class:`LabelPlan` chose (Cochran, 1977).
 
     The variance is the sum of that of the samples if all were labelled and of that over the draws of labels in strata:
     ``sum N_h^2 (1 - n_h / N_h) s_h^2 / n_h``, s_h^2 the variance of label times derivative of the measure in stratum h,

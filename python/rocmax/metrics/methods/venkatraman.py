@@ -49,4 +49,4 @@ class Venkatraman(Method):
         found, permuted = _core.permuted_distances(*a, *b, paired, self.n_resamples, seed, first.threads)
         # Distances that differ by rounding only count as equal.
         as_large = np.count_nonzero(permuted >= found * (1 - 1e-9))
-        return found * (len(first.y) ** 2 if paired else 1), (1 + as_large) / (1 + self.n_resamples)
+        return found * (len(first.y) ** 2 if paired else 1), float((1 + as_large) / (1 + self.n_resamples))

@@ -159,12 +159,12 @@ class MRMCAnalysis(Measured):
 
     def rows(self) -> list[dict[str, Any]]:
         means = [
-            {"term": str(m.modality), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
+            {"term": _name_of(m), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
             for m in self.mean_inference
         ]
         return means + [
             {
-                "term": f"{d.modality_a} - {d.modality_b}",
+                "term": _name_of(d, "-"),
                 "estimate": d.difference,
                 **_spread(d),
                 "statistic": d.statistic,
@@ -175,10 +175,11 @@ class MRMCAnalysis(Measured):
 
     def _journal(self) -> list[dict[str, str]]:
         head = self.measure.short if self.figure_of_merit is None else f"{self.figure_of_merit} {self.measure.short}"
-        return journal(self.rows(), head.replace("HrAUC AUC", "HrAUC"), self.confidence_level, self.measure.is_share)
+        head, of = head.replace("HrAUC AUC", "HrAUC"), self.measure
+        return journal(self.rows(), head, self.confidence_level, of.is_share, of.as_rate)
 
     def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
-        places = self._places(row.standard_error)
+        places = self._places(row.standard_error, change=isinstance(row, ModalityDifference))
         shown = words.digits(estimate, places)
         return shown if self.no_interval else f"{shown} ({words.ends(row.confidence_interval, places)})"
 
@@ -198,7 +199,8 @@ class MRMCAnalysis(Measured):
         if len(self.modalities) > 2:
             what = "equal means of all modalities"
         else:
-            what = words.against(self.alternative, self.null_value or 0.0, self.margin)
+            change = len(self.modalities) > 1
+            what = self._hypothesis(self.alternative, self.null_value or 0.0, self.margin, change)
         return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
 
     def _deciding(self) -> list[str]:
@@ -206,15 +208,15 @@ class MRMCAnalysis(Measured):
         if self.equivalence_intervals is None or self.margin is None:
             return []
         null = self.null_value or 0.0
-        bounds = words.ends((null - self.margin, null + self.margin))
+        form = self._places(None, change=bool(self.differences))
+        bounds = words.ends((null - self.margin, null + self.margin), form)
         level = words.level(2 * self.confidence_level - 1)
         tested: tuple[Any, ...] = self.differences or self.mean_inference
         found = []
         for row, interval in zip(tested, self.equivalence_intervals, strict=True):
             inside = max(null - interval.low, interval.high - null) < self.margin
-            which = (
-                f"{words.ends(interval, self._places(row.standard_error))}, {'' if inside else 'not '}within {bounds}"
-            )
+            ends = words.ends(interval, self._places(row.standard_error, change=bool(self.differences)))
+            which = f"{ends}{form.rate.unit}, {'' if inside else 'not '}within {bounds}"
             found.append(f"Equivalence of {_name_of(row)} is decided by the {level} {which}")
         return found
 
@@ -227,7 +229,7 @@ class MRMCAnalysis(Measured):
         return [head, *words.text_table(rows, self._bounded), self._test(), *self._notes()]
 
     def _sentences(self, basis: str) -> list[str]:
-        means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)
+        means = ", ".join(f"{_name_of(m)} = {self._said(m, m.mean)}" for m in self.mean_inference)
         found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
         for d in self.differences:
             tested = "" if self.no_interval else f", {words.p_value(d.pvalue)}"
@@ -253,10 +255,9 @@ class MRMCAnalysis(Measured):
         return (*_SOURCES, *self._source(self.covariance).sources, *equivalence)
 
 
-def _name_of(row: ModalityMean | ModalityDifference) -> str:
-    if isinstance(row, ModalityMean):
-        return words.label_text(row.modality)
-    return f"{words.label_text(row.modality_a)} minus {words.label_text(row.modality_b)}"
+def _name_of(row: ModalityMean | ModalityDifference, minus: str = "minus") -> str:
+    names = (row.modality,) if isinstance(row, ModalityMean) else (row.modality_a, row.modality_b)
+    return f" {minus} ".join(words.numbered("modality", name) for name in names)
 
 
 def _spread(row: ModalityMean | ModalityDifference) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,11 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._joint import JointTest, joint_test
+from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._references import ADJUSTMENTS, Source
 from rocmax.metrics.results._result import Measured, table
 
+T = TypeVar("T")
 _MOST_PAIRS = 6  # that a summary lists
 _SMALL = 0.05
 
@@ -45,11 +47,25 @@ class PairComparison(NamedTuple):
     model_b: str
     difference: float
     standard_error: float
-    confidence_interval: Any
+    confidence_interval: ConfidenceInterval | None
     statistic: float
     df: float
     pvalue: float
     pvalue_adjusted: float
+
+
+class _OfPair(Generic[T]):
+    """An attribute of the only pair."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, found: Comparison | None, _: Any = None) -> T:
+        if found is None or len(found.pairs) != 1:
+            of = "models" if found is None else f"{len(found.estimates)} models"
+            raise AttributeError(f"a comparison of {of} has a {self.name} per pair: see pairs")
+        value: T = getattr(found.pairs[0], self.name)
+        return value
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -106,12 +122,9 @@ class Comparison(Measured):
     pos_label: Any = 1
     parts: tuple[Any, ...] = ()
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("difference", "standard_error", "confidence_interval", "statistic", "df", "pvalue"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if len(self.pairs) != 1:
-            raise AttributeError(f"a comparison of {len(self.estimates)} models has a {name} per pair: see pairs")
-        return getattr(self.pairs[0], name)
+    difference, standard_error = _OfPair[float](), _OfPair[float]()
+    statistic, df, pvalue = _OfPair[float](), _OfPair[float](), _OfPair[float]()
+    confidence_interval = _OfPair[ConfidenceInterval]()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -227,7 +240,7 @@ class Comparison(Measured):
             return self._without_tests("")
         if len(self.pairs) == 1:
             (pair,) = self.pairs
-            interval, places = pair.confidence_interval, self._places(pair.standard_error)
+            interval, places = pair.confidence_interval, self._places(pair.standard_error, change=True)
             level = "" if interval is None else f" ({words.level(self.confidence_level)})"
             return [
                 f"{self.measure_in_words}: {self._estimates(pair.standard_error)}",
@@ -248,7 +261,9 @@ class Comparison(Measured):
 
     def _without_tests(self, basis: str) -> list[str]:
         """Return the estimates, the difference of two models, and why there is no test."""
-        change = f", difference {words.digits(self.pairs[0].difference, sign='+')}" if len(self.pairs) == 1 else ""
+        change = ""
+        if len(self.pairs) == 1:
+            change = f", difference {words.digits(self.pairs[0].difference, self._places(None, change=True), '+')}"
         return [f"{self.measure_in_words}: {self._estimates()}{change} ({self._level}, and no test{basis})"]
 
     def _test(self) -> str:
@@ -257,7 +272,7 @@ class Comparison(Measured):
         if self.method == "venkatraman":
             return f"{kind} test of equal curves"
         adjusted = f", adjusted by {ADJUSTMENTS[self.adjust]}" if self.adjust and len(self.pairs) > 1 else ""
-        against = words.against(self.alternative, 0.0, self.margin)
+        against = self._hypothesis(self.alternative, 0.0, self.margin, change=True)
         return f"{kind} {against}{adjusted}"
 
     def _sentences(self, basis: str) -> list[str]:
@@ -265,7 +280,7 @@ class Comparison(Measured):
             return self._without_tests(f"; {basis}")
         if len(self.pairs) == 1:
             (pair,) = self.pairs
-            interval, places = pair.confidence_interval, self._places(pair.standard_error)
+            interval, places = pair.confidence_interval, self._places(pair.standard_error, change=True)
             ends = "" if interval is None else f" ({words.confident(self.confidence_level, interval, places)})"
             return [
                 f"{self.measure_in_words}: {self._estimates(pair.standard_error)}, difference"
@@ -280,7 +295,7 @@ class Comparison(Measured):
             return [*found, f"Of {len(self.pairs)} pairs {small} have p < {_SMALL:g} ({how})"]
         listed = []
         for pair in self.pairs:
-            places = self._places(pair.standard_error)
+            places = self._places(pair.standard_error, change=True)
             first, second = words.label_text(pair.model_a), words.label_text(pair.model_b)
             change = words.with_ends(pair.difference, pair.confidence_interval, places)
             listed.append(f"{first} minus {second} {change}, {words.p_value(pair.pvalue_adjusted)}")

@@ -130,7 +130,7 @@ class Inference(Measured):
         """What was tested in words, if anything was."""
         if self.null_value is None or self.alternative is None:
             return ""
-        return words.against(self.alternative, self.null_value, self.margin)
+        return self._hypothesis(self.alternative, self.null_value, self.margin)
 
     @property
     def _level(self) -> str:
@@ -147,7 +147,7 @@ class Inference(Measured):
         """The threshold of one model in words, if there is one."""
         if self.threshold is None:
             return ""
-        at_most = "" if self.higher_is_better else "score <= "
+        at_most = "" if self.higher_is_better else "<= "
         return f" at threshold {at_most}{self.threshold:.6g}, which varies with the samples"
 
     @property

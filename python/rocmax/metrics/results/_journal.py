@@ -24,11 +24,16 @@ _HEADS = {
     "lr_positive": "LR+",
     "lr_negative": "LR-",
 }
+_RATES = ("tpr", "fpr", "specificity", "ppv", "npv")
 _UNBOUNDED = ("lr_positive", "lr_negative", "threshold")
 
 
-def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bool = True) -> list[dict[str, str]]:
+def journal(
+    rows: Sequence[Row], measure: str, level: float | None, is_share: bool = True, as_rate: str = ""
+) -> list[dict[str, str]]:
     """Return the rows of a table as text, with `name`, `name_low` and `name_high` in one cell.
+
+    An estimate is the rate `as_rate`, in the words of the style, if it is one.
 
     All numbers of a column have the same number of decimals: two, or as many as show one digit of the smallest standard
     error, taken as a quarter of the interval's width.
@@ -41,9 +46,12 @@ def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bo
         values = [(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")) for row in renamed]
         widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
         places = _places(min(widths) / 4 if widths else None, is_share and name not in _UNBOUNDED)
-        cells = [_cell(name, *value, places) for value in values]
+        of = words.rate(as_rate if name in ("estimate", "difference") else name if name in _RATES else "")
+        form = words.Form(places, of.change if name == "difference" else of)
+        cells = [_cell(name, *value, form) for value in values]
         if any(cells):
             head = measure if name == "estimate" else _HEADS.get(name, name)
+            head = of.name if name in _RATES and words.style() != "rates" else head
             with_ends = f"{name}_low" in renamed[0] and level is not None
             columns[f"{head} ({words.level(level)})" if with_ends and level is not None else head] = cells
     if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):
@@ -70,7 +78,7 @@ def _places(error: float | None, is_share: bool) -> int:
     return min(max(needed, _LEAST if is_share else 0), _MOST)
 
 
-def _cell(name: str, value: Any, low: Any, high: Any, places: int) -> str:
+def _cell(name: str, value: Any, low: Any, high: Any, places: words.Form) -> str:
     if isinstance(value, tuple):
         return " vs ".join(words.digits(one, places) for one in value)
     if value is None or isinstance(value, str):
@@ -79,7 +87,7 @@ def _cell(name: str, value: Any, low: Any, high: Any, places: int) -> str:
         return ""
     if name.startswith("pvalue"):
         return words.p_digits(value)
-    if name.startswith("n_"):
+    if name.startswith(("n_", "alerts", "caught")):
         return words.count(value)
     if low is None:
         return words.digits(value, places) if name in ("estimate", "difference") else f"{value:.6g}"

@@ -5,6 +5,7 @@ A subclass writes its numbers in `_lines` and `_sentences`, its methods and samp
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from html import escape
 from typing import Any, ClassVar, Literal
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rocmax._parameters import check_choice
+from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
@@ -34,18 +36,33 @@ class Result:
     _sentences: ClassVar[Callable[..., list[str]]]  # the numbers in sentences, with the basis in brackets
     _basis: ClassVar[Callable[..., list[str]]]  # the methods and the samples, in words
 
-    def summary(self) -> str:
+    def summary(self, style: Style = "rates") -> str:
         """Return the result, its method and its samples in sentences for a paper.
+
+        Parameters
+        ----------
+        style : {"rates", "clinical", "alerts"}, default="rates"
+            "rates" speaks of TPR and FPR, "clinical" of sensitivity and specificity, in per cent, "alerts" of positives
+            caught and false alerts.
 
         Returns
         -------
         str
             Plain text on one line. Digits: three decimals, or as many as show two digits of the standard error.
         """
-        return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
+        with self._spoken(style):
+            return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
+
+    def _spoken(self, style: Style) -> AbstractContextManager[None]:
+        """Say the numbers of a block in a style; weights that count nothing count no false alerts."""
+        counts = getattr(self, "weight_kind", None) != "sampling"
+        return words.spoken(style, getattr(self, "n_neg", None) if counts else None)
 
     def to_frame(
-        self, library: Literal["pandas", "polars"] = "pandas", *, style: Literal["numbers", "journal"] = "numbers"
+        self,
+        library: Literal["pandas", "polars"] = "pandas",
+        *,
+        style: Literal["numbers", "journal", "clinical", "alerts"] = "numbers",
     ) -> Any:
         """Return a table with one row per model, pair of models or other item.
 
@@ -53,14 +70,15 @@ class Result:
         ----------
         library : {"pandas", "polars"}, default="pandas"
             Library of the DataFrame. Those of pandas have ``to_markdown``, ``to_latex`` and ``to_clipboard``, for Word.
-        style : {"numbers", "journal"}, default="numbers"
+        style : {"numbers", "journal", "clinical", "alerts"}, default="numbers"
             "journal" gives text as papers print it, an estimate and its interval in one cell, "0.81 (0.76-0.86)", with
-            two decimals, or as many as show one digit of the standard error.
+            two decimals, or as many as show one digit of the standard error. "clinical" and "alerts" do so in the words
+            of :meth:`summary`.
 
         Returns
         -------
         DataFrame
-            Numbers with all digits, NaN if missing; "journal" gives text, empty if missing.
+            Numbers with all digits, NaN if missing; the other styles give text, empty if missing.
 
         Raises
         ------
@@ -68,7 +86,7 @@ class Result:
             If the library is not installed.
         """
         check_choice("library", library, ("pandas", "polars"))
-        check_choice("style", style, ("numbers", "journal"))
+        check_choice("style", style, ("numbers", "journal", *words.STYLES[1:]))
         try:
             if library == "pandas":
                 import pandas as frames
@@ -76,7 +94,8 @@ class Result:
                 import polars as frames
         except ImportError as error:
             raise ImportError(f"to_frame(library={library!r}) needs {library}: pip install {library}") from error
-        rows = self.rows() if style == "numbers" else self._journal()
+        with self._spoken("rates" if style == "numbers" or style == "journal" else style):
+            rows = self.rows() if style == "numbers" else self._journal()
         return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,8 +147,8 @@ class Result:
         names = list(rows[0])
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row, self._bounded).values())}</tr>"
-            for row in rows[: words.MOST_ROWS]
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row.values())}</tr>"
+            for row in words.cells(rows[: words.MOST_ROWS], self._bounded)
         )
         hidden = len(rows) - words.MOST_ROWS
         more = f"<p>and {hidden:,} more rows: to_frame() has all</p>" if hidden > 0 else ""
@@ -218,15 +237,20 @@ class Measured(Result):
 
     def _journal(self) -> list[dict[str, str]]:
         level = getattr(self, "confidence_level", None)
-        return journal(self.rows(), self.measure.short, level, self.measure.is_share)
+        return journal(self.rows(), self.measure.short, level, self.measure.is_share, self.measure.as_rate)
 
     @property
     def _bounded(self) -> bool:
         return self.measure.is_share
 
-    def _places(self, error: Any, interval: Any = None) -> int | None:
-        """Return the number of decimals of an estimate with this standard error, or a far wider interval."""
-        return words.decimals(error, self._bounded, interval)
+    def _places(self, error: Any, interval: Any = None, change: bool = False) -> words.Form:
+        """Return how an estimate, or a change of it, with this standard error or a far wider interval is written."""
+        return words.form(self.measure, error, interval, change)
+
+    def _hypothesis(self, alternative: str, null: float, margin: float | None, change: bool = False) -> str:
+        """Return a hypothesis about an estimate, or a change of it, in words."""
+        of = words.rate(self.measure.as_rate)._replace(name="", at="")
+        return words.against(alternative, null, margin, of.change if change else of)
 
     def _source(self, method: str) -> Source:
         """Return where a variance comes from."""

@@ -1,12 +1,14 @@
 """Results of several measures, or of models with a result each, as one table."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rocmax._parameters import shown
+from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
@@ -84,6 +86,9 @@ class Results(Result):
             found += [{name: text for name, text in head.items() if text} | row for row in rows]
         names = dict.fromkeys(name for row in found for name in row)
         return [{name: row.get(name, "") for name in names} for row in found]
+
+    def _spoken(self, style: Style) -> AbstractContextManager[None]:
+        return self.results[0]._spoken(style)  # type: ignore[no-any-return]
 
     def _lines(self) -> list[str]:
         rows, each = self.rows(), self.results

@@ -73,7 +73,7 @@ class Samples(Value):
         The positive class; all others are negative.
     higher_is_better : bool, or list or mapping of bool, default=True
         Whether high scores are for positives. False for docking scores, distances and p-values: scores are negated,
-        which is exact, and thresholds are reported on the scale of the scores ("score <= t"). For several models, a
+        which is exact, and thresholds are reported on the scale of the scores ("<= t"). For several models, a
         list with one for each, or a mapping from the names of those that differ from True.
     missing : {"raise", "drop"}, default="raise"
         Whether samples without a label, a score of any model, a weight, a cluster or a subgroup (NaN, NaT, None,

@@ -233,7 +233,8 @@ class SubgroupInference(BySubgroup, Inference):
         listed = []
         for pair in self.differences:
             if pair.pvalue_adjusted < _SMALL and len(self.subgroups) > 2:
-                change = words.with_ends(pair.difference, pair.confidence_interval, self._places(pair.standard_error))
+                places = self._places(pair.standard_error, change=True)
+                change = words.with_ends(pair.difference, pair.confidence_interval, places)
                 pvalue = words.p_value(pair.pvalue_adjusted)
                 listed.append(f"{words.label_text(pair.subgroup)} {change}, {pvalue}")
         how = f"Different from the rest (p adjusted by {ADJUSTMENTS['holm']})"

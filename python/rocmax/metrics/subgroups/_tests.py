@@ -145,6 +145,6 @@ def johansen(x: F64, spreads: F64, parts: Sequence[tuple[Sequence[tuple[F64, Any
         r = np.eye(len(own)) - np.linalg.solve(total, own)
         root = np.linalg.cholesky(own)
         v = freedom_of_parts([(root.T @ part @ root, float(np.min(df))) for part, df in every], most)
-        rest += (np.trace(r @ r) + np.trace(r) ** 2) / (2 * v)
+        rest += float(np.trace(r @ r) + np.trace(r) ** 2) / (2 * v)
     f, left = t / (q + 2 * rest - 6 * rest / (q + 2)), q * (q + 2) / (3 * rest)
     return SubgroupTest(f, q, left, f_tail(q, left, f), len(x))

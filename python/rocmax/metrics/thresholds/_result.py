@@ -120,10 +120,12 @@ class OperatingPoint(Unpacked):
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
 
     def _journal(self) -> list[dict[str, str]]:
-        kept = ("criterion", "threshold", "tpr", "specificity", "ppv", "npv", "lr_positive", "lr_negative")
+        of_alerts = words.style() == "alerts"
+        others = "specificity", "ppv", "npv", "lr_positive", "lr_negative"
+        kept = "criterion", "threshold", "tpr", *(("alerts", "caught", "fpr", "ppv") if of_alerts else others)
         rows = [
             {name: row[name] for name in row if name.removesuffix("_low").removesuffix("_high") in kept}
-            for row in self.rows()
+            for row in ({**row, "alerts": row["tp"] + row["fp"], "caught": row["tp"]} for row in self.rows())
         ]
         return journal(rows, "", self.confidence_level)
 
@@ -136,28 +138,39 @@ class OperatingPoint(Unpacked):
 
     def _rates(self) -> str:
         """Return both rates in words, of one threshold."""
-        return ", ".join(f"{name.upper()} {self._found(name)}" for name in ("tpr", "fpr"))
+        rates = ", ".join(map(self._found, ("tpr", "fpr")))
+        if words.style() != "alerts":
+            return rates
+        caught, alerts = words.count(self.tp), words.count(self.tp + self.fp)
+        return f"{alerts} alerts with {caught} of {words.count(self.n_pos)} positives: {rates}"
 
     def _found(self, name: str) -> str:
-        both = getattr(self, f"{name}_interval")
-        places = None if name.startswith("lr_") and getattr(self, name) >= _LARGE else words.UNKNOWN
-        return f"{words.digits(getattr(self, name), places)} ({words.confident(self.confidence_level, both, places)})"
+        """Return a rate or a ratio with its interval in words."""
+        both, value, of = getattr(self, f"{name}_interval"), getattr(self, name), words.rate(name)
+        if name.startswith("lr_"):
+            of = words.Rate("LR+" if name == "lr_positive" else "LR-")
+        form = words.Form(None if of.name[:2] == "LR" and value >= _LARGE else words.UNKNOWN, of)
+        text = f"{words.digits(value, form)} ({words.confident(self.confidence_level, both, form)})"
+        return f"{of.name} {text}"
 
     def _worth(self) -> str:
         """Return predictive values and likelihood ratios in words."""
-        ratios = f"LR+ {self._found('lr_positive')}, LR- {self._found('lr_negative')}"
-        return f"PPV {self._found('ppv')}, NPV {self._found('npv')} {self._at_prevalence}; {ratios}"
+        ratios = ", ".join(map(self._found, ("lr_positive", "lr_negative")))
+        return f"{self._found('ppv')}, {self._found('npv')} {self._at_prevalence}; {ratios}"
 
     @property
     def _at_prevalence(self) -> str:
-        return f"at prevalence {words.digits(self.prevalence)}{' (known)' if self.prevalence_known else ''}"
+        form = words.Form(words.UNKNOWN, words.rate("prevalence"))
+        return f"at prevalence {words.digits(self.prevalence, form)}{' (known)' if self.prevalence_known else ''}"
 
     def _chosen(self, index: int = 0) -> str:
         """Return how a threshold was chosen, in words."""
         rule = self._rules[index]
+        if rule.name == "fpr" and words.style() == "clinical":
+            rule = Rule("specificity", 1.0 - rule.number)
         prevalence = self.prevalence if self.prevalence_known else 0.5
         usual = not rule.kind.weighs_fpr or prevalence == 0.5
-        how = str(rule) if usual else f"{rule}, at prevalence {prevalence:g}"
+        how = words.criterion(str(rule)) + ("" if usual else f", at prevalence {prevalence:g}")
         if self.guarantee is None:
             return how
         reached = words.percent(np.atleast_1d(self.guarantee)[index])
@@ -173,7 +186,7 @@ class OperatingPoint(Unpacked):
     @property
     def _at_most(self) -> str:
         """What precedes a threshold if scores below it are called positive."""
-        return "" if self.higher_is_better else "score <= "
+        return "" if self.higher_is_better else "<= "
 
     def _fixed(self) -> str:
         """Return in words whether the intervals take the threshold as fixed."""
@@ -183,32 +196,37 @@ class OperatingPoint(Unpacked):
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
             n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
-            rows = [self._row(row, names) for row in self._rows(_LISTED)]
+            rows = self._table(self._rows(_LISTED), names)
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
-            head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
+            head = f"{n:,} threshold{'s' * (n > 1)}, {self._fixed()}; {words.level(self.confidence_level)} in brackets"
             if self.guarantee is not None:
                 least = words.percent(np.min(self.guarantee))
                 head += f", each guaranteed on new data with probability {least} or more"
             return [head, *words.text_table(rows), *more, f"PPV and NPV {self._at_prevalence}"]
         return [f"threshold {self._where()}, {self._fixed()}", self._rates(), self._worth()]
 
-    def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
-        """Return a row of a printed table: estimates with their intervals, an empty cell for 0 / 0."""
-        ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
-        cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
-        threshold = f"{self._at_most}{row['threshold']:.6g}"
+    def _table(self, rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, str]]:
+        """Return a printed table: estimates with their intervals, an empty cell for 0 / 0."""
+        columns = {"criterion": [row["criterion"] for row in rows]} if isinstance(self.criterion, list) else {}
+        columns["threshold"] = [f"{self._at_most}{row['threshold']:.6g}" for row in rows]
         if self.threshold_interval is not None:
-            threshold += f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]"
-        rule = {"criterion": row["criterion"]} if isinstance(self.criterion, list) else {}
-        return rule | {"threshold": threshold} | cells
+            ends = (f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]" for row in rows)
+            columns["threshold"] = list(map("".join, zip(columns["threshold"], ends, strict=True)))
+        for name in names:
+            limits = [(row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
+            form = words.Form(words.UNKNOWN, words.rate("" if name[:2] == "lr" else name))
+            columns[name] = words.beside([row[name] for row in rows], limits, [form] * len(rows))
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self._rates()}; {self._worth()} ({basis})"]
-        n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self._rows(_LISTED))
-        each = [f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in rows]
+        n, (tpr, fpr) = np.size(self.threshold), (words.rate(name).name for name in ("tpr", "fpr"))
+        rows = enumerate(self._table(self._rows(_LISTED), ("tpr", "fpr")))
+        each = [f"{row['threshold']} ({self._chosen(k)}): {tpr} {row['tpr']}, {fpr} {row['fpr']}" for k, row in rows]
         each += ["..."] if n > _LISTED else []
-        return [f"At {n:,} thresholds ({words.level(self.confidence_level)} in brackets; {basis}): {'; '.join(each)}"]
+        head = f"At {n:,} threshold{'s' * (n > 1)} ({words.level(self.confidence_level)} in brackets; {basis})"
+        return [f"{head}: {'; '.join(each)}"]
 
     def _basis(self) -> list[str]:
         if self.method == "bootstrap":
