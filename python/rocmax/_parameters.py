@@ -11,6 +11,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
+from rocmax._progress import told
+
 T = TypeVar("T")
 
 #: Names that mean the same elsewhere: a message suggests the first of a line where it is known.
@@ -98,26 +100,28 @@ def refuse_unknown(name: str, function: Callable[..., Any], known: Iterable[str]
 
 
 def helpful(function: Any) -> Any:
-    """Return a public function, or a class, that says of an unknown keyword what takes its place."""
+    """Return a public function, or class, that tells what takes the place of an unknown keyword, and that it runs."""
     if isinstance(function, type):
         own = vars(function).get("__init__")
         if own is not None and hasattr(own, "__code__"):
             function.__init__ = helpful(own)  # type: ignore[misc]
+        if hasattr(function, "fit"):
+            function.fit = told(function.fit, f"{function.__name__}.fit")
         return function
     if not hasattr(function, "__code__") or hasattr(function, "__wrapped__"):
         return function
-    parameters = signature(function).parameters
-    if any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values()):
-        return function  # which checks them itself
+    parameters, name = signature(function).parameters, function.__name__
+    slow = function if name == "__init__" else told(function, name)
+    checks = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())  # names itself
 
     @wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
-        for name in named:
+        for name in () if checks else named:
             if name not in parameters:
                 refuse_unknown(name, function, parameters)
-        return function(*args, **named)
+        return slow(*args, **named)
 
-    setattr(sys.modules[function.__module__], function.__name__, checked)  # so that it can be pickled
+    setattr(sys.modules[function.__module__], name, checked)  # so that it can be pickled
     return checked
 
 

@@ -8,9 +8,9 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_093, "the line of a call that takes long; spellings of other packages"),
+    "python/rocmax": (1_154, "the line of a call that takes long; spellings of other packages"),
     "python/rocmax/_checks": (1_194, "texts of columns compared where they are; codes beside 0 and 1"),
-    "python/rocmax/_cli": (4_720, "tables and sentences in the words of a style"),
+    "python/rocmax/_cli": (4_721, "tables and sentences in the words of a style"),
     "python/rocmax/_runtime": (349, ""),
     "python/rocmax/_tables": (1_391, ""),
     "python/rocmax/boosting": (1_395, "small trees; parameters without an effect; features of trees"),

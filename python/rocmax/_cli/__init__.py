@@ -13,6 +13,7 @@ from typing import Any
 
 from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser, options_of
+from rocmax._progress import quiet
 
 _OPTIONAL = "polars", "rich", "skops", "matplotlib", "bokeh"
 
@@ -24,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), quiet():
             warnings.showwarning = _warn
             import_module(f"rocmax._cli.{given.command}").run(options_of(given))
         sys.stdout.flush()
