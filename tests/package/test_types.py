@@ -1,5 +1,6 @@
 """Checkers of types find what users misspell, and nothing in right calls."""
 
+import json
 import re
 import subprocess
 import sys
@@ -46,6 +47,7 @@ WRONG = [
     ('Samples(y, s, missing="omit")', "arg-type"),
     ('Samples(y, s, weight_kind="frequencies")', "arg-type"),
     ('operating_point(y, s, threshold=("specificty", 0.9))', "arg-type"),
+    ('compare(y, {"a": s, "b": s}).pvalu', "attr-defined"),
 ]
 RIGHT = """
 PartialAUCSVC(0.1).fit(X, y).coef_[0]
@@ -61,27 +63,45 @@ infer(y, s, "partial_auc").estimate + infer(y, s, method="delong", alternative="
 infer(y, s, ["auc", PartialAUC(0.1)])["auc"]
 infer(Samples(y, s), [AUC(), "gini"]).to_frame("polars", style="journal")
 infer(Samples(y, s), "auc", method=Bootstrap(100, interval="bca"), random_state=0).confidence_interval.low
-compare(y, {"a": s, "b": s}, adjust=None, margin=0.1, alternative="non-inferiority").pvalue
+compare(y, {"a": s, "b": s}, adjust=None, margin=0.1, alternative="non-inferiority").pvalue.hex()
 compare(y, {"a": s, "b": s}, measure=["auc", AtThreshold("mcc", 0.5)])[0]
 PartialAUC((0, 0.1), normalize=None, multi_class="ovr", average="weighted")
 Samples(y, s, missing="drop", weight_kind="sampling", sample_weight=s)
 operating_point(y, s, threshold=[("fpr", 0.1), "youden", 0.5], method="bootstrap")
+operating_point(Samples(y, s), ("fpr", 0.1)).summary("clinical"), operating_point(y, s, "youden")
 roc_auc_score(y, s, average="micro") + partial_auc_score(y, s, method="ranked")
 roc_band(y, s, method="kolmogorov-smirnov"), roc_curve(y, s, smooth="hull"), SmoothedAUC("density")
 """
 
 
-def test_mypy_finds_what_is_misspelt_and_no_error_in_right_calls(tmp_path):
-    """The slowest of the folder: 20 s of a first look at NumPy, 2 s after mypy has looked at the package."""
-    pytest.importorskip("mypy")
+@pytest.fixture
+def files(tmp_path):
     wrong, right = tmp_path / "wrong.py", tmp_path / "right.py"
     wrong.write_text(GIVEN + "".join(f"{line}\n" for line, _ in WRONG))
     right.write_text(GIVEN + RIGHT)
+    return wrong, right
+
+
+def test_mypy_finds_what_is_misspelt_and_no_error_in_right_calls(files):
+    """The slowest of the folder: 20 s of a first look at NumPy, 2 s after mypy has looked at the package."""
+    pytest.importorskip("mypy")
+    wrong, right = files
     run = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--no-pretty", str(wrong), str(right)]
     found = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     errors = re.findall(r"(\w+)\.py:(\d+): error: .*\[([\w-]+)\]", found)
     first = GIVEN.count("\n") + 1
     assert errors == [("wrong", str(first + k), code) for k, (_, code) in enumerate(WRONG)], found
+
+
+def test_pyright_finds_them_too(files, tmp_path):
+    """Of its distributions, this one needs no download when it runs."""
+    pytest.importorskip("basedpyright")
+    options = {"typeCheckingMode": "standard", "reportUnusedExpression": "none", "extraPaths": [str(ROOT / "python")]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
+    run = [sys.executable, "-m", "basedpyright", "-p", str(tmp_path), "--pythonpath", sys.executable, "--outputjson"]
+    found = json.loads(subprocess.run(run, capture_output=True, text=True, check=False).stdout)["generalDiagnostics"]
+    places = {(Path(one["file"]).stem, one["range"]["start"]["line"]) for one in found}
+    assert places == {("wrong", GIVEN.count("\n") + k) for k in range(len(WRONG))}, found
 
 
 def test_types_list_the_choices_that_the_checks_take():
