@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, stats
 
-from rocmax.metrics import Bootstrap, PartialAUC, TPRAtFPR, compare
+from rocmax.metrics import Bootstrap, PartialAUC, PrecisionAt, TPRAtFPR, compare
 from rocmax.metrics.intervals._joint import joint_test
 
 Y = np.repeat([0, 1], 10)
@@ -157,3 +157,12 @@ def test_the_degrees_of_freedom_count_the_negatives_that_decide(measure):
         rejected += compare(y, scores, measure, method="delong").joint.pvalue < 0.05
     assert rejected <= 6
     assert "need at least 4 degrees" in compare(y, rng.normal(size=(20, 5)), measure, method="delong").joint.no_test
+
+
+def test_few_alerts_decide_a_joint_test():
+    y, rejected = np.arange(60) < 20, 0
+    for seed in range(60):
+        scores = np.random.default_rng(seed).normal(size=(60, 10)) + y[:, None]
+        rejected += compare(y, scores, PrecisionAt(10), method="delong", adjust=None).joint.pvalue < 0.05
+    assert rejected <= 4  # 8 with the degrees of freedom of all samples
+    assert compare(y, scores, PrecisionAt(5), method="delong").joint.no_test

@@ -83,12 +83,13 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shar
 
 
 def decided(parts: list[Shared], sample: Sample, measure: Measure) -> list[Shared]:
-    """Return parts of at most as many degrees of freedom as samples decide an area or a rate, for joint tests."""
-    if sample.group is not None or not measure.traits & {Trait.AREA, Trait.RATE}:
+    """Return parts with at most as many degrees of freedom as samples decide an area, rate or cut, for joint tests."""
+    of_cut = getattr(measure, "pooled", False)  # decided by the samples of both classes above it
+    if sample.group is not None or not (of_cut or measure.traits & {Trait.AREA, Trait.RATE}):
         return parts
     place, most = int(not getattr(measure, "mirrored", False)), measure.limiting_sizes(sample.effective)[1][0]
-    own = parts[place]._replace(freedom=np.minimum(parts[place].freedom, max(most, 1.0)))
-    return [own if k == place else part for k, part in enumerate(parts)]
+    few = [part._replace(freedom=np.minimum(part.freedom, max(most, 1.0))) for part in parts]
+    return [few[k] if of_cut or k == place else part for k, part in enumerate(parts)]
 
 
 def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
