@@ -17,7 +17,7 @@ from rocmax.metrics import PrecisionAt, compare, infer
 #: Number of subgroups, positives and negatives in each.
 CELLS = ((20, 5, 95), (5, 10, 90), (2, 25, 75))
 #: Number of days, positives and negatives of each, and alerts a day.
-DAYS = ((20, 40, 1960, 20), (20, 2, 498, 10), (60, 1, 199, 5), (5, 8, 392, 10))
+DAYS = ((20, 40, 1960, 20), (20, 2, 498, 10), (60, 1, 199, 5), (5, 8, 392, 10), (10, 5, 95, 1), (3, 5, 95, 1))
 
 
 def of_days(count, days, m, n, k):

@@ -73,6 +73,23 @@ def test_days_without_a_class_and_with_one_positive() -> None:
     assert 0 < found.confidence_interval.low < 0.5 < found.confidence_interval.high < 1 and found.standard_error > 0
 
 
+@pytest.mark.parametrize(("kind", "scale"), [(PrecisionAt, 1.0), (RecallAt, 3 / 15)])
+def test_few_alerts_are_wilsons(kind: type, scale: float) -> None:
+    y, per, rng = np.tile(np.arange(100) < 5, 3), np.repeat(["a", "b", "c"], 100), np.random.default_rng(0)
+    found = infer(y, 9.0 * y + rng.normal(size=300), kind(1, per))  # 3 of 3 alerts: components do not vary
+    assert np.array(found.confidence_interval) == pytest.approx(scale * np.array([3 / (3 + 1.959964**2), 1.0]))
+
+
+def test_one_alert_a_day_covers() -> None:
+    y, per = np.tile(np.arange(40) < 3, 4), np.repeat(np.arange(4), 40)
+    measure, rng, draws = PrecisionAt(1, per), np.random.default_rng(0), []
+    for _ in range(80):
+        found = infer(y, rng.normal(size=160) + 1.5 * y, measure, n_jobs=1)
+        draws.append((found.estimate, *found.confidence_interval))
+    estimate, low, high = np.array(draws).T
+    assert np.mean((low <= estimate.mean()) & (estimate.mean() <= high)) >= 0.9  # 0.83 by log-odds
+
+
 def test_weights_are_repeated_samples_and_one_day_is_the_plain_measure(payments: pd.DataFrame) -> None:
     rng = np.random.default_rng(1)
     weight, y, score, day = rng.integers(0, 3, len(payments)), payments["fraud"], payments["old"], payments["date"]
@@ -114,6 +131,7 @@ def test_the_column_is_a_value(payments: pd.DataFrame) -> None:
         ({"k": 5, "sample_weight": "new", "weight_kind": "sampling"}, "per and weight_kind='sampling' cannot be"),
         ({"k": 5, "per": "date"}, "per must be a column with a value for each sample, got 'date'"),
         ({"k": 5, "per": np.arange(3)}, "per has a value for each of 3 samples as they were given, got 3,600"),
+        ({"k": 5, "per": []}, "per must be a column with a value for each sample, got "),
     ],
 )
 def test_what_cannot_be(payments: pd.DataFrame, how: dict, said: str) -> None:

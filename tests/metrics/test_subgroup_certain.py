@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from profiles import cases
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUC, BEDROC, Bootstrap, FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
+from rocmax.metrics import AUC, BEDROC, Bootstrap, FPRAtTPR, PartialAUC, PrecisionAt, RecallAt, TPRAtFPR, infer
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 SITE = np.repeat(["A", "B", "C"], 110)
@@ -45,6 +45,13 @@ def test_pooled_interval_of_zeros_has_a_width():
     assert found.estimate == found.confidence_interval.low == 0.0
     assert 0.02 < found.confidence_interval.high < 0.3 and found.pvalue >= 0.5
     assert found.equality.pvalue == 1.0
+
+
+def test_pooled_recall_of_alerts_that_are_all_positive_is_pooled_precision():
+    y, by = np.tile(np.arange(20) < 7, 3), np.repeat(np.arange(3), 20)
+    s = 5.0 * y + np.random.default_rng(0).normal(size=60)
+    recall, precision = (infer(y, s, kind(2), by=by).confidence_interval for kind in (RecallAt, PrecisionAt))
+    assert np.array(recall) == pytest.approx(np.array(precision) * 2 / 7, rel=2e-3) and precision.low < 0.5
 
 
 @pytest.mark.parametrize("measure", [TPRAtFPR(0.01), RecallAt(0.02), PartialAUC((0, 0.02))])

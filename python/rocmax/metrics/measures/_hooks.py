@@ -98,6 +98,11 @@ class Hooks:
         two = Sample(np.array([True, False]), np.array([score, 0.0]), np.array(sizes, dtype=np.float64), 1)
         return float(self.estimates(two)[0])
 
+    def reachable(self, sizes: tuple[float, float]) -> tuple[float, float]:
+        """Return bounds of the value for these numbers of positives and negatives."""
+        least, most = self.bounds
+        return least, most
+
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""
         estimate, values = zip(*(self.influence(one) for one in sample.models()), strict=True)

@@ -24,7 +24,7 @@ from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
 from rocmax.metrics.intervals._units import Units, greatest
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
-from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
+from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.samples._strata import Strata
@@ -235,10 +235,6 @@ class _AtK(CutMeasure):
         of = "" if self.per is None else f" per {self.per.title}"
         return f"{self.name.removesuffix('_at')}@{self.k if isinstance(self.k, int) else f'{100 * self.k:g}%'}{of}"
 
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return super().traits if self.per is None else frozenset({Trait.COMPONENTS})
-
     def alerts(self, sizes: Counts) -> float:
         total = sum(sizes)
         each = 1 if self.per is None else len(self.per.names)
@@ -283,6 +279,19 @@ class _AtK(CutMeasure):
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         return super().moments(sample) if self.per is None else Measure.moments(self, sample)
 
+    def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
+        if self.per is None:
+            return super().score_interval(sample, sizes)
+        # The found are a share of the positives or the alerts, whichever are fewer, and vary as a share of no more.
+        (m, n), alerts = sample.totals, self.alerts(sample.totals)
+        bounds = 0.0, min(m, alerts) / self.whole((m, n))
+        value, squares = zip(*map(self.squares, sample.models()), strict=True)
+        estimate, variance = np.array(value), np.array([sum(parts_of(one, (m, n), sizes)) for one in squares])
+        spread, most = estimate * (bounds[1] - estimate), min(m, alerts) * sum(sizes) / (m + n)
+        size = np.full_like(spread, most)
+        np.divide(spread, variance, out=size, where=(spread > 0) & (spread < variance * most))
+        return estimate, variance, of_share(estimate, size, bounds, Law(min(sizes) - 1.0) if sizes != (m, n) else None)
+
     def whole(self, sizes: Counts) -> float:
         """Return what the positives above the cut are a share of."""
         raise NotImplementedError
@@ -291,8 +300,10 @@ class _AtK(CutMeasure):
         """Return the rows of each value of `per`, their samples and ranking."""
         per, fits = self.per, sample.kept is not None and sample.kept.fits(sample)
         if not fits or len(per) != len(sample.y) or sample.steps is not None:
-            fact = f"per has a value for each of {len(per):,} samples as they were given, got {len(sample.y):,} samples"
-            raise ValueError(f"{fact}: per takes no `by`, bootstrap, folds or samples with missing values")
+            other = "" if len(per) == len(sample.y) else f", got {len(sample.y):,} samples"
+            fact = f"per has a value for each of {len(per):,} samples as they were given{other}"
+            without = "`by`, bootstrap, folds, permutations, plans of labels or samples with missing values"
+            raise ValueError(f"{fact}: per takes no {without}")
         if sample.weight is not None and sample.weight_kind == "sampling":
             raise ValueError("per and weight_kind='sampling' cannot be combined: sampling weights count no alerts")
 
@@ -354,8 +365,9 @@ class RecallAt(_AtK):
     per : array-like of shape (n_samples,), default=None
         A column such as the day: the k highest scores of each of its values are taken, and counted together. Variances
         are ``sum_g (S10_g / m_g + S01_g / n_g)`` of what the values g, of m_g positives and n_g negatives, add to the
-        measure; results count the positives found. Intervals are "logit-delong". Takes no `by`, bootstrap and sampling
-        weights.
+        measure; results count the positives found. Intervals are Wilson's of the share of the positives or of the
+        alerts, whichever are fewer, that are found: of as many samples as give the variance, and no more than these.
+        Takes no `by`, bootstrap and sampling weights.
 
     Notes
     -----

@@ -49,7 +49,6 @@ class RankedMeasure(Measure):
         return ranking
 
     def reachable(self, sizes: tuple[float, float]) -> tuple[float, float]:
-        """Return bounds of the value for these numbers of positives and negatives."""
         return self.bounds[0], self.bounds[1] if self.lower_is_better else self.of_two(1.0, sizes)
 
     def chance(self, sizes: tuple[float, float]) -> float | None:

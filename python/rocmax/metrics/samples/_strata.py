@@ -14,7 +14,7 @@ class Strata:
     """The names in a column, and the rows that each is of; equal if title and column are."""
 
     def __init__(self, column: Any, name: str) -> None:
-        if isinstance(column, str) or np.ndim(column) != 1:
+        if isinstance(column, str) or np.ndim(column) != 1 or not len(column):
             raise ValueError(f"{name} must be a column with a value for each sample, got {shown(column)}")
         (values,) = in_memory(**{name: column})
         self.names, place = names_of(values, len(values), name)

@@ -200,7 +200,8 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
 
 def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
     """Whether means need the sum of score intervals, because those by components, which skew, would undercover."""
-    return of_unseen_range(samples, shares, measure) or not is_normal(mean, measure, _ERROR).all()
+    least, most = shares @ np.array([measure.reachable(one.totals) for one in samples])
+    return of_unseen_range(samples, shares, measure) or not is_normal(mean, (least, most), _ERROR).all()
 
 
 def of_unseen_range(samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
