@@ -53,7 +53,7 @@ def test_parameters_of_the_class_are_refused_by_their_name_there(library: str, n
     [
         ("lightgbm", {"num_leave": 3}, "lightgbm has no parameter 'num_leave' here; did you mean 'num_leaves'"),
         ("xgboost", {"max_dept": 3}, "xgboost has no parameter 'max_dept' here; did you mean 'max_depth'"),
-        ("xgboost", {"rate_drop": 0.1}, "no parameter 'rate_drop' here"),  # of dart alone
+        ("xgboost", {"rate_drop": 0.1}, "'rate_drop' has no effect without booster"),  # of dart alone
         ("lightgbm", {1: 2}, "no parameter 1 here"),
         ("lightgbm", {"metrics": "auc"}, "'metrics' has no use here, as the partial AUC on fpr_range"),
         ("xgboost", {"eval_metric": "auc"}, "'eval_metric' has no use here, as the partial AUC on fpr_range"),
@@ -116,6 +116,7 @@ def test_the_rounds_are_those_of_the_booster_where_no_split_is_left(data: Any) -
         ("lightgbm", {"bagging_freq": 1}, "'bagging_freq' has no effect without bagging_fraction or"),
         ("lightgbm", {"top_rate": 0.3}, "'top_rate' has no effect without data_sample_strategy or boosting"),
         ("lightgbm", {"max_drop": 3}, "'max_drop' has no effect without boosting"),
+        ("xgboost", {"sampling_method": "gradient_based"}, "'sampling_method' has no effect without subsample"),
         ("lightgbm", {"tweedie_variance_power": 1.2}, "no use here, as it belongs to another loss"),
         ("lightgbm", {"cat_feature": [0]}, "'cat_feature' has no use here, as categories are the categorical columns"),
         ("lightgbm", {"fs": "nowhere.json"}, "fs='nowhere.json' is not a file"),

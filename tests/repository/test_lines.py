@@ -13,7 +13,7 @@ MOST = {
     "python/rocmax/_cli": (4_721, "tables and sentences in the words of a style"),
     "python/rocmax/_runtime": (349, ""),
     "python/rocmax/_tables": (1_391, ""),
-    "python/rocmax/boosting": (1_395, "small trees; parameters without an effect; features of trees"),
+    "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_501, ""),
     "python/rocmax/display": (

@@ -58,13 +58,14 @@ _NO_USE = {
 }
 # Parameters of log loss, which the loss of pairs does not read.
 _OF_LOG_LOSS = ("scale_pos_weight", "is_unbalance", "sigmoid")
-# Parameters of LightGBM that have an effect only beside one of others.
+# Parameters that have an effect only beside one of others.
 _BESIDE = {
     **dict.fromkeys(("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction"), "bagging_freq"),
     "bagging_freq": "bagging_fraction pos_bagging_fraction neg_bagging_fraction",
     **dict.fromkeys(("top_rate", "other_rate"), "data_sample_strategy boosting"),
-    **dict.fromkeys(("drop_rate", "max_drop", "skip_drop", "xgboost_dart_mode", "uniform_drop"), "boosting"),
-    "extra_seed": "extra_trees",
+    **dict.fromkeys(("drop_rate", "max_drop", "xgboost_dart_mode", "uniform_drop"), "boosting"),
+    **dict.fromkeys(("rate_drop", "one_drop", "sample_type", "normalize_type"), "booster"),
+    **{"skip_drop": "boosting booster", "extra_seed": "extra_trees", "sampling_method": "subsample"},
 }
 
 
@@ -89,7 +90,7 @@ def checked_params(given: Any, library: Any, *, log_loss: bool = True) -> dict[s
             raise ValueError(f"library_params: {name!r} has no effect on this objective; pass weights to fit")
         _check_value(one, name, value)
     for one, name in seen.items():
-        others = _BESIDE.get(one, "").split() if kind == "lightgbm" else []
+        others = _BESIDE.get(one, "").split()
         if others and seen.keys().isdisjoint(others):
             raise ValueError(f"library_params: {name!r} has no effect without {' or '.join(others)}")
     known = aliases if kind == "lightgbm" else _xgboost_names(params, library)
