@@ -74,3 +74,13 @@ def test_a_missing_score_is_refused_without_an_option_that_is_not_there(scores, 
     scores.with_columns(new=pl.when(pl.int_range(pl.len()) == 5).then(None).otherwise(pl.col("new"))).write_csv("n.csv")
     code, _, err = call(run, "plan n.csv --score new --budget 600 --out label.csv")
     assert code == 1 and "'new' is missing or NaN in row 6" in err and "--missing" not in err
+
+
+def test_a_plan_that_cannot_be_written_leaves_nothing(scores, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numpy.savez_compressed", full)
+    code, _, err = call(run, "plan all.csv --score new --budget 600 --out label.csv")
+    assert code == 1 and "label.plan: cannot be written: No space left on device" in err
+    assert not [*Path().glob("label.*")]

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_154, "the line of a call that takes long; spellings of other packages"),
     "python/rocmax/_checks": (1_194, "texts of columns compared where they are; codes beside 0 and 1"),
-    "python/rocmax/_cli": (4_721, "tables and sentences in the words of a style"),
+    "python/rocmax/_cli": (4_722, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (349, ""),
     "python/rocmax/_tables": (1_391, ""),
     "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),
@@ -22,7 +22,7 @@ MOST = {
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_570, "docstrings that begin with examples"),
-    "python/rocmax/metrics": (18_861, "files of plans are checked; few rows of great sampling weights"),
+    "python/rocmax/metrics": (18_862, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (598, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_778, "quasi-Newton steps, which halve the passes of the ramp"),

@@ -92,12 +92,12 @@ def written(path: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with _failing(path), files.written(path) as file:
+    with failing(path), files.written(path) as file:
         yield file
 
 
 @contextmanager
-def _failing(path: str) -> Iterator[None]:
+def failing(path: str) -> Iterator[None]:
     """Report as a Failure that a file cannot be written."""
     _require_name(path)
     try:
@@ -126,7 +126,7 @@ def check_output(path: str | None, *inputs: str | None) -> None:
     """Fail, before any work, if a result cannot be written or would overwrite an input."""
     if path is None or is_stdout(path):
         return
-    with _failing(path):
+    with failing(path):
         files.check_writable(path)
     for name in filter(None, inputs):
         with suppress(OSError):  # a missing input has its own message

@@ -9,7 +9,7 @@ import polars as pl
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._output import Failure, Misuse, about, check_output, say, written
+from rocmax._cli._output import Failure, Misuse, about, check_output, failing, say, written
 from rocmax._cli._parser import Plan
 from rocmax.metrics import LabelPlan, label_plan
 
@@ -31,9 +31,10 @@ def run(arguments: Plan) -> None:
         scores = {name: table.scores(frame, name, drops=False) for name in arguments.score}
         plan = label_plan(scores, arguments.budget, alerts=arguments.alerts, random_state=arguments.seed)
     made = {ROW: plan.rows + 1, WEIGHT: plan.weight, STRATUM: plan.stratum}
+    with failing(file):
+        plan.save(file)
     with written(out) as opened:
         pl.DataFrame(made | {name: frame[name][plan.rows] for name in columns}).write_csv(opened)
-    plan.save(file)
     if arguments.json:
         report.emit({"out": out, "plan": file, "n_rows": len(frame), "n_labels": len(plan)})
         return

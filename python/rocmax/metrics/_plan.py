@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import F64, named_columns, number, require_finite, scores
+from rocmax._files import written
 from rocmax._parameters import shown
 from rocmax.metrics.samples._sample import Kept, Sample
 from rocmax.metrics.samples._samples import Samples
@@ -169,7 +170,7 @@ class LabelPlan(Value):
     def save(self, path: str | Path) -> None:
         """Write the plan to a file, with the scores; :meth:`load` reads it."""
         names = np.array([] if self._names is None else self._names, dtype=str)
-        with Path(path).open("wb") as file:
+        with written(Path(path)) as file:
             np.savez_compressed(
                 file, rows=self.rows, strata=self._strata, rank=self._rank, score=self._score, names=names
             )
