@@ -27,9 +27,9 @@ from rocmax._typing import F64
 _EQUAL = 10**9
 # The relative rounding of a total weight.
 _TOTAL = 1e-13
-# The factors by which the cuts are scaled down, until rounding no longer hides that their sums are those of shares of
-# pairs. The offset falls by as much; the vector of the cuts may change more, if a concave part cancels most of it.
-_SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)))
+# The shares of the cuts that are given up, until rounding no longer hides that their sums are those of shares of pairs.
+# The offset falls by as much; the vector of the cuts may change more, if a concave part cancels most of it.
+_SLACKS = (0.0, *(10.0**-k for k in range(15, 5, -1)), 1.0)
 
 Whole = NDArray[Any]  # Python's integers, so that sums and products are exact
 
@@ -110,12 +110,8 @@ class Pairs:
         return float(self.positives @ (sizes - low * found.share)) / self.total
 
     def proven(self, found: Arrangement) -> Arrangement:
-        """Return the sums of shares of pairs that are nearest to some sums, scaled down."""
-        for slack in _SLACKS:
-            scaled = found.scaled(1.0 - slack)
-            if not (fault := self.fault(scaled)):
-                return scaled
-        raise RuntimeError(f"internal error: the cuts of this fit prove nothing: {fault}. This is a bug in rocmax")
+        """Return the sums scaled down as little as makes them those of shares of pairs; none at all always are."""
+        return next(scaled for slack in _SLACKS if not self.fault(scaled := found.scaled(1.0 - slack)))
 
     def fault(self, found: Arrangement) -> str:
         """Return why no shares have these sums, "" if some do. Exact; O(N log N)."""
