@@ -16,7 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimator_checks import AT_ZERO
 from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
-from rocmax.designs import as_design
+from rocmax._runtime.settings import using
+from rocmax.designs import SubsetDesign, as_design
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._training import Training
 from rocmax.exceptions import ZeroModelWarning
@@ -224,17 +225,47 @@ def test_a_path_ends_where_hardly_any_risk_is_left(monkeypatch):
     Cs, fitted, path = np.logspace(-3, 4, 8), [], Training.path
 
     def spied(self, *arguments, **options):
-        fitted.append([])
+        fitted.append(own := [])
         for result in path(self, *arguments, **options):
-            fitted[-1].append((result.objective - 0.5 * result.model.norm) / result.zero_objective)
+            own.append((result.objective - 0.5 * result.model.norm) / result.zero_objective)
             yield result
 
     monkeypatch.setattr(Training, "path", spied)
+    monkeypatch.setattr("rocmax.estimators._folds._BEHIND", 1e9)
     model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=Cs, cv=3, n_jobs=1).fit(X, y)
     assert all(shares[-1] <= 0.02 < min(shares[:-1]) for shares in fitted)
     for scores, shares in zip(model.scores_["tight"], fitted, strict=True):
         assert 1 < len(shares) < len(Cs) and np.all(scores[len(shares) :] == scores[len(shares) - 1])
     assert model.C_ in Cs[: max(map(len, fitted))]
+
+
+def test_all_folds_end_a_path_where_larger_C_has_fallen_behind(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1000, 150)), np.arange(1000) % 5 == 0
+    X[y, :5] += 0.5
+    model, fitted, path = PartialAUCSVCCV((0.0, 0.3), Cs=np.logspace(-2, 3, 6), cv=3), {}, Training.path
+
+    def spied(self, surrogate, *arguments, **options):
+        fitted.setdefault(surrogate, []).append(own := [])
+        for result in path(self, surrogate, *arguments, **options):
+            own.append((result.objective - 0.5 * result.model.norm) / result.zero_objective)
+            yield result
+
+    monkeypatch.setattr(Training, "path", spied)
+    found = model.fit(X, y).scores_
+    ended = {name: max(map(len, shares)) for name, shares in fitted.items()}
+    fitted.clear()
+    monkeypatch.setattr("rocmax.estimators._folds._BEHIND", 1e9)
+    for name, scores in model.fit(X, y).scores_.items():
+        for last in range(6):
+            lead = scores[:, scores[:, : last + 1].mean(axis=0).argmax()] - scores[:, last]
+            behind = lead.mean() > 0.5 * lead.std(ddof=1) * np.sqrt(1 / 3 + 1 / 2)
+            if behind and max(shares[: last + 1][-1] for shares in fitted[name]) <= 0.35:
+                break
+        assert ended[name] == min(last + 1, max(map(len, fitted[name])))
+        np.testing.assert_array_equal(found[name][:, : last + 1], scores[:, : last + 1])
+        np.testing.assert_array_equal(found[name][:, last:], np.repeat(scores[:, [last]], 6 - last, axis=1))
+    assert sorted(ended.values())[1] < 5
 
 
 def test_only_the_refit_takes_accurate_products(data, monkeypatch):
@@ -309,6 +340,32 @@ def _only_slices(getitem):
         return getitem(self, key)
 
     return checked
+
+
+def test_folds_of_many_values_are_not_copied(data, monkeypatch):
+    X, y = data
+    model = PartialAUCSVCCV((0.0, 0.3), Cs=[0.1, 1.0], cv=3)
+    copied = model.fit(X, y).scores_
+    taken = []
+    monkeypatch.setattr(
+        SubsetDesign, "adjoint", lambda self, coefs, of=SubsetDesign.adjoint: taken.append(1) or of(self, coefs)
+    )
+    with using(fold_values=0):
+        for features in (X, sp.csr_array(X)):
+            for name, scores in model.fit(features, y).scores_.items():
+                np.testing.assert_allclose(scores, copied[name], atol=0.01)
+    assert taken
+
+
+def test_a_fold_lowers_a_ramp_and_proves_nothing(data):
+    X, y = as_design(data[0]), _core.Problem(data[1] == 1)
+    found, proven = (
+        Training(X, y, (0.0, 0.2), 1, proves=proves).fit("ramp", 1000.0, tol=1e-2, max_iter=500)
+        for proves in (False, True)
+    )
+    assert [progress.step for progress in found.history[:-1]] == ["descent"] * (found.n_iter - 1)
+    assert found.n_iter < proven.n_iter
+    assert proven.objective <= found.objective <= 1.05 * proven.objective
 
 
 def test_threads_do_not_change_the_choice(data):

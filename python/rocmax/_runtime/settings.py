@@ -31,6 +31,8 @@ class Settings:
     double_features: int = 1 << 24
     # Values of a table wider than long above which products are first taken in single precision, in half the time.
     small_single: int = 1 << 20
+    # Feature values above which folds do not copy their rows: all folds train at a time.
+    fold_values: int = 1 << 25
     # In cross-validation with landmarks: feature values of a fold to train on, its fewest rows, and rows to score.
     landmark_values: int = 6_000_000
     landmark_rows: int = 2000

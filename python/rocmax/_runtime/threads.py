@@ -40,7 +40,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self.checks = threading.RLock()
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # an interrupted thread may enter again
         self.users: set[object] = set()
         self.limits: Any = None
         self.forked = False

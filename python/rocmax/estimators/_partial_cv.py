@@ -112,13 +112,14 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps. If
-    the risk of a model is at most 2 % of that of the zero model, the fold keeps it for larger values of C; of
-    values for which all folds keep their models the smallest is chosen. With landmarks, a fold compares widths and
-    candidates on at most 6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000
-    rows. A third of the rows come from the smaller class if it has as many, which changes neither a mean over pairs
-    nor an ROC curve. With "auto", full-range training chooses the width, and the other candidates are tried at that
-    width. Landmarks come from all folds, their weights only from training rows.
+    A fit in a fold ends after 150 steps, of "ramp" after the quasi-Newton ones. If the risk of a model is at most 2 %
+    of that of the zero model, the fold keeps it for larger values of C. All folds do so where no risk is above 35 % and
+    the mean score is below that of a smaller C by half a standard error of the difference. Of values for which all
+    folds keep their models the smallest is chosen. With landmarks, a fold compares widths and candidates on at most
+    6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000 rows. A third of the rows
+    come from the smaller class if it has as many, which changes neither a mean over pairs nor an ROC curve. With
+    "auto", full-range training chooses the width, and the other candidates are tried at that width. Landmarks come from
+    all folds, their weights only from training rows.
 
     References
     ----------
@@ -154,10 +155,11 @@ class PartialAUCSVCCV(CertifiedRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
-            Training samples. The rows of each fold are copied; a memmap is not copied but read in full by every
-            product. An X in memory with at least 2 n_samples values for each sample, such as a dense table of twice
-            as many features as samples, is first reduced to n_samples features with the same inner products, in
-            O(n_samples^2 n_features) and 8 n_samples^2 bytes; each fold copies half of these.
+            Training samples. Each fold copies its rows if X has at most 33,554,432 values; a larger X, or a memmap, is
+            not copied but read in full by every product. An X in memory with at least 2 n_samples values for each
+            sample, such as a dense table of twice as many features as samples, is first reduced to n_samples features
+            with the same inner products, in O(n_samples^2 n_features) and 8 n_samples^2 bytes; each fold copies half of
+            these.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
             scorer requests them.
@@ -203,7 +205,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
             def validated(found: Validation, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
-                scores = found.scores(names, Cs, threads, part)
+                scores = found.scores(names, Cs, threads, part, correction)
                 part.end()
                 return scores
 

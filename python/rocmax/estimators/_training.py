@@ -109,7 +109,10 @@ def _best_multiple(model: Model, objective: Objective) -> Model:
 
 
 class Training:
-    """Fits on one data set and range, which share cuts; without `proves`, rounding may hide a larger gap than `tol`."""
+    """Fits on one data set and range, which share cuts.
+
+    Without `proves`, rounding may hide a larger gap than `tol`, and quasi-Newton steps lower a risk that is not convex.
+    """
 
     def __init__(
         self,
@@ -204,8 +207,8 @@ class Training:
                 more = fits._fit(surrogate, C, rough * tol, max_iter - done, start, go_on, report)
                 if found is not None:
                     more = replace(more, n_iter=done + more.n_iter, history=found.history + more.history)
-                shown = more.gap <= tol and not self._proves
-                if shown or (fits is self and not self._is_rough(more, C)):
+                lowered = more.gap <= tol or isinstance(self.bound(surrogate)[0], Trimmed)
+                if (lowered and not self._proves) or (fits is self and not self._is_rough(more, C)):
                     return more
                 found = more
 
@@ -233,7 +236,7 @@ class Training:
         """Return the same fits over another design."""
         if design is self.design:
             return self
-        return Training(design, self.problem, self._fpr_range, self._n_threads)
+        return Training(design, self.problem, self._fpr_range, self._n_threads, proves=self._proves)
 
     def _is_rough(self, found: SolverResult, C: float) -> bool:
         """Whether rounding of the products of the steps may change the gap."""
@@ -328,7 +331,7 @@ class Training:
         while True:
             found = minimise_trimmed(
                 risk, design, C, tol=tol, max_iter=max_iter - len(history), start=start, bundle=bundle,
-                callback=callback,
+                callback=callback, proves=self._proves,
             )  # fmt: skip
             history += found.history
             found = replace(found, n_iter=len(history), history=history)

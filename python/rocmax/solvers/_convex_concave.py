@@ -35,6 +35,7 @@ def minimise_trimmed(
     start: Model,
     bundle: Bundle | None = None,
     callback: Callback | None = None,
+    proves: bool = True,
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C R(w), R = min_S R_S, R_S = f - g with f and g convex.
 
@@ -43,7 +44,7 @@ def minimise_trimmed(
     majorant of J, and lowers the majorant by at least half of the possible gain. J never increases. The steps end when
     the model before the last one was within `tol` of the certified minimum of its majorant. The majorant equals J at
     all multiples of that model, so none is lower by more. Then a few other S are tried, and the steps go on from a
-    model that is lower.
+    model that is lower. Without `proves`, the quasi-Newton steps are the fit, if there are any, and one step ends it.
 
     Narasimhan and Agarwal (2016, Algorithm 4) also linearise the sum over the negatives above the range. Their majorant
     has a kink where such a negative meets a margin, although J has none, and the procedure may end there.
@@ -55,9 +56,11 @@ def minimise_trimmed(
     state = State(Objective(risk.whole, design, C), risk, tol, max_iter, callback, start, bundle or Bundle(design))
     if state.counts_concave():
         state.descend()
+    if not proves and state.history:
+        state.max_iter = len(state.history) + 1
     while True:
         step = state.lower_majorant()
-        if len(state.history) >= max_iter or (state.is_stationary and not state.leave_out_others()):
+        if len(state.history) >= state.max_iter or (state.is_stationary and not state.leave_out_others()):
             return state.result(step)
 
 
