@@ -58,7 +58,6 @@ def no_longer(_: Any, model: Any, value: float, found: Any, __: float) -> tuple[
 MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
     "best multiple of a start": [(f"{TRAINING}._MULTIPLES", (1.0,))],
-    "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
     "quasi-Newton descent": [(f"{CONCAVE}.State.descend", nothing)],
     "other choices tried": [(f"{CONCAVE}.State.leave_out_others", no)],

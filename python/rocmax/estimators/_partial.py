@@ -81,8 +81,7 @@ class PartialAUCSVC(Machine):
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step, and its kind "step":
         "start", "newton", "plane", "augmented", "descent" or "pairs". If the surrogate is not convex, "bound" is 0
-        during the descent and then the bound of the current convex step. A fit at a C above 100 may start from
-        fits at lower ones: `n_iter_` counts their steps, `history_` leaves them out.
+        during the descent and then the bound of the current convex step.
     surrogate_ : str
         The surrogate that was used.
 

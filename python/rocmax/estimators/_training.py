@@ -60,10 +60,6 @@ _SINGLE_TOL, _SEARCH_TOL = 0.9, 0.05
 # The largest C |x|^2, which a score may reach: in single precision rounding hides margins of 1 beyond it. Measured on
 # 400 x 10,000, [0.02, 0.2]: "ramp" takes half of the time below it, more than in double precision at ten times as much.
 _SINGLE_REACH = 2.0 / float(np.finfo(np.float32).eps)
-# A C above _DIRECT_C is reached in steps of _STEP_C: cuts found at a smaller C are cheaper and remain valid. Measured
-# on 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
-# less than half of the time. Not with a kernel: 15 to 50 % more steps ("tight" on 2,000 samples, C = 300 to 10,000).
-_STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
 # The tolerance "auto" of convex risks, and of others, where a smaller gap of the last convex step buys nothing: on 48
 # fits of the middle a third to a half of the passes, and the same partial AUC on new samples.
@@ -302,26 +298,21 @@ class Training:
         design, (risk, bundle) = self.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
         if isinstance(risk, Oracle):
-            Cs, n_iter = [C], 0
+            n_iter = 0
             if suits_newton(objective):  # only the certificate is missing then
                 start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-            while start is None and Cs[0] > _DIRECT_C and len(Cs) < max_iter and not design.dual:
-                Cs.insert(0, Cs[0] / _STEP_C)
-            few = min(_TOP_AFTER, max_iter - len(Cs))  # each C has a step
+            few = min(_TOP_AFTER, max_iter - 1)
             if start is None and few and surrogate == "tight" and risk.hinges is None and self._few_in_range():
-                found = minimise_convex(risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback)
+                found = minimise_convex(risk, design, C, tol=tol, max_iter=few, bundle=bundle, callback=callback)
                 start, n_iter = found.model, found.n_iter
                 if found.gap > tol and start.norm > 0:
-                    start, Cs = self._of_top_negatives(start, C, tol, max_iter), [C]
-            for left, at in zip(range(len(Cs))[::-1], Cs, strict=True):
-                found = minimise_convex(
-                    risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max_iter - n_iter - left, start=start,
-                    bundle=bundle, callback=callback,
-                )  # fmt: skip
-                start, n_iter = found.model, n_iter + found.n_iter
+                    start = self._of_top_negatives(start, C, tol, max_iter)
+            found = minimise_convex(
+                risk, design, C, tol=tol, max_iter=max_iter - n_iter, start=start, bundle=bundle, callback=callback
+            )
             if surrogate == "auc":
                 self._full[C] = found.model.vector
-            return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
+            return leave_zero(replace(found, n_iter=n_iter + found.n_iter), objective, self.problem, tol)
         if go_on and start is not None and start.norm > 0:
             starts = [start]
         else:
