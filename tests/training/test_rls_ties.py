@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
-from rocmax import AUCRLS, AUCRLSCV, RLSCV
+from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
 from rocmax.estimators._repeats import dealt
+from rocmax.metrics import roc_auc_score
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -109,3 +110,17 @@ def test_equal_rows_tie_at_a_tiny_alpha(kernel):
         for cv in ("leave-pair-out", [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]):
             few = model([1e-9], cv=cv, kernel=kernel, gamma=0.01).fit(X, y).cv_auc_[0]
             assert few == pytest.approx(model([1e-3], cv=cv, kernel=kernel, gamma=0.01).fit(X, y).cv_auc_[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("model, one", [(RLSCV, RLS), (AUCRLSCV, AUCRLS)])
+def test_a_model_whose_classes_have_the_same_rows_is_zero(model, one, kernel):
+    """At a tiny alpha its rounding is far above that of other models."""
+    rng = np.random.default_rng(0)
+    kinds, same, other = rng.normal(size=(3, 5)), rng.integers(0, 3, 6), rng.integers(0, 3, 12)
+    row, y = np.concatenate([same, same, other]), np.concatenate([np.repeat([1, 0], 6), np.arange(12) % 2])
+    first, last = np.arange(12), np.arange(12, 24)
+    for alpha in np.logspace(-9, 1, 6):
+        found = model([alpha], cv=[(first, last), (last, first)], kernel=kernel, gamma=0.1).fit(kinds[row], y)
+        scores = one(alpha, kernel=kernel, gamma=0.1).fit(kinds[other], y[last]).decision_function(kinds)
+        assert found.cv_auc_[0] == pytest.approx(roc_auc_score(y, np.append(scores[same], [*scores[same], *[0] * 12])))

@@ -22,7 +22,7 @@ from rocmax.estimators._least_squares import LabelledRows, LeastSquares
 from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
-from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_out, scale
+from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_pair_out, scale
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
@@ -183,10 +183,11 @@ class AUCRLSCV(LeastSquares):
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes = leave_pair_out(features, pos, alphas, threads)
             best = _best(alphas, outcomes.auc)
-            scores, _ = held_out_scores(features, pos, alphas[[best]], folds)
-            return alphas, outcomes.auc, best, outcomes.standard_error[best], scores[0]
-        scores, near = held_out_scores(features, pos, alphas, folds)
-        each = (scores - near * pos, scores + near * pos)  # pairs within rounding are lost here and won there
+            (scores,) = held_out_scores(features, pos, alphas[[best]], folds)
+            return alphas, outcomes.auc, best, outcomes.standard_error[best], scores
+        scores = held_out_scores(features, pos, alphas, folds)
+        near = TIE * (1.0 + np.abs(scores)) * pos
+        each = (scores - near, scores + near)  # pairs within rounding are lost here and won there
         auc = np.mean([[roc_auc_score(pos, s, sample_weight=features.weight) for s in way] for way in each], axis=0)
         best = _best(alphas, auc)
         return alphas, auc, best, np.nan, scores[best]

@@ -33,6 +33,9 @@ _TILE = 1 << 22
 _MAX_SPECTRA = 64
 # Above this |p|^2, S is too close to singular for P.
 _BENT = 0.999
+# Held-out scores closer than this, relative to the labels and to the scores, are tied: equal in exact arithmetic, they
+# are computed only up to rounding.
+TIE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
             for row, col in product(rows, cols):
                 checkpoint()
                 pair = [positives[row], negatives[col]]
-                scores, _, near = _retrained(features, pos, alphas, np.array(pair))
-                apart, near = scores[:, pair[0]] - scores[:, pair[1]], near * (1.0 + np.abs(scores).max(axis=1))
+                scores = _retrained(features, pos, alphas, np.array(pair))[0]
+                apart, near = scores[:, pair[0]] - scores[:, pair[1]], TIE * (1.0 + np.abs(scores).max(axis=1))
                 equal = features.rows[pair[0]] == features.rows[pair[1]]
                 outcome = np.where(equal | (np.abs(apart) <= near), 0.5, apart > 0)
                 won[:, row] += outcome * weight[pair[1]]
@@ -184,17 +187,16 @@ def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray
             yield features.loss(pos, rest), np.flatnonzero(code_pos == a), np.flatnonzero(code_neg == b)
 
 
-def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64, F64]:
-    """Retrain AUC-RLS without samples, as S is singular: all scores (n_alphas, n_samples), midpoints, rounding."""
+def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
+    """Retrain AUC-RLS without some samples, as S is singular; return all scores (n_alphas, n_samples) and midpoints."""
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
     y, trained = targets(pos[rest]), features.take(rest)
     loss = trained.loss(pos[rest])
     spectrum = trained.spectrum(loss, pos[rest])
-    alphas = np.array([spectrum.alpha(alpha) for alpha in alphas])
-    coefs = np.column_stack([spectrum.inverse(alpha).times(y) for alpha in alphas])
+    coefs = np.column_stack([spectrum.inverse(spectrum.alpha(alpha)).times(y) for alpha in alphas])
     scores = features.scores(rest, coefs).T
     mean_of = 0.5 * trained.weight / np.where(y > 0, *loss.totals)
-    return scores, (scores[:, rest] @ mean_of)[:, None], spectrum.rounding(alphas)
+    return scores, (scores[:, rest] @ mean_of)[:, None]
 
 
 def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) -> F64:
@@ -236,14 +238,14 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
     return found
 
 
-def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> tuple[F64, F64]:
-    """Return the score of every sample by the model trained without its fold, and its rounding: within it scores tie.
+def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
+    """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
-    Both have shape (n_alphas, n_samples). AUC-RLS scores are measured from the midpoint between the model's class
-    means, so that different models can be pooled. One spectrum for each pair of class weights that the folds leave: at
-    most four for stratified folds with equal weights, two for leave-one-out.
+    AUC-RLS scores are measured from the midpoint between the model's class means, so that different models can be
+    pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds with
+    equal weights, two for leave-one-out.
     """
-    scores, near = np.empty((len(alphas), len(pos))), np.zeros(len(alphas))
+    scores = np.empty((len(alphas), len(pos)))
     groups: dict[tuple[float, float], list[AnyArray]] = {}
     for fold in folds:
         rest = (0.0, 0.0)
@@ -259,14 +261,14 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
         loss = features.loss(pos, rest)
         if loss.bend > _BENT:
             for fold in members:
-                f, midpoint, rounding = _retrained(features, pos, alphas, fold)
-                scores[:, fold], near = f[:, fold] - midpoint, np.maximum(near, rounding)
+                f, midpoint = _retrained(features, pos, alphas, fold)
+                scores[:, fold] = f[:, fold] - midpoint
             continue
         spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             checkpoint()
-            inverse, near[k] = spectrum.inverse(alpha), max(near[k], spectrum.rounding(alpha))
+            inverse = spectrum.inverse(alpha)
             c, coupling = inverse.times(y), alpha * loss.omega
             g = c[singles] / inverse.diagonal()[singles]
             scores[k, singles] = y[singles] * (1 + coupling * (y @ c - c[singles] * g)) - g
@@ -275,10 +277,19 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
                     block_g = np.linalg.solve(inverse.block(fold), c[fold])
                     scores[k, fold] = y[fold] * (1 + coupling * (y @ c - c[fold] @ block_g)) - block_g
     _require_finite(scores)
+    # Classes with the same rows in the same shares make a model that is zero, but for rounding times 1 / alpha.
+    each = features.weight * np.array([pos, ~pos])
+    sides = np.array([np.bincount(features.rows, w) for w in each])
+    alone = int(np.logical_xor(*sides > 0)[features.rows].sum())
+    for fold in (fold for fold in folds if len(fold) >= alone):
+        left = sides - [np.bincount(features.rows[fold], w[fold], len(sides[0])) for w in each]
+        left /= left.sum(axis=1, keepdims=True) if features.pairwise else 1.0
+        if np.ptp(left, axis=0).max() <= TIE * left.max():
+            scores[:, fold] = 0.0
     # Equal rows that are held out with equal samples have one score.
     n, number, known = len(pos), np.empty(len(pos), dtype=np.intp), dict[bytes, int]()
     kind = 2 * (n * np.unique(features.weight, return_inverse=True)[1] + features.rows) + pos
     for fold in folds:
         number[fold] = known.setdefault(np.sort(kind[fold]).tobytes(), len(known))
     _, first, same = np.unique(n * number + features.rows, return_index=True, return_inverse=True)
-    return scores[:, first[same]], near[:, None] * (1.0 + np.abs(scores))
+    return scores[:, first[same]]

@@ -4,7 +4,6 @@ P is bordered by the free shift for AUC-RLS.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,6 @@ _EPS = float(np.finfo(np.float64).eps)
 _LIMIT = 1e6
 # Below this one, alpha only divides the rounding in the null space of K.
 _LEAST = 1e-22
-# The least and the most rounding: at a tiny alpha unequal scores are as near.
-_ROUNDING = 1e-12, 1e-9
 # Single precision may make an eigenvalue negative by this share of the largest one.
 _SINGLE = 1e-6
 
@@ -62,10 +59,6 @@ class Spectrum:
         """Return alpha, moved to where held-out scores are larger than rounding (with the ranking of the limit)."""
         largest = float(self.values.max())
         return min(max(alpha, _LEAST * largest), most * largest) if largest > 0 else alpha
-
-    def rounding(self, alpha: Any) -> Any:
-        """Return how far held-out scores that are equal in exact arithmetic may differ, relative to the labels."""
-        return np.clip(4.0 * _EPS * float(self.values.max()) / alpha, *_ROUNDING)
 
     def scores(self, rows: AnyArray, alpha: float, v: F64) -> F64:
         """Return K[rows] P v for each column of `v`."""
