@@ -16,7 +16,7 @@ from docutils.utils.math import latex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-from rocmax import __version__
+from rocmax import __version__, metrics
 from rocmax._cli._parser import make_parser
 
 HERE = Path(__file__).parent
@@ -74,10 +74,27 @@ sphinx_gallery_conf = {
 
 # Of scikit-learn: get_params, set_params, set_fit_request and what else every estimator has.
 _THEIRS = ("sklearn.", "builtins", "torch")
+# What users call or define of measures and methods; the rest is for this package's own.
+_SHOWN = {
+    metrics.Measure: {"value", "components", "scorer", "of", "bounds", "lower_is_better", "parts"},
+    metrics.Method: {"estimate", "covariance"},
+}
+_KINDS = {
+    kind: {
+        base
+        for name in metrics.__all__
+        if kind in (mro := getattr(getattr(metrics, name), "__mro__", ()))
+        for base in mro
+    }
+    for kind in _SHOWN
+}
 
 
 def _is_theirs(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out the methods that other libraries define and document."""
+    """Leave out the methods that other libraries define and document, and hooks."""
+    for kind, names in _SHOWN.items():
+        if name not in names and any(vars(base).get(name, app) is obj for base in _KINDS[kind]):
+            return True
     module = getattr(inspect.unwrap(obj) if callable(obj) else obj, "__module__", None)
     return True if isinstance(module, str) and module.startswith(_THEIRS) else None
 

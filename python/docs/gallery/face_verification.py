@@ -100,10 +100,10 @@ roc = ROCDisplay.from_predictions(
 # A million pairs are too few for a false match rate of one in ten million; ``infer`` gives no interval:
 import warnings
 
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     infer(match, scores["new"], TPRAtFPR(1e-7))
-print(told[0].message)
+print(caught[0].message)
 
 # %%
 # More pairs than fit in memory

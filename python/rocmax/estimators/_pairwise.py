@@ -85,7 +85,7 @@ class AUCSVC(Machine):
         Number of pairs in the mean.
     support_pairs_ : ndarray of shape (k, 2)
         The pairs (i, j) with a positive multiplier, sorted: those within the margin. With ``pairs="all"`` they are
-        listed when asked for, from all m n pairs; a MemoryError reports the 32 bytes a pair that a list needs if these
+        listed on request, from all m n pairs; a MemoryError reports the 32 bytes a pair that a list needs if these
         are not available.
     n_iter_ : int
     history_ : dict of ndarray
