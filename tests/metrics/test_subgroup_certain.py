@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from profiles import cases
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUC, BEDROC, Bootstrap, FPRAtTPR, PartialAUC, PrecisionAt, RecallAt, TPRAtFPR, infer
+from rocmax.metrics import AUC, BEDROC, Bootstrap, FPRAtTPR, PartialAUC, PrecisionAt, RecallAt, TPRAtFPR, compare, infer
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 SITE = np.repeat(["A", "B", "C"], 110)
@@ -52,6 +52,10 @@ def test_pooled_recall_of_alerts_that_are_all_positive_is_pooled_precision():
     s = 5.0 * y + np.random.default_rng(0).normal(size=60)
     recall, precision = (infer(y, s, kind(2), by=by).confidence_interval for kind in (RecallAt, PrecisionAt))
     assert np.array(recall) == pytest.approx(np.array(precision) * 2 / 7, rel=2e-3) and precision.low < 0.5
+    recall, precision = (compare(y, {"all": s, "none": -s}, kind(2), by=by) for kind in (RecallAt, PrecisionAt))
+    assert recall.confidence_interval.low == pytest.approx(2 / 7 * precision.confidence_interval.low)
+    # 6 of 6 alerts against none: the limits of both are Wilson's, 0.69 by components.
+    assert precision.difference == 1.0 and 0.4 < precision.confidence_interval.low < 0.55
 
 
 @pytest.mark.parametrize("measure", [TPRAtFPR(0.01), RecallAt(0.02), PartialAUC((0, 0.02))])

@@ -21,6 +21,7 @@ from rocmax.metrics.subgroups._estimates import (
     Shares,
     SubgroupTest,
     needs_scores,
+    of_alerts,
     of_scores,
     of_unseen_range,
     pooled,
@@ -167,7 +168,7 @@ def compare_subgroups(
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
             own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
-        pooled_own = joined(own)
+        pooled_own = of_alerts(joined(own), samples, share, measure)
         # Of cuts and areas the errors of both models are skewed alike; of means they are biased, too.
         if isinstance(measure, MeanMeasure):
             summed = needs_scores(pooled_own, samples, share, measure)

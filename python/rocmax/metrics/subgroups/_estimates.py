@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, dual, either, wald_limits, within
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, dual, either, of_share, wald_limits, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.defaults import is_normal
@@ -202,6 +202,18 @@ def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure
     """Whether means need the sum of score intervals, because those by components, which skew, would undercover."""
     least, most = shares @ np.array([measure.reachable(one.totals) for one in samples])
     return of_unseen_range(samples, shares, measure) or not is_normal(mean, (least, most), _ERROR).all()
+
+
+def of_alerts(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> Interval:
+    """Return means with Wilson's limits where all alerts are positive, or none: their components do not vary."""
+    if not getattr(measure, "pooled", False):
+        return mean
+    at_k: Any = measure
+    least, most = shares @ np.array([measure.reachable(one.totals) for one in samples])
+    counts = [min(one.effective[0], at_k.alerts(one.effective)) for one in samples]
+    size = 1.0 / (shares**2 @ (1.0 / np.array(counts)))
+    certain = np.isclose(mean.estimate[:, None], [least, most], rtol=0.0, atol=1e-9).any(axis=1)
+    return mean._replace(limits=either(certain, of_share(mean.estimate, size, (least, most)), mean.limits))
 
 
 def of_unseen_range(samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
