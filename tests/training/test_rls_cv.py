@@ -1,5 +1,7 @@
 """AUC-RLS and RLS held out: scores, folds and choices are those of retraining."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -151,6 +153,18 @@ def test_interval_is_delong_over_held_out_pairs():
     error = np.sqrt(won.mean(axis=1).var(ddof=1) / m + won.mean(axis=0).var(ddof=1) / n)
     expected = won.mean() + np.array([-1, 1]) * 1.6448536269514722 * error
     np.testing.assert_allclose(model.leave_pair_out_interval_, np.clip(expected, 0, 1), rtol=1e-10)
+
+
+def test_leave_pair_out_of_many_pairs_says_ahead_what_it_costs(monkeypatch):
+    X, y = sample(60, 5)
+    pairs = y.sum() * (1 - y).sum()
+    monkeypatch.setattr("rocmax.estimators._rls_cv._A_MINUTE", pairs * 5 * 4 / 3)
+    with pytest.warns(UserWarning, match=f"{pairs} pairs at 4 alphas takes 2e[+]04 .* some 3 minutes; cv=10"):
+        AUCRLSCV(alphas=4).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AUCRLSCV(alphas=1).fit(X, y)
+        AUCRLSCV(alphas=4, cv=5).fit(X, y)
 
 
 def test_many_labels_each_choose_their_alpha():

@@ -13,6 +13,7 @@ from rocmax._checks.arrays import require_unmasked
 from rocmax._parameters import is_one_of, shown
 from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
+from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.estimators._atomic import atomic
@@ -26,6 +27,8 @@ from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_p
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
+# The multiplications of leave-pair-out that take about a minute (2 to 3e9 a second on one core with 50 features).
+_A_MINUTE = 1.5e11
 # The default grid spans this many powers of ten below the trace of L K, an upper bound of its largest eigenvalue.
 _DECADES = 9
 
@@ -85,8 +88,9 @@ class AUCRLSCV(LeastSquares):
     Notes
     -----
     Cost of leave-pair-out: one spectrum per label, O(N^3) (d < N features: O(d^2 N + d^3)), then per alpha one matrix
-    product of m n N (m n d) multiplications and O(m n) comparisons. Memory: a few N x N (N x d) arrays; the m n pairs
-    are formed in tiles. Stratified folds need at most four spectra, leave-one-out two; with sample weights,
+    product of m n N (m n d) multiplications and O(m n) comparisons; above about a minute a warning gives the cost.
+    Folds take O(N r min(b, r)) per alpha, b the size of a fold, r = min(d, N). Memory: a few N x N (N x d) arrays; the
+    m n pairs are formed in tiles. Stratified folds need at most four spectra, leave-one-out two; with sample weights,
     leave-pair-out needs one for each pair of distinct weights, at most 64. An alpha above 1e6 times the largest
     eigenvalue ranks like that value, by the difference of the class means.
 
@@ -146,6 +150,8 @@ class AUCRLSCV(LeastSquares):
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
         pairs, size, results = is_one_of(self.cv, (_LEAVE_PAIR_OUT,)), data.X.shape[0] * min(data.X.shape), []
+        if pairs:
+            _warn_of_cost(data.labels, min(data.X.shape), grid if isinstance(grid, int) else len(grid))
         for pos in data.labels.T:
             folds = np.arange(len(pos))[:, None] if pairs else self._folds(cv, X, pos, data.kept, groups, together)
             results.append(interruptible(size, self._validate_label, features, pos, grid, list(folds), threads))
@@ -281,6 +287,16 @@ def _check_alphas(alphas: Any) -> F64 | int:
         f"alphas must be a number of values from 1 to {_MOST_ALPHAS:,}, or a list of finite numbers above 0, got "
         f"{shown(alphas)}"
     )
+
+
+def _warn_of_cost(labels: Bool, rank: int, n_alphas: int) -> None:
+    """Warn if leave-pair-out takes more than about a minute."""
+    pairs = int((labels.sum(axis=0) * (~labels).sum(axis=0)).sum())
+    if (products := float(pairs) * rank * n_alphas) > _A_MINUTE:
+        warn(
+            f"leave-pair-out of {pairs:,} pairs at {n_alphas} alphas takes {products:.0e} multiplications, some "
+            f"{products / _A_MINUTE:.0f} minutes; cv=10 or cv='leave-one-out' takes far less"
+        )
 
 
 def _best(alphas: F64, auc: F64) -> int:

@@ -274,7 +274,7 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
             scores[k, singles] = y[singles] * (1 + coupling * (y @ c - c[singles] * g)) - g
             for fold in members:
                 if len(fold) > 1:
-                    block_g = np.linalg.solve(inverse.block(fold), c[fold])
+                    block_g = inverse.solve(fold, c[fold])
                     scores[k, fold] = y[fold] * (1 + coupling * (y @ c - c[fold] @ block_g)) - block_g
     _require_finite(scores)
     # Classes with the same rows in the same shares make a model that is zero, but for rounding times 1 / alpha.

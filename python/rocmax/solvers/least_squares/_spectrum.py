@@ -40,6 +40,14 @@ class Inverse:
         rows = self.basis[index]
         return np.asarray((rows * self.scale) @ rows.T + np.diag(self.remainder[index]))
 
+    def solve(self, index: AnyArray, v: F64) -> F64:
+        """Return P_BB^-1 v, O(|B| r min(|B|, r))."""
+        rows, rest = self.basis[index], self.remainder[index]
+        if len(index) <= rows.shape[1] or not rest.all():
+            return np.linalg.solve(self.block(index), v)
+        scaled, v = rows / rest[:, None], v / rest
+        return np.asarray(v - scaled @ np.linalg.solve(np.diag(1.0 / self.scale) + rows.T @ scaled, rows.T @ v))
+
 
 @dataclass(frozen=True)
 class Spectrum:
