@@ -186,8 +186,8 @@ def infer(  # with samples first, the measure is second
     asked = confidence_level, null_value, alternative, margin
     queries = [Query(one, chosen, parse_question(one, *asked), seed=random_state) for one in measures]
     samples = read(infer, y_true, y_score, reading, Reading)
-    found: Inference | Results = put_together([_of_measure(samples, query) for query in queries], measure)
-    return found
+    results: Inference | Results = put_together([_of_measure(samples, query) for query in queries], measure)
+    return results
 
 
 def _of_measure(samples: Samples, query: Query) -> Any:
@@ -201,21 +201,21 @@ def _of_measure(samples: Samples, query: Query) -> Any:
     query = query._replace(known=known)
 
     def of_subgroups(one: Sample) -> Inference:
-        found = in_subgroups(one, samples.by, query, inferred, result)
-        warn_below_chance(measure, [one], found.confidence_interval)
-        return found
+        inference = in_subgroups(one, samples.by, query, inferred, result)
+        warn_below_chance(measure, [one], inference.confidence_interval)
+        return inference
 
     if isinstance(data, Classes):
-        found: Any = inferred(data, query)
+        inference: Any = inferred(data, query)
     elif samples.by is None:
-        found = inferred(data, query)
-        warn_below_chance(measure, [data], found.confidence_interval)
+        inference = inferred(data, query)
+        warn_below_chance(measure, [data], inference.confidence_interval)
     else:
-        found = of_models(data, of_subgroups)
+        inference = of_models(data, of_subgroups)
     if isinstance(data, Sample):
         warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)
-    return found
+    return inference
 
 
 def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] | None = None) -> Inference:
@@ -224,22 +224,22 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
     method = query.method or default_method(measure, query.known, _sizes(data))
     refused = refusal(query, [data]) if method.resampling else None
     if refused is None:
-        found = estimated(query.method, data, measure, query.seed)
-        refused = refusal(query, [data], found)
+        interval = estimated(query.method, data, measure, query.seed)
+        refused = refusal(query, [data], interval)
     if refused is not None:
-        found = without_limits(estimates_of(data, measure), method.name, refused)
+        interval = without_limits(estimates_of(data, measure), method.name, refused)
     if isinstance(data, Classes):
-        return result(found, query, data)
+        return result(interval, query, data)
     if refused is not None:
-        return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
+        return result(interval, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
     if bounds is not None:
-        estimate = float(found.estimate[0])
+        estimate = float(interval.estimate[0])
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
-        limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
-        found, bounds = found._replace(limits=limits), (low, high)
+        limits = widened(interval.limits, estimate - low, high - estimate, measure.bounds)
+        interval, bounds = interval._replace(limits=limits), (low, high)
     warn_of_estimates(measure, [data], data.nominal)
-    warn_of_few(found.method, measure, data, query.known)
-    return result(found, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
+    warn_of_few(interval.method, measure, data, query.known)
+    return result(interval, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 
 def _sizes(data: Sample | Classes) -> tuple[float, float] | None:
@@ -257,8 +257,8 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     def read() -> list[float]:
         return [measure.threshold_of(one.curve()) for one in data.models()]
 
-    found = in_caller_direction(np.array(data.once(("thresholds", measure), read)), data.lower)
-    return found if data.many else float(found[0])
+    thresholds = in_caller_direction(np.array(data.once(("thresholds", measure), read)), data.lower)
+    return thresholds if data.many else float(thresholds[0])
 
 
 def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tuple[Any, Any]) -> None:
@@ -287,16 +287,16 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     warn(BelowChanceWarning(message, named + fact))
 
 
-def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -> Inference:
+def result(interval: Interval, query: Query, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
-    if found.refused is None:
-        check_variance(found.variance)
+    if interval.refused is None:
+        check_variance(interval.variance)
     measure, question, resampling = query.measure, query.question, None
-    low, high = (np.clip(ends, *measure.bounds) for ends in found.limits.at(question.level))  # but for rounding
+    low, high = (np.clip(ends, *measure.bounds) for ends in interval.limits.at(question.level))  # but for rounding
     if no_width(low, high, measure.bounds).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
         better = default_method(measure, query.known, _sizes(data)).name
-        wider = better != found.method and (better == "score" or np.isfinite(measure.bounds).all())
+        wider = better != interval.method and (better == "score" or np.isfinite(measure.bounds).all())
         advice = f"method={better!r} gives it a width" if wider else "it is no evidence of certainty"
         warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
     names: tuple[str, ...] | None
@@ -311,29 +311,29 @@ def result(found: Interval, query: Query, data: Sample | Classes, **made: Any) -
 
     hypothesis = question.hypothesis
     if hypothesis is not None:
-        tested = (np.broadcast_to(x, found.estimate.shape).copy() for x in hypothesis.test(found.limits.tails))
+        tested = (np.broadcast_to(x, interval.estimate.shape).copy() for x in hypothesis.test(interval.limits.tails))
         made |= dict(zip(("statistic", "pvalue"), map(shaped, tested), strict=True))
         made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative}
         made["margin"] = hypothesis.margin
-    if found.replicates is not None:
-        made["replicates"] = found.replicates if many else found.replicates[:, 0]
+    if interval.replicates is not None:
+        made["replicates"] = interval.replicates if many else interval.replicates[:, 0]
         method = query.method or default_method(measure, query.known)
         resampling = method.for_weights(query.known.weight_kind).resampling
     return Inference(
-        estimate=shaped(found.estimate),
-        variance=shaped(found.variance),
-        standard_error=shaped(np.sqrt(found.variance)),
+        estimate=shaped(interval.estimate),
+        variance=shaped(interval.variance),
+        standard_error=shaped(np.sqrt(interval.variance)),
         confidence_interval=ConfidenceInterval(shaped(low), shaped(high)),
         n_pos=n_pos,
         n_neg=n_neg,
-        method=found.method,
+        method=interval.method,
         confidence_level=question.level,
         pos_label=pos_label,
         names=names if many else None,
         measure=measure,
         resampling=resampling,
-        no_interval=found.refused,
-        source=found.source,
+        no_interval=interval.refused,
+        source=interval.source,
         **of_samples(data),
         **made,
     )

@@ -71,14 +71,14 @@ def refusal(
         return None
     for sample in samples:
         for sizes, nominal in _sizes(sample, measure, own):
-            if (found := measure.refusal(sizes)) is not None:
+            if (reason := measure.refusal(sizes)) is not None:
                 name = default_method(measure, query.known).name
                 bias = measure.extrapolates(nominal) or measure.bias_warning(nominal)
-                known = bias is None or found in bias
-                found += "" if found == measure.refusal(nominal) else " (effective numbers)"
-                fact = f"{measure} has no interval: {found}" + ("" if known else f"; {bias}")
+                known = bias is None or reason in bias
+                reason += "" if reason == measure.refusal(nominal) else " (effective numbers)"
+                fact = f"{measure} has no interval: {reason}" + ("" if known else f"; {bias}")
                 warn(CoverageWarning(f"{fact}; {instead or f'method={name!r} gives one'}", fact, None, bias))
-                return found
+                return reason
     return None
 
 
@@ -103,9 +103,9 @@ def warn_of_estimates(measure: Measure, samples: Sequence[Sample], sizes: tuple[
     if type(measure).caution_of is Measure.caution_of:
         return
     for named, one in each_model(samples):
-        found = measure.caution_of(one)
-        if found is not None:
-            fact = f"{named}{measure}: {found}"
+        doubt = measure.caution_of(one)
+        if doubt is not None:
+            fact = f"{named}{measure}: {doubt}"
             warn(CoverageWarning(f"{fact}; pass finer scores, or another rate", fact, estimate=fact))
             return
 
@@ -122,8 +122,8 @@ def warn_of_scores(measure: Measure, given: Sequence[Samples], samples: Sequence
     """Warn of scores that rank little where these are ranked, unless a caller names the columns and has told."""
     other = isinstance(samples[0], Classes) or Trait.SCORED in measure.traits
     for named, one in () if other or given[0].titled else each_model(samples):
-        if found := ranks_little(one.score, Trait.AUC in measure.traits):
-            warn(f"{named}{found}")
+        if fact := ranks_little(one.score, Trait.AUC in measure.traits):
+            warn(f"{named}{fact}")
 
 
 def ranks_little(score: Any, by_auc: bool = True) -> str:

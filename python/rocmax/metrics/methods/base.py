@@ -28,10 +28,10 @@ class Interval(NamedTuple):
     sizes: Sequence[tuple[float, float]] = ()  # the effective sizes of the classes of each model, if they were needed
 
 
-def joined(found: Sequence[Interval], method: str | None = None) -> Interval:
+def joined(intervals: Sequence[Interval], method: str | None = None) -> Interval:
     """Return the intervals of several models from those of each, by the method of the first or a given one."""
-    estimate, variance = (np.concatenate([one[k] for one in found]) for k in (0, 1))
-    return Interval(estimate, variance, stacked([one.limits for one in found]), method or found[0].method)
+    estimate, variance = (np.concatenate([one[k] for one in intervals]) for k in (0, 1))
+    return Interval(estimate, variance, stacked([one.limits for one in intervals]), method or intervals[0].method)
 
 
 def without_limits(estimate: F64, method: str, refused: str) -> Interval:

@@ -147,7 +147,7 @@ def _accelerated(
     below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
     edge = 0.5 / len(values)
     bias = Law().quantile(np.clip(below, edge, 1 - edge))
-    found = []
+    speeds = []
     for one in sample.models():
         if one.weight_kind == "sampling" and one.weight is not None:
             added = influence_of(one, measure)
@@ -157,8 +157,8 @@ def _accelerated(
             # The influence of a sample is its centred component over the size of its class.
             second = sum(s / k**2 for s, k in zip(squares, one.totals, strict=True))
             third = sum(c / k**3 for c, k in zip(cubes, one.totals, strict=True))
-        found.append(third / (6 * second**1.5) if second > 0 else 0.0)
-    speed, law = np.array(found), Law()
+        speeds.append(third / (6 * second**1.5) if second > 0 else 0.0)
+    speed, law = np.array(speeds), Law()
 
     def moved(tails: F64) -> F64:
         at = bias + law.quantile(tails)

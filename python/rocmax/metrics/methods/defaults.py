@@ -49,9 +49,9 @@ def estimated(method: Method | None, sample: Sample | Classes, measure: Measure,
         return method.estimate(sample, measure, seed)
     data, sizes = Known.of(sample), None if isinstance(sample, Classes) else sample.effective
     usual, of_few = default_method(measure, data, sizes), default_method(measure, data)
-    found = usual.estimate(sample, measure, seed)
-    if isinstance(sample, Classes) or usual == of_few or (normal := is_normal(found, measure.bounds)).all():
-        return found
+    interval = usual.estimate(sample, measure, seed)
+    if isinstance(sample, Classes) or usual == of_few or (normal := is_normal(interval, measure.bounds)).all():
+        return interval
     ways = [usual if known else of_few for known in normal]
     return joined(
         [way.estimate(one, measure) for way, one in zip(ways, sample.models(), strict=True)], method=of_few.name
@@ -65,14 +65,14 @@ def estimated_jointly(sample: Sample, measure: Measure, estimate: Any, parts: Se
     many = not any(np.isinf(measure.bounds)) and min(measure.limiting_sizes(sizes))[0] >= least
     if not is_design(sample) and (many or default_method(measure, data, sizes) == LogitDeLong()):
         variances = [np.diagonal(part.matrix) for part in parts]
-        found = LogitDeLong().of_parts(estimate, variances, sample.totals, measure)
-        if default_method(measure, data) == LogitDeLong() or is_normal(found, measure.bounds).all():
-            return found
+        interval = LogitDeLong().of_parts(estimate, variances, sample.totals, measure)
+        if default_method(measure, data) == LogitDeLong() or is_normal(interval, measure.bounds).all():
+            return interval
     return estimated(None, sample, measure)
 
 
-def is_normal(found: Interval, bounds: tuple[float, float], error: float = _LEAST_ERROR) -> NDArray[np.bool_]:
+def is_normal(interval: Interval, bounds: tuple[float, float], error: float = _LEAST_ERROR) -> NDArray[np.bool_]:
     """Whether the log-odds (without an upper bound, the logarithms) of each estimate have less than this error."""
     least, most = bounds
-    share, rest = found.estimate - least, (most - found.estimate) / (most - least) if np.isfinite(most) else 1.0
-    return np.asarray(np.sqrt(found.variance) < error * share * rest)
+    share, rest = interval.estimate - least, (most - interval.estimate) / (most - least) if np.isfinite(most) else 1.0
+    return np.asarray(np.sqrt(interval.variance) < error * share * rest)

@@ -38,12 +38,12 @@ class Planned(Method):
         super().check(measure, data, takers)
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
-        found = self.covariance(binary(sample), measure)
-        if found.refused is not None:
-            return without_limits(found.estimate, self.name, found.refused)
-        variance = np.diagonal(found.matrix).copy()
-        limits, _ = log_odds(found.estimate, variance, np.diagonal(found.parts[0].freedom), measure.bounds)
-        return Interval(found.estimate, variance, limits, self.name)
+        spread = self.covariance(binary(sample), measure)
+        if spread.refused is not None:
+            return without_limits(spread.estimate, self.name, spread.refused)
+        variance = np.diagonal(spread.matrix).copy()
+        limits, _ = log_odds(spread.estimate, variance, np.diagonal(spread.parts[0].freedom), measure.bounds)
+        return Interval(spread.estimate, variance, limits, self.name)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)

@@ -105,8 +105,8 @@ class Score(Method):
         if not is_design(data):
             return data.once((self, measure), lambda: Interval(*interval(data, data.totals), self.name))
         sizes = [effective_sizes(one, measure) for one in data.models()]
-        found = [interval(one, own) for one, own in zip(data.models(), sizes, strict=True)]
-        estimate, variance, limits = zip(*found, strict=True)
+        intervals = [interval(one, own) for one, own in zip(data.models(), sizes, strict=True)]
+        estimate, variance, limits = zip(*intervals, strict=True)
         error = np.concatenate(variance)
         if Trait.AUC in measure.traits and data.group is not None and min(data.counted) >= 2:
             # With what clusters of both classes share.

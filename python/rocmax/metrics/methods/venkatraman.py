@@ -46,7 +46,7 @@ class Venkatraman(Method):
         for data in (first, second):
             explain(data)
         a, b = ((data.positive, data.score.astype(np.float64)) for data in (first, second))
-        found, permuted = _core.permuted_distances(*a, *b, paired, self.n_resamples, seed, first.threads)
+        apart, permuted = _core.permuted_distances(*a, *b, paired, self.n_resamples, seed, first.threads)
         # Distances that differ by rounding only count as equal.
-        as_large = np.count_nonzero(permuted >= found * (1 - 1e-9))
-        return found * (len(first.y) ** 2 if paired else 1), float((1 + as_large) / (1 + self.n_resamples))
+        as_large = np.count_nonzero(permuted >= apart * (1 - 1e-9))
+        return apart * (len(first.y) ** 2 if paired else 1), float((1 + as_large) / (1 + self.n_resamples))
