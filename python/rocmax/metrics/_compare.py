@@ -188,10 +188,10 @@ def compare(  # with samples first, the measure is second
     )
     asked = zip(measures, questions, strict=True)
     queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one, question in asked]
-    found: Comparison | Results = put_together(
+    results: Comparison | Results = put_together(
         [_of_measure(every, query, [*y_true] if apart else None) for query in queries], measure
     )
-    return found
+    return results
 
 
 def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None) -> Comparison:
@@ -224,11 +224,11 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
         warn_unless_counts(None, *of_unknown_kind)
         warn_of_scores(measure, every, models)
         return _in_subgroups(query, models[0], by)
-    found = _of_independent(query, models) if apart else _of_paired(query, models)
-    warn_of_worse(query, found, models)
+    compared = _of_independent(query, models) if apart else _of_paired(query, models)
+    warn_of_worse(query, compared, models)
     warn_of_scores(measure, every, models)
     warn_unless_counts(None, *of_unknown_kind)
-    return result_of(query, found, models)
+    return result_of(query, compared, models)
 
 
 def _require_models(count: int) -> None:
@@ -281,19 +281,19 @@ def _of_paired(query: Query, models: list[Any]) -> Compared:
     if isinstance(method, Venkatraman):
         explain(models[0])
         return _of_curves(query, method, list(models[0].models()), paired=True)
-    found = method.covariance(models[0] if binary else models, query.measure, query.seed)
-    if found.refused is not None:
-        return Compared(method, found)
-    if not found.parts:  # a bootstrap's, or of a fitted curve
+    covariance = method.covariance(models[0] if binary else models, query.measure, query.seed)
+    if covariance.refused is not None:
+        return Compared(method, covariance)
+    if not covariance.parts:  # a bootstrap's, or of a fitted curve
         known = binary and Trait.COMPONENTS in query.measure.traits
-        parts = [Shared(found.matrix, min(sizes) - 1.0)]
+        parts = [Shared(covariance.matrix, min(sizes) - 1.0)]
         if known:
             parts = decided(covariance_of(models[0], query.measure)[2], models[0], query.measure)
-        found = found.of_parts(parts)
-    check_variance(found.matrix)
-    if (none := refused_of(query, models, found.own)) is None and binary:
-        warn_of(query, method, found, models, sizes)
-    return Compared(method, none or found)
+        covariance = covariance.of_parts(parts)
+    check_variance(covariance.matrix)
+    if (none := refused_of(query, models, covariance.own)) is None and binary:
+        warn_of(query, method, covariance, models, sizes)
+    return Compared(method, none or covariance)
 
 
 def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
@@ -305,12 +305,12 @@ def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None
     return Covariance(estimate, np.full((len(estimate),) * 2, np.nan), refused=reason)
 
 
-def warn_of(query: Query, method: Method, found: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
+def warn_of(query: Query, method: Method, joint: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
     """Warn of estimates, and of tests that few samples decide."""
     warn_of_estimates(query.measure, samples, sizes)
-    if isinstance(method, Profile) and found.own is not None:
+    if isinstance(method, Profile) and joint.own is not None:
         for one in samples:
-            warn_of_few(found.own.method, query.measure, one, query.known)
+            warn_of_few(joint.own.method, query.measure, one, query.known)
     elif not isinstance(method, McNemar):
         warn_of_few_compared(method.name, query.measure, sizes)
 
@@ -320,13 +320,13 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     seed = seed_of(query.seed)
 
     def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
-        found = _of_paired(query._replace(seed=(seed + k) % 2**64), [data])
-        return result_of(query, found, [data]), found.covariance
+        compared = _of_paired(query._replace(seed=(seed + k) % 2**64), [data])
+        return result_of(query, compared, [data]), compared.covariance
 
-    def pooled(found: Covariance, data: Sample) -> Comparison:
-        if found.own is None and found.replicates is not None:
-            found = found._replace(own=without_variance(found.estimate, data, query.measure))
-        return result_of(query, Compared(query.method or default_comparison(query.measure, query.known), found), [data])
+    def pooled(joint: Covariance, data: Sample) -> Comparison:
+        if joint.own is None and joint.replicates is not None:
+            joint = joint._replace(own=without_variance(joint.estimate, data, query.measure))
+        return result_of(query, Compared(query.method or default_comparison(query.measure, query.known), joint), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
 
@@ -340,7 +340,7 @@ def _of_independent(query: Query, samples: list[Sample]) -> Compared:
         raise ValueError(f"method={method.name!r} needs paired models: one y_true for all of them")
     measure, freedom = query.measure, None
     if isinstance(method, Profile):
-        found = method.independent(samples, measure)
+        covariance = method.independent(samples, measure)
     elif isinstance(method, Bootstrap):
         seed = seed_of(query.seed)
         each = [method.estimate(data, measure, (seed + k) % 2**64) for k, data in enumerate(samples)]
@@ -350,19 +350,19 @@ def _of_independent(query: Query, samples: list[Sample]) -> Compared:
         certain = [without_variance(one.estimate, data, measure) for one, data in pairs]
         own = joined([one for one in certain if one is not None]) if all(certain) else None
         estimate = np.concatenate([one.estimate for one in each])
-        found = Covariance(estimate, np.diag(variance), replicates=replicates, own=own)
+        covariance = Covariance(estimate, np.diag(variance), replicates=replicates, own=own)
     else:
         parts = [variance_parts(data, measure) for data in samples]
         variance = np.array([np.sum(part[1], axis=0)[0] for part in parts])
-        found = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
+        covariance = Covariance(np.array([part[0][0] for part in parts]), np.diag(variance))
         freedom = variance**2 / (np.array([float(np.ravel(sum(part[2]))[0]) for part in parts]) - 1)
-    check_variance(found.matrix)
-    variances = np.diagonal(found.matrix) * np.eye(len(samples))
+    check_variance(covariance.matrix)
+    variances = np.diagonal(covariance.matrix) * np.eye(len(samples))
     of_models = [Shared(np.diag(row), min(one.effective) - 1.0) for row, one in zip(variances, samples, strict=True)]
-    found = found.of_parts(of_models)
+    covariance = covariance.of_parts(of_models)
     if (none := refused_of(query, samples)) is None:
-        warn_of(query, method, found, samples, sizes)
-    return Compared(method, none or found, freedom)
+        warn_of(query, method, covariance, samples, sizes)
+    return Compared(method, none or covariance, freedom)
 
 
 def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> Compared:
@@ -376,30 +376,30 @@ def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paire
     return Compared(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def warn_of_worse(query: Query, found: Compared, samples: list[Any]) -> None:
+def warn_of_worse(query: Query, compared: Compared, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
-    if np.isnan(found.covariance.matrix).any() or isinstance(samples[0], Classes):
+    if np.isnan(compared.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
-    estimate, matrix = found.covariance[:2]
-    if isinstance(found.method, Profile) and found.covariance.own is not None:
-        low, high = found.covariance.own.limits.at(query.question.level)
+    estimate, matrix = compared.covariance[:2]
+    if isinstance(compared.method, Profile) and compared.covariance.own is not None:
+        low, high = compared.covariance.own.limits.at(query.question.level)
     else:
         reach = critical(query.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
         low, high = (np.clip(estimate + sign * reach, *query.measure.bounds) for sign in (-1, 1))
     warn_below_chance(query.measure, samples, (low, high))
 
 
-def result_of(query: Query, found: Compared, samples: list[Any]) -> Comparison:
+def result_of(query: Query, compared: Compared, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
-    (level, hypothesis), (estimate, matrix) = query.question, found.covariance[:2]
+    (level, hypothesis), (estimate, matrix) = query.question, compared.covariance[:2]
     assert hypothesis is not None
     names = tuple(name for one in samples for name in one.model_names)
     joint, made = None, of_samples(samples[0])
     most = (made.get("n_groups") or np.inf) - 1.0
-    refused = found.covariance.refused or unknown_width(found.covariance, names, level, query.measure)
+    refused = compared.covariance.refused or unknown_width(compared.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]
-    if found.curves is not None:  # which have no standard error and no interval
-        (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
+    if compared.curves is not None:  # which have no standard error and no interval
+        (statistic, pvalue), change = compared.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     elif refused is not None:
         unknown = ConfidenceInterval(np.nan, np.nan)
@@ -409,8 +409,8 @@ def result_of(query: Query, found: Compared, samples: list[Any]) -> Comparison:
         )
     else:
         how = hypothesis, level, query.measure.bounds, query.adjust
-        pairs = pair_tests(found.covariance, found.freedom, names, *how)
-        joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), *found.covariance[:3], most)
+        pairs = pair_tests(compared.covariance, compared.freedom, names, *how)
+        joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), *compared.covariance[:3], most)
         unbounded = not np.isfinite(query.measure.bounds).all()
         if np.isinf(joint.statistic) and not (unbounded and any(p.difference and not p.standard_error for p in pairs)):
             warn_of_no_variance()
@@ -427,10 +427,10 @@ def result_of(query: Query, found: Compared, samples: list[Any]) -> Comparison:
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
         covariance=None if joint is None else matrix,
-        parts=() if joint is None else tuple(found.covariance.parts),
+        parts=() if joint is None else tuple(compared.covariance.parts),
         pairs=pairs,
         joint=joint,
-        method=found.method.name,
+        method=compared.method.name,
         paired=paired,
         alternative=hypothesis.alternative,
         margin=hypothesis.margin,
@@ -440,7 +440,7 @@ def result_of(query: Query, found: Compared, samples: list[Any]) -> Comparison:
         n_neg=n_neg,
         pos_label=None if several else first.pos_label,
         measure=query.measure,
-        resampling=found.method.for_weights(query.known.weight_kind).resampling,
+        resampling=compared.method.for_weights(query.known.weight_kind).resampling,
         no_interval=refused,
         **made,
     )

@@ -136,22 +136,22 @@ def compare_subgroups(
 ) -> SubgroupComparison:
     """Compare models in every subgroup by `estimate`, and pool them; `result` tests pooled estimates."""
     parts, measure = split(data, by), query.measure
-    found, lacking = each(parts, estimate)
-    comparisons = {name: one for name, (one, _) in found.items()}
+    results, lacking = each(parts, estimate)
+    comparisons = {name: one for name, (one, _) in results.items()}
     totals = totals_of(comparisons)
     share = shares_of(totals, "pairs")
-    values, blocks = (np.array([one[k] for _, one in found.values()]) for k in (0, 1))
-    sums, n_clusters = covariance_between_subgroups(parts, found, measure)
+    values, blocks = (np.array([one[k] for _, one in results.values()]) for k in (0, 1))
+    sums, n_clusters = covariance_between_subgroups(parts, results, measure)
     matrix = np.tensordot(share**2, blocks, 1)
     if sums is not None:
         matrix += _between(sums, np.repeat(share, data.n_models), data.n_models)
-    replicates = [one.replicates for _, one in found.values()]
+    replicates = [one.replicates for _, one in results.values()]
     drawn = None
     if all(one is not None for one in replicates):
         drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
     of_parts = [
         Shared(size**2 * part, freedom)
-        for size, (_, one) in zip(share, found.values(), strict=True)
+        for size, (_, one) in zip(share, results.values(), strict=True)
         for part, freedom in one.parts
         if part is not None
     ]
@@ -159,22 +159,22 @@ def compare_subgroups(
         of_parts = [Shared(matrix, n_clusters - 1.0)]
     whole = Covariance(share @ values, matrix, replicates=drawn).of_parts(of_parts)
     whole = whole._replace(refused=pooled_refusal(parts, comparisons, query))
-    freedoms = [one.freedom for _, one in found.values() if one.freedom is not None]
-    if len(freedoms) == len(found):
-        samples = [parts.samples[name] for name in found]
+    freedoms = [one.freedom for _, one in results.values() if one.freedom is not None]
+    if len(freedoms) == len(results):
+        samples = [parts.samples[name] for name in results]
         sizes, own = np.array([one.effective for one in samples], dtype=np.float64), []
         for k, value in enumerate(values.T):
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
             own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
-        scores = [one.own for _, one in found.values() if one.own is not None and one.own.method == "score"]
+        scores = [one.own for _, one in results.values() if one.own is not None and one.own.method == "score"]
         pooled_own = of_alerts(joined(own), samples, share, measure)
         # Of cuts and areas the errors of both models are skewed alike; of means they are biased, too.
         if isinstance(measure, MeanMeasure):
             summed = needs_scores(pooled_own, samples, share, measure)
         else:
             summed = of_unseen_range(samples, share, measure)
-        if summed and len(scores) == len(found) and sums is None:
+        if summed and len(scores) == len(results) and sums is None:
             pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
@@ -183,7 +183,7 @@ def compare_subgroups(
         **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
-        equality=_same(parts, list(found), values, [one for _, one in found.values()], sums, n_clusters, measure),
+        equality=_same(parts, list(results), values, [one for _, one in results.values()], sums, n_clusters, measure),
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
@@ -201,13 +201,13 @@ def _same(
     parts: Parts,
     kept: list[Any],
     values: F64,
-    found: list[Covariance],
+    held: list[Covariance],
     sums: Any,
     n_clusters: float | None,
     measure: Measure,
 ) -> SubgroupTest:
     """Test that the differences of models are the same in all subgroups."""
-    samples, blocks = [parts.samples[name] for name in kept], np.array([one.matrix for one in found])
+    samples, blocks = [parts.samples[name] for name in kept], np.array([one.matrix for one in held])
     k = samples[0].n_models
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
     enough = has_variance(sizes.min(axis=1)) & np.isfinite(blocks).all(axis=(1, 2))
@@ -223,7 +223,7 @@ def _same(
         return SubgroupTest(np.nan, 0, np.nan, np.nan, n_compared)
     if sums is None and (np.linalg.cond(spreads[enough]) < _REGULAR).all():
         places = np.flatnonzero(enough)
-        kinds = [[(apart @ part @ apart.T, df) for part, df in found[k].parts if part is not None] for k in places]
+        kinds = [[(apart @ part @ apart.T, df) for part, df in held[k].parts if part is not None] for k in places]
         most = [most_freedom(samples[k]) for k in places]
         return johansen(effects[enough], spreads[enough], [*zip(kinds, most, strict=True)])
     matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()

@@ -170,7 +170,7 @@ def shares_of(totals: F64, weights: str) -> F64:
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = False) -> Interval:
+def pooled(estimates: Estimates, shares: Any, measure: Measure, *, wider: bool = False) -> Interval:
     """Return means of subgroups with these shares.
 
     Intervals are on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
@@ -178,20 +178,20 @@ def pooled(found: Estimates, shares: Any, measure: Measure, *, wider: bool = Fal
     the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
     estimates.
     """
-    if found.of_means is not None:
-        found = found._replace(variance=found.of_means)
-    estimate, variance, freedom = _means(found, shares)
+    if estimates.of_means is not None:
+        estimates = estimates._replace(variance=estimates.of_means)
+    estimate, variance, freedom = _means(estimates, shares)
     if measure.bounds[0] == -np.inf:
         limits = wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
         return Interval(estimate, variance, limits, "delong")
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     source = None
     if measure.counts_pairs:
-        few = ~inside | (shares.held(found.sizes).min(axis=1) < FEW)
+        few = ~inside | (shares.held(estimates.sizes).min(axis=1) < FEW)
         source = "newcombe" if few.all() else None
-        limits = _with_newcombe(limits, few, inside & wider, estimate, shares, found.sizes)
+        limits = _with_newcombe(limits, few, inside & wider, estimate, shares, estimates.sizes)
     elif not inside.all():
-        calm = settled(found, measure)
+        calm = settled(estimates, measure)
         moved, spread, freedom = _means(calm, shares)
         at = np.where(inside, estimate, moved)
         limits = either(inside, limits, _holding(estimate, at, log_odds(at, spread, freedom, measure.bounds)[0]))
@@ -246,16 +246,16 @@ def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
     return mean._replace(limits=Limits(ends, dual(at, ends)), method="score", source=None)
 
 
-def _means(found: Estimates, shares: Any) -> tuple[F64, F64, F64]:
+def _means(estimates: Estimates, shares: Any) -> tuple[F64, F64, F64]:
     """Return means of subgroups with these shares, their variances and the degrees of freedom of these."""
-    estimate, variance = shares.total(found.estimate), np.maximum(found.product(shares, shares), 0.0)
-    if found.crossed is not None:
-        return estimate, variance, np.full(len(estimate), found.crossed - 1)
-    spent = shares.total(np.where(found.variance > 0, found.variance**2 / found.freedom, 0.0), 4)
+    estimate, variance = shares.total(estimates.estimate), np.maximum(estimates.product(shares, shares), 0.0)
+    if estimates.crossed is not None:
+        return estimate, variance, np.full(len(estimate), estimates.crossed - 1)
+    spent = shares.total(np.where(estimates.variance > 0, estimates.variance**2 / estimates.freedom, 0.0), 4)
     return estimate, variance, np.divide(variance**2, spent, out=np.full_like(spent, np.inf), where=spent > 0)
 
 
-def settled(found: Estimates, measure: Measure) -> Estimates:
+def settled(estimates: Estimates, measure: Measure) -> Estimates:
     """Return estimates of a measure with two bounds, each with a variance above 0.
 
     In a subgroup at a bound, or without variance, half a pair (half a sample of the smaller class for measures other
@@ -264,12 +264,12 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     """
     least, most = measure.bounds
     if not np.isfinite([least, most]).all():
-        return found
+        return estimates
     span = most - least
-    estimate, variance, freedom = found.estimate.copy(), found.variance.copy(), found.freedom.copy()
-    moved = (found.variance <= _CLOSE * span**2) | (estimate <= least) | (estimate >= most)
+    estimate, variance, freedom = estimates.estimate.copy(), estimates.variance.copy(), estimates.freedom.copy()
+    moved = (estimates.variance <= _CLOSE * span**2) | (estimate <= least) | (estimate >= most)
     for k in np.flatnonzero(moved):
-        size = found.sizes[k]
+        size = estimates.sizes[k]
         n = size.prod() if measure.counts_pairs else size.min()
         share = ((estimate[k] - least) / span * n + HALF) / (n + 1)
         own = newcombe_variance(share, *per_pair(tuple(size))) if measure.counts_pairs else share * (1 - share) / n
@@ -277,8 +277,8 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
     if not measure.counts_pairs:  # log-odds grow without limit where an estimate is nearer to a bound than its error
         error = np.minimum(np.sqrt(variance), span / 2)
         estimate = np.where(moved, estimate, np.clip(estimate, least + error, most - error))
-    found = found._replace(estimate=estimate, variance=variance, freedom=freedom, of_means=None)
-    return found if found.sums is None else found._replace(sums=(found.sums * ~moved[:, None]).tocsr())
+    estimates = estimates._replace(estimate=estimate, variance=variance, freedom=freedom, of_means=None)
+    return estimates if estimates.sums is None else estimates._replace(sums=(estimates.sums * ~moved[:, None]).tocsr())
 
 
 def _with_newcombe(

@@ -99,14 +99,14 @@ def split(data: Sample, by: Any) -> Parts:
 
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:
     """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples."""
-    found: dict[Any, Found] = {}
+    results: dict[Any, Found] = {}
     lacking = dict(parts.lacking)
     warned_of: dict[Any, list[Warning]] = {}
     for k, (name, one) in enumerate(parts.samples.items()):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                found[name] = estimate(one, k)
+                results[name] = estimate(one, k)
             except ValueError as error:
                 few = not has_variance(min(one.effective)) or one.group is not None
                 if not few and not isinstance(error, TooFewSamples):
@@ -115,11 +115,11 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 warned_of[name] = [CoverageWarning(f"not estimable: {error}")]
                 continue
         warned_of[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
-    if not found:
+    if not results:
         first = next(iter(warned_of))
         raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {warned_of[first][0]}")
     _warn(parts, warned_of)
-    return found, {name: lacking[name] for name in parts.order if name in lacking}
+    return results, {name: lacking[name] for name in parts.order if name in lacking}
 
 
 def _warn(parts: Parts, warned_of: dict[Any, list[Warning]]) -> None:
@@ -144,11 +144,11 @@ def in_subgroups(
     """Measure every subgroup by `inferred` and pool them; `result` makes an :class:`Inference` of an interval."""
     measure, seed = query.measure, seed_of(query.seed)
     parts = split(data, by)
-    found, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
-    moments = moments_of(parts, found, measure)
-    share = shares_of(totals_of(found), "pairs")
-    kept = [parts.samples[name] for name in found]
-    interval = _pooled(moments, share, list(found.values()), kept, measure)
+    results, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
+    moments = moments_of(parts, results, measure)
+    share = shares_of(totals_of(results), "pairs")
+    kept = [parts.samples[name] for name in results]
+    interval = _pooled(moments, share, list(results.values()), kept, measure)
     methods = [query.method or default_method(measure, query.known, one.effective) for one in kept]
     # Sums of score intervals of AUCs undercover where positives vary more than negatives; those of counts are too wide.
     # Means over few positives are biased, which the sums take into account.
@@ -163,26 +163,26 @@ def in_subgroups(
         interval = of_scores(interval, limits, share)
         levels = [[one.ends(z) for one in limits] for z in (0.0, critical(query.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
-    reason = pooled_refusal(parts, found, query)
+    reason = pooled_refusal(parts, results, query)
     if reason is not None:
         interval = without_limits(interval.estimate, interval.method, reason)
     return SubgroupInference(
-        **held_by(lambda: result(interval, query, data), found, lacking),
+        **held_by(lambda: result(interval, query, data), results, lacking),
         by=parts.by,
-        subgroups=found,
+        subgroups=results,
         equality=equality(moments, measure),
-        differences=from_the_rest(moments, found, measure, query.question.level),
+        differences=from_the_rest(moments, results, measure, query.question.level),
         not_estimable=lacking,
         moments=moments,
     )
 
 
-def pooled_refusal(parts: Parts, found: Mapping[Any, Measured], query: Query) -> str | None:
+def pooled_refusal(parts: Parts, results: Mapping[Any, Measured], query: Query) -> str | None:
     """Return why the pooled measure has no interval by default, or None: thresholds of one negative are too high."""
-    none = next((name for name, one in found.items() if one.no_interval is not None), None)
+    none = next((name for name, one in results.items() if one.no_interval is not None), None)
     if none is not None:
         return f"{parts.by} {words.label_text(none)} has none"
-    for name in found if isinstance(query.measure, Rate) and query.method is None else ():
+    for name in results if isinstance(query.measure, Rate) and query.method is None else ():
         count, held = query.measure.limiting_sizes(parts.samples[name].effective)[1]
         if count < _POOLED:
             return f"{parts.by} {words.label_text(name)} has only {count:.2g} {held}, a pooled rate needs {_POOLED}"
@@ -203,10 +203,10 @@ def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[A
 
 
 def _pooled(
-    moments: Estimates, share: F64, found: Sequence[Inference], samples: Sequence[Sample], measure: Measure
+    moments: Estimates, share: F64, inferences: Sequence[Inference], samples: Sequence[Sample], measure: Measure
 ) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates, if they differ."""
-    mean, replicates = pooled(moments, Shares(share[None]), measure), [one.replicates for one in found]
+    mean, replicates = pooled(moments, Shares(share[None]), measure), [one.replicates for one in inferences]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
@@ -222,14 +222,14 @@ def _pooled(
     return Interval(at, variance, limits, "bootstrap", values, source="percentile")
 
 
-def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> Estimates:
+def moments_of(parts: Parts, results: dict[Any, Inference], measure: Measure) -> Estimates:
     """Return estimates, covariance and degrees of freedom of the subgroups."""
-    samples = [parts.samples[name] for name in found]
-    estimate = np.array([float(np.ravel(one.estimate)[0]) for one in found.values()])
-    variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
+    samples = [parts.samples[name] for name in results]
+    estimate = np.array([float(np.ravel(one.estimate)[0]) for one in results.values()])
+    variance = np.array([float(np.ravel(one.variance)[0]) for one in results.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
     freedom, of_class = (list(column) for column in zip(*(_freedom(one, measure) for one in samples), strict=True))
-    sums, n_clusters = covariance_between_subgroups(parts, found, measure)
+    sums, n_clusters = covariance_between_subgroups(parts, results, measure)
     independent = Trait.COMPONENTS in measure.traits and all(one.group is None for one in samples)
     own = np.array(of_class) if independent else None
     of_prevalence = None
@@ -247,11 +247,11 @@ def _prevalence_variance(sample: Sample, measure: Measure) -> float:
         apart = np.bincount(sample.group, sample.positive - pi) / len(sample.y)
         error = np.sqrt(len(apart) / max(len(apart) - 1, 1) * (apart @ apart))
     step = min(error, pi / 2, (1 - pi) / 2)
-    found = []
+    values = []
     for other in (pi - step, pi + step):
         changed = sample.weights * np.where(sample.positive, other / pi, (1 - other) / (1 - pi))
-        found.append(float(measure.estimates(sample._replace(weight=changed, group=None))[0]))
-    return float(((found[1] - found[0]) / 2 * error / step) ** 2)
+        values.append(float(measure.estimates(sample._replace(weight=changed, group=None))[0]))
+    return float(((values[1] - values[0]) / 2 * error / step) ** 2)
 
 
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
@@ -272,8 +272,8 @@ def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
         of_class = [float(part[0]) for part in parts]
         if (few := range_part(sample, measure)) is not None:
             of_class[few[0]] = float(few[1][0, 0])
-        found = freedom_of_parts(of_class, [float(np.ravel(size)[0]) for size in sizes])
-        return min(found, most_freedom(sample)), of_class
+        freedom = freedom_of_parts(of_class, [float(np.ravel(size)[0]) for size in sizes])
+        return min(freedom, most_freedom(sample)), of_class
     return max(fewest - 1, 1.0), [0.0, 0.0]
 
 

@@ -16,17 +16,17 @@ _SHRINKAGE = 10.0  # samples that the mean of the variances counts as
 _ALIKE = 2  # the greatest size of a class over the least
 
 
-def contrasts(found: Estimates, first: Any, second: Any, measure: Measure) -> tuple[F64, F64, Limits]:
+def contrasts(estimates: Estimates, first: Any, second: Any, measure: Measure) -> tuple[F64, F64, Limits]:
     """Return differences of means with two kinds of shares, of no common subgroup, their errors and limits.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
     least level at which it excludes 0. Estimates of measures other than shares of pairs are :func:`settled`.
     """
-    calm = of_populations(found if measure.counts_pairs else settled(found, measure))
+    calm = of_populations(estimates if measure.counts_pairs else settled(estimates, measure))
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
     a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
-    own, other, shared = first.total(found.estimate), second.total(found.estimate), calm.product(first, second)
+    own, other, shared = first.total(estimates.estimate), second.total(estimates.estimate), calm.product(first, second)
     d, error = own - other, np.sqrt(np.maximum(a.variance + b.variance - 2 * shared, 0.0))
     both = np.sqrt(a.variance * b.variance)
     r = np.divide(shared, both, out=np.zeros_like(both), where=both > 0)
@@ -48,16 +48,16 @@ def _combined(one: F64, other: F64, r: F64) -> F64:
     return np.where(infinite, np.inf, found)
 
 
-def of_populations(found: Estimates) -> Estimates:
+def of_populations(estimates: Estimates) -> Estimates:
     """Return estimates whose variances include that of the prevalence, as if it were known from as many samples."""
-    if found.of_prevalence is None:
-        return found
-    added, v, n = found.of_prevalence, found.variance, found.sizes.sum(axis=1)
-    freedom = satterthwaite((v, added), (found.freedom, np.maximum(n - 1, 1.0)), found.freedom)
-    return found._replace(variance=v + added, freedom=freedom, of_prevalence=None)
+    if estimates.of_prevalence is None:
+        return estimates
+    added, v, n = estimates.of_prevalence, estimates.variance, estimates.sizes.sum(axis=1)
+    freedom = satterthwaite((v, added), (estimates.freedom, np.maximum(n - 1, 1.0)), estimates.freedom)
+    return estimates._replace(variance=v + added, freedom=freedom, of_prevalence=None)
 
 
-def equality(found: Estimates, measure: Measure) -> SubgroupTest:
+def equality(estimates: Estimates, measure: Measure) -> SubgroupTest:
     """Test that all subgroups have the same value: Welch's (1951) analysis of variance.
 
     ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the estimates, w the inverses of their
@@ -68,8 +68,8 @@ def equality(found: Estimates, measure: Measure) -> SubgroupTest:
     which small subgroups hardly ever differ; of shares of pairs in subgroups of about one size, where unequal variances
     matter least, it is on the arcsine scale.
     """
-    kept = found.known
-    own, shrunk = _of_own(found, kept, measure), _shrunk(found, kept)
+    kept = estimates.known
+    own, shrunk = _of_own(estimates, kept, measure), _shrunk(estimates, kept)
     if shrunk is None or np.isnan(own.pvalue):
         return own
     shrunk = of_populations(shrunk)
@@ -77,49 +77,49 @@ def equality(found: Estimates, measure: Measure) -> SubgroupTest:
     return own if own.pvalue >= other.pvalue else other
 
 
-def _of_own(found: Estimates, kept: NDArray[np.bool_], measure: Measure) -> SubgroupTest:
+def _of_own(estimates: Estimates, kept: NDArray[np.bool_], measure: Measure) -> SubgroupTest:
     """Test equality with the own variance of every subgroup."""
     least, most = measure.bounds
-    if not np.isfinite(least) or (not np.isfinite(most) and (found.estimate[kept] <= least).any()):
-        found = of_populations(found)
-        return welch(found, kept, np.ones(len(kept)), found.estimate)
-    found = of_populations(settled(found, measure))
+    if not np.isfinite(least) or (not np.isfinite(most) and (estimates.estimate[kept] <= least).any()):
+        estimates = of_populations(estimates)
+        return welch(estimates, kept, np.ones(len(kept)), estimates.estimate)
+    estimates = of_populations(settled(estimates, measure))
     span = most - least if np.isfinite(most) else 1.0
-    share = np.where(kept, (found.estimate - least) / span, HALF)
+    share = np.where(kept, (estimates.estimate - least) / span, HALF)
     if not np.isfinite(most):
-        return welch(found, kept, 1 / share, np.log(share))
-    sizes = found.sizes[kept]
+        return welch(estimates, kept, 1 / share, np.log(share))
+    sizes = estimates.sizes[kept]
     if measure.counts_pairs and kept.any() and (sizes.max(axis=0) <= _ALIKE * sizes.min(axis=0)).all():
-        return welch(found, kept, 0.5 / np.sqrt(share * (1 - share)), np.arcsin(np.sqrt(share)))
-    return welch(found, kept, 1 / (span * share * (1 - share)), np.log(share / (1 - share)))
+        return welch(estimates, kept, 0.5 / np.sqrt(share * (1 - share)), np.arcsin(np.sqrt(share)))
+    return welch(estimates, kept, 1 / (span * share * (1 - share)), np.log(share / (1 - share)))
 
 
-def _shrunk(found: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:
+def _shrunk(estimates: Estimates, kept: NDArray[np.bool_]) -> Estimates | None:
     """Return estimates with the variances of a class shrunk to their mean, as if by so many samples more."""
-    if found.parts is None or found.crossed is not None or np.count_nonzero(kept) < 2:
+    if estimates.parts is None or estimates.crossed is not None or np.count_nonzero(kept) < 2:
         return None
-    sizes = found.sizes
+    sizes = estimates.sizes
     freedom = np.where(kept[:, None], sizes - 1, 0.0)
-    mean = (freedom * found.parts * sizes).sum(axis=0) / freedom.sum(axis=0)
+    mean = (freedom * estimates.parts * sizes).sum(axis=0) / freedom.sum(axis=0)
     if not (mean > 0).any():
         return None
-    parts = (freedom * found.parts + _SHRINKAGE * mean / sizes) / (freedom + _SHRINKAGE)
-    return found._replace(variance=parts.sum(axis=1), freedom=satterthwaite(parts.T, (freedom + _SHRINKAGE).T))
+    parts = (freedom * estimates.parts + _SHRINKAGE * mean / sizes) / (freedom + _SHRINKAGE)
+    return estimates._replace(variance=parts.sum(axis=1), freedom=satterthwaite(parts.T, (freedom + _SHRINKAGE).T))
 
 
-def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:
+def welch(estimates: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:
     """Test that the values x, of which the covariance is that of the estimates times the slopes, are equal."""
-    kept = kept & (found.variance > 0)
+    kept = kept & (estimates.variance > 0)
     k = int(np.count_nonzero(kept))
     if k < 2:
         return SubgroupTest(np.nan, 0, np.nan, np.nan, k)
-    x, v, variance = x[kept], found.freedom[kept], found.variance[kept] * slope[kept] ** 2
-    if found.crossed is not None:
-        if k > found.crossed:
+    x, v, variance = x[kept], estimates.freedom[kept], estimates.variance[kept] * slope[kept] ** 2
+    if estimates.crossed is not None:
+        if k > estimates.crossed:
             return SubgroupTest(np.nan, k - 1, np.nan, np.nan, k)
-        spread = found.covariance[np.ix_(kept, kept)] * np.outer(slope[kept], slope[kept])
+        spread = estimates.covariance[np.ix_(kept, kept)] * np.outer(slope[kept], slope[kept])
         # Hotelling's T^2 of as many vectors as there are clusters.
-        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread, [(spread, found.crossed - 1)])
+        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread, [(spread, estimates.crossed - 1)])
         return SubgroupTest(*(joint[:4] if joint.df else (np.nan, 0, np.nan, np.nan)), k)
     w = variance.min() / variance
     q = float((w * (x - w @ x / w.sum()) ** 2).sum() / variance.min())
