@@ -7,7 +7,7 @@ from rocmax.estimators._partial_cv import PartialAUCSVCCV
 from rocmax.estimators._path import PartialAUCPath, partial_auc_path
 from rocmax.estimators._rls import AUCRLS, RLS
 from rocmax.estimators._rls_cv import AUCRLSCV, RLSCV
-from rocmax.estimators._surrogate_risk import SurrogateRisk, surrogate_risk
+from rocmax.estimators._surrogates import SurrogateRisk, surrogate_risk
 
 __all__ = [
     "AUCRLS",
