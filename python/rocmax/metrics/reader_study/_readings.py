@@ -15,18 +15,9 @@ from rocmax._parameters import check_choice
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import Missing
 from rocmax.metrics import _words as words
+from rocmax.metrics.reader_study import _rows as tables
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
-from rocmax.metrics.reader_study._rows import (
-    arranged,
-    from_wide,
-    last,
-    names_in_order,
-    of_cases,
-    of_readers,
-    plain,
-    require_both_classes,
-    truth_of_cases,
-)
+from rocmax.metrics.reader_study._rows import from_wide, last, names_in_order, of_cases, of_readers, plain
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._value import Value
@@ -163,8 +154,7 @@ class Readings(Value):
         if reader is None and modality is None:
             if missing == "raise":
                 labels(y_true, pos_label, remedy=DROP)  # an error names the row of the table
-            wide = from_wide(y_score, per_row)
-            per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
+            per_row, y_score, reader, modality = from_wide(y_score, per_row)
         elif reader is None or modality is None or case is None:
             given = {"reader": reader, "modality": modality, "case": case}
             lacking = " and ".join(name for name, values in given.items() if values is None)
@@ -198,9 +188,9 @@ class Readings(Value):
             cases, of_reader, of_modality = cases[counted], of_reader[rows], of_modality[rows]
             positive, score, weight = positive[rows], score[rows], weight[rows]
             group = None if group is None else np.unique(group[rows], return_inverse=True)[1]
-        require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
-        truth = truth_of_cases(positive, of_case, cases)
-        scores = arranged(score, (modalities, readers, cases), (of_modality, of_reader, of_case))
+        tables.require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
+        truth = tables.truth_of_cases(positive, of_case, cases)
+        scores = tables.arranged(score, (modalities, readers, cases), (of_modality, of_reader, of_case))
         self._set(
             modalities=modalities,
             readers=readers,

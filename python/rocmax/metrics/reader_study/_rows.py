@@ -1,7 +1,7 @@
 """Rows of readings, also of wide tables: names, and what all readings of a case agree on."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -162,17 +162,8 @@ def _shown(name: Any) -> str:
     return repr(plain(name))
 
 
-class Wide(NamedTuple):
-    """The readings of a wide table, one row per reading."""
-
-    score: F64
-    reader: list[Any]
-    modality: list[Any]
-    per_case: dict[str, Any]
-
-
-def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
-    """Stack columns that are pairs (modality, reader), without missing readings; `per_case` has one value per row."""
+def from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], F64, list[Any], list[Any]]:
+    """Return, by reading, what is per case, and scores, readers and modalities of columns that are pairs of these."""
     columns = _columns(y_score)
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
@@ -195,7 +186,7 @@ def from_wide(y_score: Any, per_case: dict[str, Any]) -> Wide:
         if name != "y_true":
             _check_rows(values, name, n_rows)
     of_readings = {name: rows_of(values, place) for name, values in given.items()}
-    return Wide(np.concatenate(parts), reader, modality, {**per_case, "case": place, **of_readings})
+    return {**per_case, "case": place, **of_readings}, np.concatenate(parts), reader, modality
 
 
 def _check_rows(values: Any, name: str, n_rows: int) -> None:
