@@ -78,11 +78,7 @@ class Listed:
 
 
 class PairHinge(OwnOracle):
-    """R(s) = 1/p sum over the p listed pairs (i, j) of (1 - s_i + s_j)_+; convex.
-
-    Keeps the scores of each call: the multipliers of the pairs follow from those of the cuts, and from the scores where
-    these touch.
-    """
+    """R(s) = 1/p sum over p pairs (i, j) of (1 - s_i + s_j)_+; keeps the scores of calls, for the multipliers."""
 
     def __init__(self, pairs: _core.PairList, positive: Bool, n_threads: int) -> None:
         self.pairs, self._positive, self._n_threads = pairs, positive, n_threads

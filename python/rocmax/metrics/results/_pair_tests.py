@@ -28,10 +28,7 @@ def pair_tests(
     bounds: tuple[float, float],
     adjust: str | None,
 ) -> tuple[PairComparison, ...]:
-    """Return the test of every pair of models.
-
-    `freedom` is ``var^2 / (N - 1)`` of each model of independent samples, `bounds` are those of the measure.
-    """
+    """Return the test of every pair of models; `freedom` is ``var^2 / (N - 1)`` of each of independent samples."""
     first, second = np.triu_indices(len(names), 1)
     span, of_profile = bounds[1] - bounds[0], None
     if found.own is not None:
@@ -39,10 +36,7 @@ def pair_tests(
         of_profile = profile(found.estimate, found.own.limits, r, span)
 
     def differences(first: NDArray[np.intp], second: NDArray[np.intp]) -> list[F64]:
-        """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any.
-
-        Models whose replicates are all the same have profiles, if their measure has bounds.
-        """
+        """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any."""
         estimate, variance, df = found.estimate, np.diagonal(found.matrix), None
         difference, both = estimate[first] - estimate[second], variance[first] + variance[second]
         apart = both - 2 * found.matrix[first, second]
@@ -86,10 +80,7 @@ def pair_tests(
 
 
 def unknown_width(found: Covariance, names: tuple[str, ...], level: float, measure: Measure) -> str | None:
-    """Return why differences have no interval, and warn, if those of two models or more have no width.
-
-    Without an upper bound of the measure nothing tells how far the estimates may be off.
-    """
+    """Return why differences have no interval, and warn, if two models of an unbounded measure have no width."""
     if found.own is None or np.isfinite(measure.bounds).all():
         return None
     at = np.flatnonzero(no_width(*found.own.limits.at(level), measure.bounds))
