@@ -10,11 +10,12 @@ from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
     "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairList", "PairLoss", "PairRange", "Problem",
-    "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap", "bootstrap_cuts", "components",
-    "conjugate", "covariance", "curve_points", "gains", "leave_pair_out", "mean_tables", "measure",
-    "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile", "pair_levels", "pair_loss",
-    "pair_multipliers", "pair_support", "partial_boost", "permuted_distances", "pool_bins", "rank_boost", "scores",
-    "share_table", "split_tree", "student_cdf", "student_quantile", "two_rows", "two_texts",
+    "Profiles", "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap",
+    "bootstrap_cuts", "components", "conjugate", "covariance", "curve_points", "gains", "leave_pair_out",
+    "mean_tables", "measure", "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile",
+    "pair_levels", "pair_loss", "pair_multipliers", "pair_support", "partial_boost", "permuted_distances",
+    "pool_bins", "rank_boost", "rates_of_called", "scores", "share_table", "split_tree", "student_cdf",
+    "student_quantile", "two_rows", "two_texts",
 ]  # fmt: skip
 __version__: str
 
@@ -101,6 +102,17 @@ def permuted_distances(
     seed: int,
     n_threads: int,
 ) -> tuple[float, F64]: ...
+
+@final
+class Profiles:
+    def __new__(cls, n: int, low: F64, high: F64) -> Profiles: ...
+    @staticmethod
+    def level(k: int) -> float: ...
+    def ends(self, first: NDArray[np.intp], second: NDArray[np.intp], angle: F64, z: F64) -> F64: ...
+    def distances(
+        self, first: NDArray[np.intp], second: NDArray[np.intp], angle: F64, value: F64, farthest: float
+    ) -> F64: ...
+
 def mean_tables(
     gains: tuple[Gain, Gain],
     n_pos: int,
@@ -115,6 +127,7 @@ def mean_tables(
 ) -> F64: ...
 def two_rows(rows: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], int] | None: ...
 def two_texts(objects: NDArray[np.object_]) -> tuple[NDArray[np.bool_], int] | None: ...
+def rates_of_called(share: float, prevalence: float, a: F64, b: F64) -> F64: ...
 def share_table(first: F64, last: F64) -> F64: ...
 def gains(gain: Gain, tpr: F64, fpr: F64) -> F64: ...
 def normal_cdf(x: F64) -> F64: ...

@@ -209,6 +209,23 @@ def test_an_interval_holds_an_estimate_that_rounding_moved_off_a_bound(off):
         assert low <= share <= high
 
 
+@pytest.mark.parametrize("share", [0.0, 1e-6, 0.03, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("prevalence", [1e-4, 0.3, 0.5])
+def test_rates_of_called_are_where_curves_call_the_share(share, prevalence):
+    a = np.concatenate([np.linspace(-14, 14, 29), [0.3] * 5])
+    b = np.concatenate([np.linspace(0.2, 5.0, 29), [0.2, 0.5, 1.0, 2.0, 5.0]])
+    low, high = np.full_like(a, -80.0), np.full_like(a, 80.0)
+    for _ in range(200):
+        cut = (low + high) / 2
+        above = prevalence * special.ndtr(a - cut) + (1 - prevalence) * special.ndtr(-cut / b) >= share
+        low, high = np.where(above, cut, low), np.where(above, high, cut)
+    found = _core.rates_of_called(share, prevalence, a, b)
+    called = prevalence * found + (1 - prevalence) * special.ndtr((special.ndtri(found) - a) / b)
+    between = (found > 1e-6) & (found < 1 - 1e-6)
+    np.testing.assert_allclose(called[between], share, atol=1e-9)
+    np.testing.assert_allclose(found, special.ndtr(a - cut), atol=1e-6)
+
+
 def test_the_log_auc_of_a_perfect_ranking_is_1_in_narrow_ranges():
     for low, high in ((0.6666666666733333, 0.6750000000000006), (0.3, 0.30000001), (1e-9, 1e-8), (0.001, 1.0)):
         assert LogAUC(low, high)([0, 0, 0, 1, 1], [0.1, 0.2, 0.2, 0.3, 0.4]) == 1.0

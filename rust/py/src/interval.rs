@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use rocmax_core::interval::{self, Draws, Few, Limits, Part};
+use rocmax_core::interval::{self, Draws, Few, Limits, Pair, Part};
 use rocmax_core::{Ctx, Error, Result};
 
 use crate::error::to_python;
@@ -134,6 +134,68 @@ impl ScoreLimits {
     }
 }
 
+/// Limits of estimates at levels, and of their differences; see `rocmax_core::interval::Profiles`.
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Profiles(interval::Profiles);
+
+type Places<'py> = PyReadonlyArray1<'py, isize>;
+
+/// What `of` returns for pairs of estimates, each with a number.
+fn of_pairs<'py>(
+    py: Python<'py>,
+    pairs: [&Places<'_>; 2],
+    numbers: [&Numbers<'_>; 2],
+    of: impl Fn(Pair, f64) -> Result<f64> + Sync + Send,
+) -> PyResult<Array<'py>> {
+    let [angle, number] = alike(numbers)?;
+    let (first, second) = (pairs[0].as_slice()?, pairs[1].as_slice()?);
+    if let Some(other) = [first, second].iter().find(|places| places.len() != angle.len()) {
+        return Err(to_python(Error::Length { name: "pairs", expected: angle.len(), got: other.len() }));
+    }
+    let pair = |k: usize| Pair { first: first[k] as usize, second: second[k] as usize, angle: angle[k] };
+    Ok(PyArray1::from_vec(py, each(py, 1, angle.len(), |k| of(pair(k), number[k]))?))
+}
+
+#[pymethods]
+impl Profiles {
+    /// Of limits at `level(0)`, `level(1)`, ...
+    #[new]
+    fn new(n: usize, low: Numbers<'_>, high: Numbers<'_>) -> PyResult<Self> {
+        interval::Profiles::new(n, low.as_slice()?, high.as_slice()?).map(Self).map_err(to_python)
+    }
+
+    /// The normal quantile of a level.
+    #[staticmethod]
+    fn level(k: usize) -> f64 {
+        interval::Profiles::level(k)
+    }
+
+    /// The least differences of pairs, at normal quantiles.
+    fn ends<'py>(
+        &self,
+        py: Python<'py>,
+        first: Places<'_>,
+        second: Places<'_>,
+        angle: Numbers<'_>,
+        z: Numbers<'_>,
+    ) -> PyResult<Array<'py>> {
+        of_pairs(py, [&first, &second], [&angle, &z], |pair, z| self.0.end(pair, z))
+    }
+
+    /// The normal quantiles, up to the greatest one, at which the least differences fall below values.
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        first: Places<'_>,
+        second: Places<'_>,
+        angle: Numbers<'_>,
+        value: Numbers<'_>,
+        farthest: f64,
+    ) -> PyResult<Array<'py>> {
+        of_pairs(py, [&first, &second], [&angle, &value], |pair, value| self.0.distance(pair, value, farthest))
+    }
+}
+
 /// The variance of means over the positives on the curves of draws, and the normal quantiles of their quantiles, model
 /// after model; see `rocmax_core::interval::mean_table`.
 #[pyfunction]
@@ -212,6 +274,19 @@ pub(crate) fn student_quantile<'py>(py: Python<'py>, df: Numbers<'_>, p: Numbers
 pub(crate) fn gains<'py>(py: Python<'py>, gain: &Gain, tpr: Numbers<'_>, fpr: Numbers<'_>) -> PyResult<Array<'py>> {
     let [tpr, fpr] = alike([&tpr, &fpr])?;
     Ok(PyArray1::from_iter(py, tpr.iter().zip(fpr).map(|(&tpr, &fpr)| gain.0.of(tpr, fpr))))
+}
+
+/// True positive rates where curves call a share of all samples.
+#[pyfunction]
+pub(crate) fn rates_of_called<'py>(
+    py: Python<'py>,
+    share: f64,
+    prevalence: f64,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+) -> PyResult<Array<'py>> {
+    let found = interval::called(share, prevalence, a.as_slice()?, b.as_slice()?).map_err(to_python)?;
+    Ok(PyArray1::from_vec(py, found))
 }
 
 /// The same table of shares on the first and on the last curves.

@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use crate::data::texts::{two_rows, two_texts};
     #[pymodule_export]
-    use crate::interval::{Gain, ScoreLimits, gains, mean_tables, share_table};
+    use crate::interval::{Gain, Profiles, ScoreLimits, gains, mean_tables, rates_of_called, share_table};
     #[pymodule_export]
     use crate::interval::{normal_cdf, normal_quantile, student_cdf, student_quantile};
     #[pymodule_export]

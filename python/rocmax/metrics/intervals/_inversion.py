@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, last_held, normal_cdf, normal_quantile, sided
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, normal_cdf, normal_quantile, sided
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior
@@ -79,19 +79,25 @@ def at_difference(apart: float, slope: float, sizes: tuple[float, float]) -> tup
     fewer: a draw reaches it on the least of the curves on which it does so at some c.
     """
     (m, n), b = map(whole, sizes), slope * np.exp(_log_slopes(sizes))
-    hits = np.unique(np.linspace(1, m, min(m, _RANKS)).astype(int))
+    hits, positives = _highest(m)
     errors = n * (hits / m - apart)
     ranks = np.stack([np.floor(errors + _ROUNDING) + 1, np.ceil(errors - _ROUNDING)])
     known = (ranks >= 1) & (ranks <= n)
     heights = np.where(ranks > n, -_EDGE, _EDGE)[:, None] * np.ones((_DRAWS, 1))  # beyond n no negative is in the way
     places, back = np.unique(ranks[known].astype(int), return_inverse=True)
     if len(places):
-        positives = _at_ranks(_generator(4, m), hits, m)
         which, column = np.nonzero(known)
         negatives = _at_ranks(_generator(5, n), places, n)[:, back]
         heights[which, :, column] = (b[:, None] * negatives - positives[:, column]).T
     first, last = (Curves(np.clip(each.min(axis=1), -_EDGE, _EDGE), b) for each in heights)
     return first, last
+
+
+@lru_cache(maxsize=2)
+def _highest(m: int) -> tuple[NDArray[np.int_], F64]:
+    """Return the ranks of positives where the difference of the rates is read, and draws of them."""
+    hits = np.unique(np.linspace(1, m, min(m, _RANKS)).astype(int))
+    return hits, _at_ranks(_generator(4, m), hits, m)
 
 
 def difference_on(curves: Curves) -> F64:
@@ -104,20 +110,6 @@ def difference_on(curves: Curves) -> F64:
         at = np.stack([-2 * w / root, -root / u])
         apart = normal_cdf(a + b * at) - normal_cdf(at)
     return np.asarray(np.nanmax([*apart, np.zeros_like(a)], axis=0))
-
-
-def rate_of_called(share: float, prevalence: float, curves: Curves) -> F64:
-    """Return the true positive rates where curves call this share of all samples."""
-    a, b = curves
-    goal = normal_quantile(np.clip(share, _LEAST, _MOST))
-
-    def gap(cut: F64) -> F64:
-        called = prevalence * normal_cdf(a - cut) + (1 - prevalence) * normal_cdf(-cut / b)
-        return np.asarray(goal - normal_quantile(np.clip(called, _LEAST, _MOST)))
-
-    # Each class calls this share at one end.
-    ends = np.sort([a - goal, -b * goal], axis=0)
-    return np.asarray(normal_cdf(a - last_held(ends[1], ends[0], gap)))
 
 
 class Inverse(NamedTuple):
@@ -201,11 +193,13 @@ def _separated(place: tuple[int, int], b: F64, sizes: tuple[int, int]) -> F64:
         return np.full(_DRAWS, _EDGE)
     if c < 1 or r > n:
         return np.full(_DRAWS, -_EDGE)
-    positive, negative = (
-        -normal_quantile(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS))
-        for key, rank, size in ((1, c, m), (2, r, n))
-    )
-    return np.asarray(np.clip(b * negative - positive, -_EDGE, _EDGE))
+    return np.asarray(np.clip(b * _at_rank(2, r, n) - _at_rank(1, c, m), -_EDGE, _EDGE))
+
+
+@lru_cache(maxsize=64)
+def _at_rank(key: int, rank: int, size: int) -> F64:
+    """Return draws of an order statistic, as normal deviates."""
+    return np.asarray(-normal_quantile(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS)))
 
 
 @lru_cache(maxsize=8)

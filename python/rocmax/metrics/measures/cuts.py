@@ -83,9 +83,7 @@ class CutMeasure(RankedMeasure):
 
     def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
         """Return the true positive rates at the cuts of binormal curves."""
-        from rocmax.metrics.intervals._inversion import rate_of_called
-
-        return rate_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, curves)
+        return _core.rates_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, *curves)
 
     def cut(self, ranking: Ranking) -> Cut:
         """Cut the ranking."""

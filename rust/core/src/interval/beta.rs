@@ -147,23 +147,26 @@ impl Law {
     }
 }
 
-/// The continued fraction of the integral from 0 to x over `x^a (1 - x)^b / (a B(a, b))`.
+/// The continued fraction of the integral from 0 to x over `x^a (1 - x)^b / (a B(a, b))`, as the quotients q / p of
+/// Wallis' recurrences.
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
-    let kept = |v: f64| if v.abs() < TINY { TINY } else { v };
-    let (mut c, mut d) = (1.0, 1.0 / kept(1.0 - (a + b) * x / (a + 1.0)));
-    let mut found = d;
+    let (mut p, mut q) = ([1.0, 1.0 - (a + b) * x / (a + 1.0)], [1.0, 1.0]);
+    let mut found = f64::INFINITY;
     for k in 1..TERMS {
         let m = k as f64;
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / kept(1.0 + even * d);
-        c = kept(1.0 + even / c);
-        found *= c * d;
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / kept(1.0 + odd * d);
-        c = kept(1.0 + odd / c);
-        found *= c * d;
-        if (c * d - 1.0).abs() < 1e-15 {
+        let (first, second, third) = (a + 2.0 * m - 1.0, a + 2.0 * m, a + 2.0 * m + 1.0);
+        let part = x / (first * second * third);
+        let (even, odd) = (m * (b - m) * third * part, -(a + m) * (a + b + m) * first * part);
+        p[0] = p[1] + even * p[0];
+        q[0] = q[1] + even * q[0];
+        p[1] = p[0] + odd * p[1];
+        q[1] = q[0] + odd * q[1];
+        let scale = 1.0 / if p[1].abs() < TINY { TINY } else { p[1] };
+        (p, q) = ([p[0] * scale, 1.0], [q[0] * scale, q[1] * scale]);
+        let before = found;
+        found = q[1];
+        if (found - before).abs() < 1e-15 * found.abs() {
             break;
         }
     }

@@ -55,6 +55,39 @@ pub(crate) fn few(n_neg: f64, low: f64, high: f64) -> bool {
     n_limiting(n_neg, low, high) < FEW
 }
 
+/// The probability of fewer successes among `trials` than a share of them, plus half of that of as many.
+enum MidP {
+    None(Law),
+    All(Law),
+    /// Both probabilities follow from the integral with the other trials and the hits, and the part of its mass.
+    Some(Law, f64),
+}
+
+impl MidP {
+    fn new(trials: f64, share: f64) -> Self {
+        let hits = trials * share;
+        if share <= ROUNDING {
+            Self::None(Law::new(trials - hits, hits + 1.0))
+        } else if share >= 1.0 - ROUNDING {
+            Self::All(Law::new(trials - hits + 1.0, hits))
+        } else {
+            Self::Some(Law::new(trials - hits, hits), (1.0 / hits - 1.0 / (trials - hits)) / 2.0)
+        }
+    }
+
+    /// By the probability of a success, and the rest.
+    fn at(&self, mean: f64, left: f64) -> f64 {
+        match self {
+            Self::None(law) => law.at(left, mean).below / 2.0,
+            Self::All(law) => (1.0 + law.at(left, mean).below) / 2.0,
+            Self::Some(law, part) => {
+                let found = law.at(left, mean);
+                found.below + found.mass * part
+            }
+        }
+    }
+}
+
 /// Limits of the mean height over a span, or of the height at its ends if these are equal.
 pub struct Few {
     share: f64,
@@ -148,6 +181,7 @@ impl Few {
             heights(a, b, &self.probits, rates);
             heights(-a, -b, &self.probits, rests); // 1 - rates cancels near 1
             let n = self.weights.len();
+            let of_one = (self.shares.len() == 1).then(|| MidP::new(self.n_pos, self.share));
             let of_point = |(point, weight): (usize, &f64)| {
                 // From the last step on: the variance is that of R(min(U, V)) - R(U) R(V), which is R(U) (1 - R(V)).
                 let (mut mean, mut left, mut variance) = (0.0, 0.0, 0.0);
@@ -158,30 +192,14 @@ impl Few {
                     left += rest;
                 }
                 let (mean, left) = (mean.clamp(LEAST, LAST), left.max(LEAST));
-                let mut trials = self.n_pos;
-                if self.shares.len() > 1 {
-                    trials *= (mean * left / variance.max(LEAST)).clamp(1.0, MOST);
-                }
-                weight * self.mid_p(trials, mean, left)
+                let several = || self.n_pos * (mean * left / variance.max(LEAST)).clamp(1.0, MOST);
+                weight
+                    * of_one
+                        .as_ref()
+                        .map_or_else(|| MidP::new(several(), self.share).at(mean, left), |law| law.at(mean, left))
             };
             self.weights.iter().enumerate().map(of_point).sum()
         })
-    }
-
-    /// The probability of fewer successes, each of probability `mean`, the rest `left`, plus half of that of as
-    /// many.
-    fn mid_p(&self, trials: f64, mean: f64, left: f64) -> f64 {
-        let (hits, share) = (trials * self.share, self.share);
-        if share <= ROUNDING {
-            return Law::new(trials - hits, hits + 1.0).at(left, mean).below / 2.0;
-        }
-        if share >= 1.0 - ROUNDING {
-            return (1.0 + Law::new(trials - hits + 1.0, hits).at(left, mean).below) / 2.0;
-        }
-        // Both follow from the integral with trials - hits and hits.
-        let (a, b) = (trials - hits, hits);
-        let found = Law::new(a, b).at(left, mean);
-        found.below + found.mass / 2.0 * (1.0 / b - 1.0 / a)
     }
 
     /// The height at which the probability is Phi(z), on the curves of one slope.
@@ -205,7 +223,8 @@ impl Few {
             if gap_at(middle) >= 0.0 { before = middle } else { after = middle }
         }
         let [inner, outer] = [before, after].map(|j| [place(j), gap_at(j)]);
-        last_between(inner, outer, CLOSE, |a| level(a) - z)
+        let share = inner[1] / (inner[1] - outer[1]); // where a line is z
+        last_between(inner, outer, share, CLOSE, |a| level(a) - z)
     }
 }
 

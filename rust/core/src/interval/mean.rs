@@ -6,7 +6,7 @@
 //! last a at which it does not exceed it. What the mean is with all positives first is added exactly, or the ranks that
 //! are not drawn would count where the classes are nearly separated.
 
-use super::normal::heights;
+use super::normal::{self, LANES, exponentials, heights};
 use super::{NODES, quadrature, quantile};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
@@ -14,11 +14,13 @@ use crate::{Ctx, Error, Result};
 const FIRST: f64 = -4.0; // deviates of negatives are rounded to a cell
 const LAST: f64 = 6.0;
 const CELLS: usize = 1000;
+const ROOM: usize = 1024; // for the cells, and those written with the last
+const AT_A_TIME: usize = 16;
+const ROUND: f32 = 8388608.0; // a whole number that is added to it is in the last bits
 const EDGE: f64 = 14.0; // |a|: beyond it all rates are 0 or 1
 const STEPS: u32 = 1 << 16; // between the edges, in which a is found
 const FLAT: f64 = 1e-4; // about the change of a mean by such a step
 const TRIES: u32 = 12; // before bisection
-const LANES: usize = 8; // gains that are computed at once
 const CLOSE: f64 = 1e-6; // to the estimate
 const LEVELS: usize = 121; // normal quantiles of limits, from the least on in steps
 const LOWEST: f64 = -3.0;
@@ -68,6 +70,12 @@ impl Gain {
                 for (found, &tpr) in found.iter_mut().zip(tpr) {
                     *found = pi * tpr / (pi * tpr + (1.0 - pi) * *found);
                 }
+            }
+            Gain::Early { alpha, prevalence, top, base } => {
+                for (found, tpr) in found.iter_mut().zip(tpr) {
+                    *found = f64::max(-alpha * (prevalence * tpr + (1.0 - prevalence) * *found), normal::LOWEST);
+                }
+                found = exponentials(found).map(|power| top * power - base);
             }
             other => found.iter_mut().zip(tpr).for_each(|(found, &tpr)| *found = other.of(tpr, *found)),
         }
@@ -156,12 +164,14 @@ pub fn table(first: &[f64], last: &[f64]) -> Table {
 
 /// The search for the height of one draw after another.
 struct Search {
-    gain: Gain,
     left_out: f64,
-    places: Places,
-    /// The share of the negatives above the cells of the grid of their deviates.
-    above: [f32; CELLS],
+    /// What the places of every group add to the mean, by the number of drawn negatives above them.
+    parts: Vec<Vec<[f64; LANES]>>,
+    /// The number of drawn negatives above the cells of the grid of their deviates.
+    above: [u16; ROOM],
+    /// Cells of the positives, in groups, and those they are moved to.
     cells: Vec<[f32; LANES]>,
+    moved: Vec<[u32; LANES]>,
     /// Cells per unit of a.
     unit: f64,
     /// The change of the mean by a step between the edges, as it was for the last draw.
@@ -169,51 +179,73 @@ struct Search {
 }
 
 impl Search {
-    /// Takes up a draw: deviates, those of negatives with their shares, and the slope.
-    fn take(&mut self, positives: &[f64], negatives: &[f64], jumps: &[f64], slope: f64) {
-        let scale = CELLS as f64 / (LAST - FIRST);
-        let (mut end, mut sum) = (CELLS, 0.0);
-        for (deviate, jump) in negatives.iter().zip(jumps) {
-            let cell = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as usize;
-            // Cells above this one and up to the last negative's.
-            if cell + 1 < end {
-                self.above[cell + 1..end].fill(sum as f32);
-                end = cell + 1;
-            }
+    fn new(gain: Gain, draws: &Draws<'_>) -> Self {
+        let m = draws.n_pos as f64;
+        let (mut sum, mut shares) = (0.0, vec![0.0]);
+        for jump in draws.jumps {
             sum += jump;
+            shares.push(f64::from(sum as f32));
         }
-        self.above[..end].fill(sum as f32);
-        self.unit = CELLS as f64 / ((LAST - FIRST) * slope);
-        for (cells, deviates) in self.cells.iter_mut().zip(positives.chunks(LANES)) {
-            for (cell, deviate) in cells.iter_mut().zip(deviates) {
-                *cell = (deviate * self.unit - FIRST * CELLS as f64 / (LAST - FIRST) + 0.5) as f32;
+        let groups = Places::new(draws.tpr, draws.weights);
+        let part = |tpr, weights: &[f64; LANES], fpr| {
+            let mut found = gain.of_lanes(tpr, [fpr; LANES]);
+            found.iter_mut().zip(weights).for_each(|(part, weight)| *part *= weight);
+            found
+        };
+        let of_group = |(tpr, weights)| shares.iter().map(|&fpr| part(tpr, weights, fpr)).collect::<Vec<_>>();
+        let parts: Vec<_> = groups.tpr.iter().zip(&groups.weights).map(of_group).collect();
+        let whole = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
+        let left_out = whole - groups.mean(gain, |_| [0.0; LANES]);
+        let (cells, moved) = (vec![[0.0; LANES]; parts.len()], vec![[0; LANES]; parts.len()]);
+        Self { left_out, parts, above: [0; ROOM], cells, moved, unit: 1.0, rise: FLAT }
+    }
+
+    /// Takes up a draw: deviates, and the slope.
+    #[inline(always)]
+    fn take(&mut self, positives: &[f64], negatives: &[f64], slope: f64) {
+        let scale = CELLS as f64 / (LAST - FIRST);
+        // From the lowest negative on; what is written beyond the cells up to it is written again.
+        let (mut from, mut above) = (0, negatives.len() as u16);
+        for deviate in negatives.iter().rev() {
+            let to = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as u32 as usize + 1;
+            while from < to {
+                self.above[from..from + AT_A_TIME].fill(above);
+                from += AT_A_TIME;
             }
+            (from, above) = (to, above - 1);
+        }
+        self.above[from..].fill(above);
+        self.unit = CELLS as f64 / ((LAST - FIRST) * slope);
+        for (cell, deviate) in self.cells.as_flattened_mut().iter_mut().zip(positives) {
+            *cell = (deviate * self.unit - FIRST * CELLS as f64 / (LAST - FIRST) + 0.5) as f32;
         }
     }
 
     /// The mean at a height.
     #[inline(always)]
-    fn at(&self, a: f64) -> f64 {
-        let moved = (a * self.unit) as f32;
-        let rates = |k: usize| {
-            let cells = self.cells[k].map(|cell| (cell + moved).clamp(0.0, (CELLS - 1) as f32) as i32);
-            cells.map(|cell| f64::from(self.above[cell as usize]))
-        };
-        self.left_out + self.places.mean(self.gain, rates)
+    fn at(&mut self, a: f64) -> f64 {
+        let by = (a * self.unit) as f32;
+        for (moved, cell) in self.moved.as_flattened_mut().iter_mut().zip(self.cells.as_flattened()) {
+            *moved = ((cell + by).clamp(0.0, (CELLS - 1) as f32).floor() + ROUND).to_bits();
+        }
+        let mut sums = [0.0; LANES];
+        for (moved, parts) in self.moved.iter().zip(&self.parts) {
+            for lane in 0..LANES {
+                sums[lane] += parts[usize::from(self.above[moved[lane] as usize % ROOM])][lane];
+            }
+        }
+        self.left_out + sums.iter().sum::<f64>()
     }
 
     /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it; the search
     /// starts near the height `from`.
     fn first(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> f64 {
-        let (width, rise) = (EDGE - low, self.rise);
-        let this = &*self;
-        let (height, rise) = fast!({ this.searched(low, width, from, goal, exceeds, rise) });
-        self.rise = rise;
-        height
+        fast!({ self.searched(low, from, goal, exceeds) })
     }
 
     #[inline(always)]
-    fn searched(&self, low: f64, width: f64, from: f64, goal: f64, exceeds: bool, mut rise: f64) -> (f64, f64) {
+    fn searched(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> f64 {
+        let width = EDGE - low;
         let height = |k: u32| low + f64::from(k) / f64::from(STEPS) * width;
         // Steps and gaps at both ends, below 0 at the first, halved where the other end moves twice.
         let (mut below, mut reached) = ((0, None), (STEPS, None));
@@ -231,7 +263,7 @@ impl Search {
             at = match (below.1, reached.1) {
                 (Some(under), Some(over)) if over > under && tried < TRIES => {
                     let (mut under, mut over): (f64, f64) = (under, over);
-                    rise = (over - under) / f64::from(reached.0 - below.0);
+                    self.rise = (over - under) / f64::from(reached.0 - below.0);
                     if last == Some(held) {
                         if held {
                             under /= 2.0
@@ -245,7 +277,7 @@ impl Search {
                 (Some(_), Some(_)) => below.0.midpoint(reached.0),
                 _ => {
                     // A step to the other side, of growing length.
-                    let step = (widen * apart.abs() / rise + 2.0).min(f64::from(STEPS)) as u32;
+                    let step = (widen * apart.abs() / self.rise + 2.0).min(f64::from(STEPS)) as u32;
                     widen *= 3.0;
                     if held { at.saturating_sub(step) } else { at.saturating_add(step) }
                 }
@@ -254,7 +286,7 @@ impl Search {
             tried += 1;
             at = at.clamp(below.0 + 1, u32::max(reached.0 - 1, below.0 + 1));
         }
-        (height(reached.0), rise)
+        height(reached.0)
     }
 }
 
@@ -275,12 +307,8 @@ pub fn mean_table(
     Error::check_len("positives", n_ranks * n_draws, draws.positives.len())?;
     Error::check_len("negatives", n_negatives * n_draws, draws.negatives.len())?;
     Error::check_number("draws", "at least one of each class", n_draws as f64, n_draws * n_ranks * n_negatives > 0)?;
-    let m = draws.n_pos as f64;
-    let whole = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
-    let places = Places::new(draws.tpr, draws.weights);
-    let left_out = whole - places.mean(gain, |_| [0.0; LANES]);
-    let cells = padded(&vec![0.0; n_ranks], 0.0);
-    let mut search = Search { gain, left_out, places, above: [0.0; CELLS], cells, unit: 1.0, rise: FLAT };
+    Error::check_number("negatives", "ranks below 2^16", n_negatives as f64, n_negatives < 1 << 16)?;
+    let mut search = Search::new(gain, &draws);
     let (nodes, weights): (Vec<f64>, Vec<f64>) = quadrature(0.0, 1.0).unzip();
     let (above, nodes) = (nodes.iter().map(|&tpr| quantile(tpr)).collect::<Vec<_>>(), Places::new(&nodes, &weights));
     let of_curve = |a: f64, b: f64| {
@@ -299,13 +327,15 @@ pub fn mean_table(
             ctx.check()?;
         }
         let b = slope * log_slope.exp();
-        search.take(positives, negatives, draws.jumps, b);
+        let taker = &mut search;
+        fast!({ taker.take(positives, negatives, b) });
         let a = search.first(-EDGE, near, estimate - CLOSE, false);
-        near = a;
+        near += (a - near) / (j + 1) as f64;
         let value = of_curve(a, b);
         first.push(value);
         last.push(value);
-        if search.at(a) <= estimate + CLOSE {
+        let found = &mut search;
+        if fast!({ found.at(a) }) <= estimate + CLOSE {
             let a = search.first(a, a, estimate + CLOSE, true);
             last[j] = of_curve(a, b);
         }

@@ -3,18 +3,22 @@
 
 mod area;
 mod beta;
+mod called;
 mod distance;
 mod few;
 mod mean;
 mod normal;
+mod profile;
 mod rate;
 mod search;
 
 pub use area::{Area, Part};
 pub use beta::{student, student_quantile};
+pub use called::called;
 pub use few::Few;
 pub use mean::{Draws, Gain, Table, mean_table, table};
 pub use normal::{cdf, quantile};
+pub use profile::{Pair, Profiles};
 pub use rate::Rate;
 
 use std::sync::LazyLock;

@@ -7,7 +7,10 @@
 use crate::simd::fast;
 
 /// Numbers that are computed at once.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
+
+/// The least power of e that is computed.
+pub(crate) const LOWEST: f64 = -700.0;
 
 /// Coefficients of f, of g at `w / 3 - 1`, and of the quantile over `sqrt(w)`.
 #[allow(clippy::excessive_precision)]
@@ -114,7 +117,7 @@ fn polynomials<const N: usize>(coefficients: &[f64; N], t: [f64; LANES]) -> [f64
 
 /// The exponential function of numbers from -708 to 0.
 #[inline(always)]
-fn exponentials(x: [f64; LANES]) -> [f64; LANES] {
+pub(crate) fn exponentials(x: [f64; LANES]) -> [f64; LANES] {
     let rounded = x.map(|x| x * std::f64::consts::LOG2_E + ROUND);
     let mut rest = x;
     for (rest, rounded) in rest.iter_mut().zip(rounded) {
@@ -130,7 +133,7 @@ fn exponentials(x: [f64; LANES]) -> [f64; LANES] {
 }
 
 #[inline(always)]
-fn cdf_of_lanes(x: [f64; LANES]) -> [f64; LANES] {
+pub(crate) fn cdfs(x: [f64; LANES]) -> [f64; LANES] {
     let size = x.map(|x| x.abs().min(37.5));
     let mut found = exponentials(size.map(|y| -0.5 * y * y));
     let heights = polynomials(&TAIL, size.map(|y| (y - 4.0) / (y + 4.0)));
@@ -158,13 +161,19 @@ pub(crate) fn heights(a: f64, b: f64, x: &[f64], to: &mut [f64]) {
         let (blocks, rest) = x.as_chunks::<LANES>();
         let (to_blocks, to_rest) = to[..x.len()].as_chunks_mut::<LANES>();
         for (to, x) in to_blocks.iter_mut().zip(blocks) {
-            *to = cdf_of_lanes(x.map(|x| a + b * x));
+            *to = cdfs(x.map(|x| a + b * x));
         }
         let mut last = [0.0; LANES];
         last[..rest.len()].copy_from_slice(rest);
-        let last = cdf_of_lanes(last.map(|x| a + b * x));
+        let last = cdfs(last.map(|x| a + b * x));
         to_rest.copy_from_slice(&last[..rest.len()]);
     })
+}
+
+/// [`density`] of all lanes.
+#[inline(always)]
+pub(crate) fn densities(x: [f64; LANES]) -> [f64; LANES] {
+    exponentials(x.map(|x| f64::max(-0.5 * x * x, LOWEST))).map(|power| power / (2.0 * std::f64::consts::PI).sqrt())
 }
 
 /// The density at `x`.

@@ -10,26 +10,27 @@ const MOST_STEPS: usize = 200;
 /// 1997).
 pub(crate) fn last_held(inner: f64, outer: f64, mut gap: impl FnMut(f64) -> f64) -> f64 {
     let (fx, fy) = (gap(inner).max(0.0), gap(outer));
-    last_between([inner, fx], [outer, fy], CLOSE, gap)
+    last_between([inner, fx], [outer, fy], 0.5, CLOSE, gap)
 }
 
-/// [`last_held`] between two points with known gaps, to within `close`.
+/// [`last_held`] between two points with known gaps, to within `close`; `share` of the way it is tried first.
 pub(crate) fn last_between(
     [mut x, mut fx]: [f64; 2],
     [mut y, mut fy]: [f64; 2],
+    mut share: f64,
     close: f64,
     mut gap: impl FnMut(f64) -> f64,
 ) -> f64 {
     if fy >= 0.0 {
         return y;
     }
-    let mut share = 0.5; // of the way from x, the last point, to y, on the other side
     for _ in 0..MOST_STEPS {
         let way = y - x;
         let least = close / way.abs().max(close);
         if least >= 0.5 {
             break;
         }
+        // From x, the last point, to y, on the other side.
         let at = x + f64::clamp(share, least, 1.0 - least) * way;
         let f = gap(at);
         let (z, fz);
