@@ -10,7 +10,7 @@ from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
     "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairList", "PairLoss", "PairRange", "Problem",
-    "Profiles", "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "bootstrap",
+    "Profiles", "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "band_distances", "bootstrap",
     "bootstrap_cuts", "components", "conjugate", "covariance", "curve_points", "gains", "leave_pair_out",
     "mean_tables", "measure", "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile",
     "pair_levels", "pair_loss", "pair_multipliers", "pair_support", "partial_boost", "permuted_distances",
@@ -81,6 +81,7 @@ def bootstrap(
     seed: int,
     n_threads: int,
 ) -> F64: ...
+def band_distances(curve: Curve, n_resamples: int, seed: int, n_threads: int) -> F64: ...
 def bootstrap_cuts(
     y_true: Labels,
     y_score: Scores,

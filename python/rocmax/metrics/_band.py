@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_choice, shown
@@ -179,7 +180,8 @@ def roc_band(
     fpr, tpr = vertices(pos, neg)
     m, n = int(pos.sum()), int(neg.sum())
     if method == "fixed-width":
-        c = _bootstrapped(pos, neg, level, n_resamples, seed)
+        require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
+        c = np.quantile(_core.band_distances(data.curve(), n_resamples, seed, data.threads), level)
         # At least the upper confidence limit of a rate of which so many samples show none.
         least = np.log((1.0 - level) / 2.0)
         across, up = (max(float(c / np.sqrt(size)), float(-np.expm1(least / size))) for size in (n, m))
@@ -195,33 +197,3 @@ def _kolmogorov(n: int, tail: float) -> float:
     from scipy.stats import kstwo
 
     return float(kstwo.isf(tail, n) if n <= _EXACT else special.kolmogi(tail) / np.sqrt(n))
-
-
-def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int) -> float:
-    """Return the quantile of the least c whose band about the curve contains a bootstrap curve.
-
-    A move along (-1 / sqrt(n), 1 / sqrt(m)) keeps ``p = sqrt(n) F + sqrt(m) T`` and adds 2 to
-    ``q = sqrt(m) T - sqrt(n) F``. A curve is a function q of p, so that c is half the greatest distance of two such
-    functions. Both are straight between corners: the distance is greatest at a corner of one of them.
-    """
-    rng = np.random.default_rng(seed)
-    # The place of the score of every sample.
-    places = [np.repeat(np.arange(len(counts)), counts.astype(np.intp)) for counts in (pos, neg)]
-
-    def turned(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[F64, F64]:
-        kind = (pos > 0) + 2 * (neg > 0).astype(np.int8)  # of a step: up 1, to the right 2, both 3
-        steps = np.flatnonzero(kind)
-        kind = kind[steps]
-        ends = np.append(steps[:-1][(kind[1:] != kind[:-1]) | (kind[1:] == 3)], steps[-1:])
-        x, y = (np.append(0.0, np.cumsum(counts)[ends] / np.sqrt(counts.sum())) for counts in (neg, pos))
-        return x + y, y - x
-
-    p, q = turned(pos, neg)
-    require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
-    found = np.empty(n_resamples)
-    for k in range(n_resamples):
-        drawn = (np.bincount(of[rng.integers(len(of), size=len(of))], minlength=len(pos)) for of in places)
-        p_drawn, q_drawn = turned(*drawn)
-        at_own = np.abs(np.interp(p, p_drawn, q_drawn) - q).max()
-        found[k] = max(at_own, np.abs(np.interp(p_drawn, p, q) - q_drawn).max()) / 2
-    return float(np.quantile(found, level))

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::papers::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
-    use crate::resample::{bootstrap, bootstrap_cuts, permuted_distances};
+    use crate::resample::{band_distances, bootstrap, bootstrap_cuts, permuted_distances};
     #[pymodule_export]
     use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]

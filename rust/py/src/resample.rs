@@ -6,7 +6,7 @@ use rocmax_core::resample::{self, Rates, Resampling, Scheme};
 
 use crate::curve::measure::Measure;
 use crate::curve::rule::Rule;
-use crate::curve::{self, CURVE};
+use crate::curve::{self, CURVE, Curve};
 use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::gate::Need;
 use crate::variance::{Array, kind_of};
@@ -69,6 +69,23 @@ pub(crate) fn permuted_distances<'py>(
     let (distance, permuted) =
         curve::enter(py, n_threads, need, |ctx| resample::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
     Ok((distance, PyArray1::from_vec(py, permuted)))
+}
+
+/// Distances of bootstrap curves from the curve of samples; see `rocmax_core::resample::band_distances`.
+#[pyfunction]
+pub(crate) fn band_distances<'py>(
+    py: Python<'py>,
+    curve: &Curve,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Array<'py>> {
+    let steps = curve.inner.steps();
+    let n_samples = steps.iter().map(|step| (step.pos + step.neg) as usize).sum();
+    let (need, resampling) =
+        (resampled(n_samples, n_resamples, 1, n_threads), resampling(true, false, n_resamples, seed));
+    let found = curve::enter(py, n_threads, need, |ctx| resample::band_distances(steps, resampling, ctx))?;
+    Ok(PyArray1::from_vec(py, found))
 }
 
 /// Replicates of thresholds, row by row four numbers per rule: threshold, TPR, FPR and prevalence; see

@@ -1,5 +1,6 @@
 //! Resampling: the bootstrap, and a permutation test of two curves.
 
+mod band;
 mod bootstrap;
 mod cuts;
 mod multinomial;
@@ -12,6 +13,7 @@ mod weighted_draws;
 
 pub(crate) use multinomial::Stream;
 
+pub use band::band_distances;
 pub use bootstrap::{Resampling, Scheme, bootstrap};
 pub use cuts::{Rates, bootstrap_cuts};
 pub use permutation::{Scored, permuted_distances};
