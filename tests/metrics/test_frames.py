@@ -236,7 +236,13 @@ def test_labels_of_every_form_are_the_same_two_classes(form):
         assert swapped.estimate == infer(Y, S).estimate
 
 
-@pytest.mark.parametrize("make", [pl.Series, pa.array, pd.Series, lambda y: pa.chunked_array([y[:7], [], y[7:]])])
+def categories(y):
+    return pd.Series(y, dtype="category")
+
+
+@pytest.mark.parametrize(
+    "make", [pl.Series, pa.array, pd.Series, categories, lambda y: pa.chunked_array([y[:7], [], y[7:]])]
+)
 def test_texts_of_columns_are_those_of_arrays(make):
     pairs = ("yes", "no"), ("", "-"), ("a" * 12, "a" * 13), ("b" * 30 + "a", "b" * 31), ("\N{SNOWMAN}" * 4, "x")
     for texts in (pair[::turn] for pair in pairs for turn in (1, -1)):

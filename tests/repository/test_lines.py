@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 # a number when the lines fall; who raises one says why.
 MOST = {
     "python/rocmax": (1_168, "types of what the core computes"),
-    "python/rocmax/_checks": (1_194, "texts of columns compared where they are; codes beside 0 and 1"),
+    "python/rocmax/_checks": (1_200, "categories of texts compared as codes"),
     "python/rocmax/_cli": (4_722, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_391, ""),
@@ -27,7 +27,7 @@ MOST = {
     "python/rocmax/risks": (594, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_790, "held-out models that are zero by their rows"),
     "python/rocmax/torch": (259, ""),
-    "rust/py/src": (2_186, "limits of differences, rates of called shares; distances of bands"),
+    "rust/py/src": (2_190, "limits of differences, rates of called shares; distances of bands"),
     "rust/core/src": (16_400, "limits of differences and rates of called shares, which Python searched; bands"),
 }
 _SLACK = 20  # lines by which a number may lie too high

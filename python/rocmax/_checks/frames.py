@@ -44,6 +44,12 @@ def coded(values: Any, name: str) -> Any:
 def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
     dtype: Any = getattr(values, "dtype", "")
+    if type(dtype).__name__ == "CategoricalDtype" and all(isinstance(one, str) for one in dtype.categories):
+        codes = np.asarray(getattr(values, "cat", values).codes)
+        differs, place = _core.two_rows(codes.astype(np.uint32)[:, None]) or (None, 0)
+        if differs is None or place == len(codes) or min(codes[0], codes[place]) < 0:  # -1 is missing
+            return None
+        return [dtype.categories[codes[k]] for k in (0, place)], differs
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = values.array.__arrow_array__()
     of_polars = str(dtype) == "String" and hasattr(values, "null_count")

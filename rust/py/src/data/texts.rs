@@ -51,5 +51,9 @@ pub(crate) fn two_rows<'py>(py: Python<'py>, rows: PyReadonlyArray2<'py, u32>) -
 pub(crate) fn two_texts<'py>(py: Python<'py>, objects: PyReadonlyArray1<'py, Py<PyAny>>) -> PyResult<Kinds<'py>> {
     let objects = objects.as_slice()?;
     let text = |k: usize| objects[k].bind(py).cast::<PyString>().ok()?.to_str().ok();
-    Ok(kinds(py, objects.len(), text))
+    // Most tables hold one object of each text.
+    let known = kinds(py, objects.len(), |k| Some(objects[k].as_ptr()));
+    let alike = |place: usize| place < objects.len() && text(place).is_none_or(|other| text(0) == Some(other));
+    let apart = known.filter(|&(_, place)| text(0).is_some() && !alike(place));
+    Ok(apart.or_else(|| kinds(py, objects.len(), text)))
 }
