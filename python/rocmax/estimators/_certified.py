@@ -46,8 +46,9 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         """Set the fitted attributes; return how near to optimal the zero model is, or 0, and the training scores."""
         steps.close()
         self._store(result, surrogate, data, space)
-        scores = None if "coef_" in vars(self) else result.model.scores
-        return result.zero_within(self.tol_), self._set_threshold(data, scores)
+        near, scores = result.zero_within(self.tol_), None if "coef_" in vars(self) else result.model.scores
+        vars(result).clear()  # vectors over the samples, which a threshold does not need
+        return near, self._set_threshold(data, scores)
 
     def _proved(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> Proof | str:
         """Return the proof of the bound, or why there is none."""

@@ -93,6 +93,7 @@ class Machine(CertifiedRanker):
                 accurate = design.accurate()
                 result.tangent = accurate.scores(-C * accurate.adjoint(result.pull[None])[0])
             self.C_, self.tol_ = C, tol
+            del training  # as do cuts
             zero, scores = self._keep(result, steps, surrogate, data, landmarks)
         self._warn(zero=zero, scores=scores)
         if self.verbose:
