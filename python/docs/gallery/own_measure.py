@@ -71,9 +71,8 @@ class HalfLife(Measure):
 
     def components(self, sample):
         (worth, share), pos, s = self.parts(sample), sample.positive, sample.score
-        found = np.empty(len(s))
+        found = -np.log(2) / self.fpr * below(s, s[pos], worth * share)
         found[pos] = worth
-        found[~pos] = -np.log(2) / self.fpr * below(s[~pos], s[pos], worth * share)
         return found
 
 
