@@ -205,15 +205,18 @@ def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure
 
 
 def of_alerts(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> Interval:
-    """Return means with Wilson's limits where all alerts are positive, or none: their components do not vary."""
+    """Return means of a measure at k; Wilson's limits, of no more samples than alerts, if few are of one class."""
     if not getattr(measure, "pooled", False):
         return mean
     at_k: Any = measure
     least, most = shares @ np.array([measure.reachable(one.totals) for one in samples])
     counts = [min(one.effective[0], at_k.alerts(one.effective)) for one in samples]
     size = 1.0 / (shares**2 @ (1.0 / np.array(counts)))
-    certain = np.isclose(mean.estimate[:, None], [least, most], rtol=0.0, atol=1e-9).any(axis=1)
-    return mean._replace(limits=either(certain, of_share(mean.estimate, size, (least, most)), mean.limits))
+    spread = (mean.estimate - least) * (most - mean.estimate)
+    sizes = np.full_like(spread, size)
+    np.divide(spread, mean.variance, out=sizes, where=(spread > 0) & (spread < mean.variance * size))
+    few = ~is_normal(mean, (least, most), _ERROR)
+    return mean._replace(limits=either(few, of_share(mean.estimate, sizes, (least, most)), mean.limits), method="score")
 
 
 def of_unseen_range(samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:

@@ -27,7 +27,7 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, Shares, needs_scores, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import Estimates, Shares, needs_scores, of_alerts, of_scores, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.subgroups._tests import equality
 from rocmax.metrics.variances._components import most_freedom, range_part, variance_parts
@@ -160,7 +160,8 @@ def in_subgroups(
             moments, interval, summed = calm, mean, False
     if moments.sums is None and summed:
         limits = [estimated(query.method, one, measure).limits for one in kept]
-        interval = of_scores(interval, limits, share)
+        known = getattr(measure, "pooled", False) and not query.method and moments.parts is not None
+        interval = of_alerts(mean, kept, share, measure) if known else of_scores(interval, limits, share)
         levels = [[one.ends(z) for one in limits] for z in (0.0, critical(query.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
     reason = pooled_refusal(parts, results, query)
