@@ -8,7 +8,7 @@ of the value of all rows, the mean width, and the label factor: the variance of 
 over that of the plan's.
 
 Run: python benches/python/coverage_plan.py [--data DATA_FOLDER] [--draws 100] [--budgets 500 2000 10000]
-     [--rows 100000]
+     [--rows 100000] [--only POPULATION ...]
 """
 
 import argparse
@@ -79,11 +79,14 @@ def main() -> None:
     parser.add_argument("--budgets", type=int, nargs="+", default=[500, 2000, 10_000])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", help="such as '5 %%' or covtype")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(arguments.seed)
     print(f"{'positives':<12}{'budget':>7}  {'measure':<42}{'refused':>8}{'coverage':>9}{'width':>8}{'factor':>8}")
     for name, y, score in populations(arguments.rows, arguments.data, rng):
+        if arguments.only and name not in arguments.only:
+            continue
         for budget in arguments.budgets:
             show(name, y, score, budget, arguments.draws, rng)
 

@@ -14,6 +14,7 @@ from rocmax.metrics import (
     PrecisionAt,
     RecallAt,
     Samples,
+    TPRAtFPR,
     compare,
     infer,
     label_plan,
@@ -93,6 +94,19 @@ def test_models_that_differ_are_measured_without_bias(rows) -> None:
         drawn.append([float(measure.estimates(one)[0]) for one in Samples(y[plan.rows], both, plan=plan).two.models()])
     true = [measure(y, column) for column in both.T]
     assert np.abs(np.mean(drawn, axis=0) - true).max() < 0.02
+
+
+@pytest.mark.parametrize("fpr", [0.01, 0.02])
+def test_no_order_of_the_share_of_positives_is_assumed(fpr) -> None:
+    """A share that is constant among the highest scores looks as if it fell, if its draws are made to fall."""
+    rng, n = np.random.default_rng(2), 20_000
+    rank = np.arange(n)
+    y = rng.random(n) < np.where(rank < n / 5, 0.9, 0.45)
+    measure, drawn = TPRAtFPR(fpr), []
+    for seed in range(20):
+        plan = label_plan(-rank, 400, alerts=50, random_state=seed)
+        drawn.append(infer(Samples(y[plan.rows], -rank, plan=plan), measure).estimate)
+    assert np.mean(drawn) == pytest.approx(measure(y, -rank), abs=3 * np.std(drawn) / 20**0.5)
 
 
 def test_variance_is_that_of_the_draws(rows) -> None:

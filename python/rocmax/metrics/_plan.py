@@ -21,6 +21,7 @@ _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that
 _STEPS, _LARGEST = 30, 30.0  # of Newton's method for a logistic curve, and its greatest log-odds
 
 _STRATUM = 10  # labels of a stratum, at least
+_NEAR = 20  # labels of neighbours whose share of positives is taken
 _LEAST = 5.0  # positives that a plan should find below the cut
 
 
@@ -335,20 +336,23 @@ class LabelDesign(NamedTuple):
     def weights_of(self, score: NDArray[Any]) -> F64:
         """Return the weights of the positives and of all rows of one model.
 
-        The ranks of all rows are known: what the positives leave of each row is negative, in the order of this model
-        smoothed so that the share of negatives does not fall with the rank.
+        The ranks of all rows are known. A row that may be labelled has the share of negatives among its labelled
+        neighbours in the order of this model, between their means linear in the logarithm of the rank.
         """
-        n, pos = len(self.rows), self.labels * self.weight if self.known else self.labels
+        n = len(self.rows)
         if not self.known:
-            return np.concatenate([np.maximum(pos, _LIGHT), 1.0 - self.labels])
-        from scipy.optimize import isotonic_regression
-
-        left, order = np.ones(len(score) - n), np.argsort(-score[n:], kind="stable")
-        left[self.rows] -= pos
-        if len(order := order[(self.size < self.whole)[self.stratum[order]]]):  # of the others each is known
-            smooth = np.maximum(isotonic_regression(left[order]).x, 0.0)
-            left[order] = smooth * (max(left[order].sum(), 0.0) / max(smooth.sum(), np.finfo(float).tiny))
-        return np.concatenate([np.maximum(pos, _LIGHT), left])
+            return np.concatenate([np.maximum(self.labels, _LIGHT), 1.0 - self.labels])
+        left, weight, positive = np.ones(len(score) - n), *np.zeros((2, len(score) - n))
+        weight[self.rows], positive[self.rows] = self.weight, self.labels * self.weight
+        left[self.rows] -= self.labels
+        order = np.argsort(-score[n:], kind="stable")
+        if len(order := order[(self.size < self.whole)[self.stratum[order]]]):  # each of the others is known
+            place, at = np.log(np.arange(len(order)) + 0.5), np.flatnonzero(weight[order])
+            starts = _NEAR * np.arange(max(len(at) // _NEAR, 1))
+            near = np.stack([weight[order], positive[order], weight[order] * place])[:, at]
+            total, found, places = np.add.reduceat(near, starts, axis=1)
+            left[order] = 1.0 - np.interp(place, places / total, found / total)
+        return np.concatenate([np.maximum(positive[self.rows], _LIGHT), left])
 
     def gains(self, sample: Sample, measure: Any) -> F64:
         """Return by model what a positive in each labelled row adds to the measure, in place of negatives around it."""
