@@ -83,8 +83,7 @@ def losses() -> dict[str, Loss]:
     }
     if not find_spec("libauc"):
         return found
-    from libauc import losses as theirs
-    from libauc import optimizers
+    from libauc import losses as theirs, optimizers
 
     def by(name: str, **options: Any) -> Callable[[Any, Any, float], Any]:
         def optimiser(network: Any, loss: Any, rate: float) -> Any:

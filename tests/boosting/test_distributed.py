@@ -5,8 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from rocmax.boosting import PartialAUCObjective, partial_auc_metric
-from rocmax.boosting import _distributed as distributed
+from rocmax.boosting import PartialAUCObjective, _distributed as distributed, partial_auc_metric
 from rocmax.risks import PairLoss
 
 RANGE = (0.0, 0.1)

@@ -12,8 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.preprocessing import StandardScaler
 
 from command_line import Run, one_line
-from model_files import VALUES, parts_of, places, write
-from model_files import changed as other
+from model_files import VALUES, changed as other, parts_of, places, write
 from profiles import cases
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 

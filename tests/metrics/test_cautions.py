@@ -21,10 +21,10 @@ from rocmax.metrics import (
     ROCAccumulator,
     SmoothedAUC,
     TPRAtFPR,
+    _words as words,
     compare,
     infer,
 )
-from rocmax.metrics import _words as words
 
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 2, 2000)

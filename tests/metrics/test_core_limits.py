@@ -8,8 +8,7 @@ from tests.referee import areas, drawn, few
 from profiles import cases
 from rocmax import _core
 from rocmax.metrics import BEDROC, RIE, AveragePrecision, LogAUC
-from rocmax.metrics.intervals import _interval as interval
-from rocmax.metrics.intervals import _inversion as inversion
+from rocmax.metrics.intervals import _interval as interval, _inversion as inversion
 from rocmax.metrics.intervals._score import Area, few_limits, score
 
 SPANS = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0), (0.0, 0.02), (0.7, 0.99)]

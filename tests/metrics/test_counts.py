@@ -4,8 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rocmax import metrics
 from rocmax.metrics import AUC, AveragePrecision, PartialAUC, ROCAccumulator

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.metrics
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 from profiles import cases

@@ -5,8 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC, ROCAccumulator

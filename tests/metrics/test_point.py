@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.metrics
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rocmax import _core, metrics
 

@@ -16,8 +16,7 @@ from sklearn.base import BaseEstimator
 import rocmax
 from result_cases import ATTACK, CASES, FRAME, NAMED, N, S, Y
 from rocmax import metrics
-from rocmax.metrics import FPRAtTPR, Measure, compare, infer, operating_point, reader_study
-from rocmax.metrics import _words as words
+from rocmax.metrics import FPRAtTPR, Measure, _words as words, compare, infer, operating_point, reader_study
 from rocmax.metrics.results._references import METHODS, REFERENCES
 from rocmax.metrics.results._result import Result
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from rocmax import metrics
-from rocmax.metrics import FPRAtTPR, TPRAtFPR
-from rocmax.metrics import _words as words
+from rocmax.metrics import FPRAtTPR, TPRAtFPR, _words as words
 
 ZERO = re.compile(r"\b0\.0+(?![\d.])")
 N_POS, N_NEG = 2_000, 1_000_000

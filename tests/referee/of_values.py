@@ -5,8 +5,7 @@ from collections import defaultdict
 from itertools import product
 
 import numpy as np
-from tests.referee import curves, smoothing
-from tests.referee import risks as defined
+from tests.referee import curves, risks as defined, smoothing
 from tests.referee.agreement import fits, holds, refused, same
 from tests.referee.curves import Samples, auc_kernel, scored_kernel
 from tests.referee.exact import Fraction

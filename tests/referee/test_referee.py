@@ -3,8 +3,7 @@
 import dataclasses
 
 import pytest
-from tests.referee import __main__ as referee
-from tests.referee import checks
+from tests.referee import __main__ as referee, checks
 from tests.referee.cases import draw
 
 # What a mistake would change: a name of the package, as the checks call it, and its wrong result.

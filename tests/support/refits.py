@@ -4,9 +4,18 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, papers
-from rocmax import PartialAUCBoostingClassifier as Boosting
-from rocmax import PartialAUCEnsembleClassifier as Ensemble
+from rocmax import (
+    AUCRLS,
+    AUCRLSCV,
+    AUCSVC,
+    RLS,
+    RLSCV,
+    PartialAUCBoostingClassifier as Boosting,
+    PartialAUCEnsembleClassifier as Ensemble,
+    PartialAUCSVC,
+    PartialAUCSVCCV,
+    papers,
+)
 from rocmax.papers import TwoNormSVC
 
 RANGE = (0.0, 0.5)

@@ -13,8 +13,7 @@ from sklearn.datasets import make_classification
 import rocmax
 from profiles import cases
 from refits import ESTIMATORS, RANGE, data, scores
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, PartialAUCSVC, papers
-from rocmax import PartialAUCBoostingClassifier as Boosting
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, PartialAUCBoostingClassifier as Boosting, PartialAUCSVC, papers
 from rocmax.papers import TwoNormSVC
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of tiny samples there is much to say

@@ -11,9 +11,18 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
-from rocmax import PartialAUCBoostingClassifier as Boosting
-from rocmax import PartialAUCEnsembleClassifier as Ensemble
+from rocmax import (
+    AUCRLS,
+    AUCRLSCV,
+    AUCSVC,
+    RLS,
+    RLSCV,
+    PartialAUCBoostingClassifier as Boosting,
+    PartialAUCEnsembleClassifier as Ensemble,
+    PartialAUCSVC,
+    PartialAUCSVCCV,
+    partial_auc_path,
+)
 from rocmax.boosting import PartialAUCObjective
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 

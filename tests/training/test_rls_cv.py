@@ -4,8 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, PredefinedSplit
 

@@ -15,8 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocmax._checks.arrays import in_numpy, plain, require_read, require_unmasked, unmasked
-from rocmax._checks.arrays import is_dask as is_collection
+from rocmax._checks.arrays import in_numpy, is_dask as is_collection, plain, require_read, require_unmasked, unmasked
 from rocmax._checks.samples import require_finite, require_labels, require_present
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time

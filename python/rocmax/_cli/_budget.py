@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from rocmax._cli import _report as report
-from rocmax._cli import _scored as rows
+from rocmax._cli import _report as report, _scored as rows
 from rocmax._cli._output import Misuse, say
 from rocmax._cli._parser import Scores
-from rocmax.metrics import Inference, PrecisionAt
-from rocmax.metrics import _words as words
+from rocmax.metrics import Inference, PrecisionAt, _words as words
 
 
 def is_count(at: Any) -> bool:

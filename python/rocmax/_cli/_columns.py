@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import _numbers as numbers
-from rocmax._cli import _table as table
+from rocmax._cli import _numbers as numbers, _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure
 from rocmax._cli._source import Table

@@ -11,10 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.missing import in_caller_direction, oriented
-from rocmax._cli import _labels as classes
-from rocmax._cli import _report as report
-from rocmax._cli import _source as source
-from rocmax._cli import _table as table
+from rocmax._cli import _labels as classes, _report as report, _source as source, _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Scores

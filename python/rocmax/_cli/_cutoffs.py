@@ -4,13 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._cli import _budget as budget
-from rocmax._cli import _report as report
-from rocmax._cli import _scored as rows
+from rocmax._cli import _budget as budget, _report as report, _scored as rows
 from rocmax._cli._output import Misuse, say
 from rocmax._cli._parser import Evaluate
-from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics import _words as words
+from rocmax.metrics import OperatingPoint, _words as words, operating_point
 from rocmax.metrics.results._result import plain as as_plain
 
 _INTERVALS = {

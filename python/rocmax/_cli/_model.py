@@ -17,9 +17,7 @@ import skops.io
 from numpy.typing import NDArray
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._cli import _archive as archive
-from rocmax._cli import _ensemble as ensembles
-from rocmax._cli import _trees as trees
+from rocmax._cli import _archive as archive, _ensemble as ensembles, _trees as trees
 from rocmax._cli._columns import features
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, reading, written

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any, Literal, NoReturn
 
 from rocmax._checks.samples import complement
-from rocmax._cli import _measures as measures
-from rocmax._cli import _values as values
+from rocmax._cli import _measures as measures, _values as values
 from rocmax._cli._output import Misuse, printable
 from rocmax._core import __version__
 from rocmax._parameters import meant

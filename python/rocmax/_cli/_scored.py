@@ -11,13 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import _labels as classes
-from rocmax._cli import _numbers as numbers
-from rocmax._cli import _report as report
-from rocmax._cli import _source as source
-from rocmax._cli import _subgroups as subgroups
-from rocmax._cli import _table as table
-from rocmax._cli import plan
+from rocmax._cli import (
+    _labels as classes,
+    _numbers as numbers,
+    _report as report,
+    _source as source,
+    _subgroups as subgroups,
+    _table as table,
+    plan,
+)
 from rocmax._cli._output import Failure, Misuse, log
 from rocmax._cli._parser import Compare, Scores
 from rocmax._cli._trained import suspects

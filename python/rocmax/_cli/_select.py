@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import TimeSeriesSplit
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._cli import _report as report
-from rocmax._cli import _trees as trees
+from rocmax._cli import _report as report, _trees as trees
 from rocmax._cli._numbers import Notes
 from rocmax._cli._output import Failure, log
 from rocmax._tables._coder import TableCoder

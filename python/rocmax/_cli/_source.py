@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
 
-from rocmax._cli import _csv as written
-from rocmax._cli import _numbers as numbers
+from rocmax._cli import _csv as written, _numbers as numbers
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, Misuse, reading, unknown
 from rocmax._cli._parser import TableOptions

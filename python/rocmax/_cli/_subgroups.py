@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rocmax._cli import _report as report
-from rocmax._cli import _table as table
+from rocmax._cli import _report as report, _table as table
 from rocmax._cli._output import Failure, printable, say
-from rocmax.metrics import Measure, SubgroupInference
-from rocmax.metrics import _words as words
+from rocmax.metrics import Measure, SubgroupInference, _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 _MOST = 100  # subgroups in a table

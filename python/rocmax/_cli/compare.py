@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rocmax._cli import _budget as budget
-from rocmax._cli import _counted as counted
-from rocmax._cli import _measures as measures
-from rocmax._cli import _report as report
-from rocmax._cli import _scored as rows
-from rocmax._cli import _subgroups as subgroups
+from rocmax._cli import (
+    _budget as budget,
+    _counted as counted,
+    _measures as measures,
+    _report as report,
+    _scored as rows,
+    _subgroups as subgroups,
+)
 from rocmax._cli._output import Misuse, about, check_plot, say
 from rocmax._cli._parser import Compare
-from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
-from rocmax.metrics import _words as words
+from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison, _words as words
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.results._several import Results

@@ -21,8 +21,16 @@ from rocmax._cli._parser import Demo
 from rocmax.boosting._libraries import is_available
 from rocmax.datasets import load_estrogen
 from rocmax.datasets._estrogen import path_of_table
-from rocmax.metrics import PartialAUC, Samples, compare, infer, operating_point, roc_auc_score, tpr_at_fpr_score
-from rocmax.metrics import _words as words
+from rocmax.metrics import (
+    PartialAUC,
+    Samples,
+    _words as words,
+    compare,
+    infer,
+    operating_point,
+    roc_auc_score,
+    tpr_at_fpr_score,
+)
 
 LINEAR, TREES, ENSEMBLE = "PartialAUCSVCCV", "PartialAUCBoosting", "PartialAUCEnsemble"
 LOGISTIC, OTHER_TREES = "LogisticRegression", "HistGradientBoosting"

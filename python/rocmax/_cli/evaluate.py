@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocmax._cli import _budget as budget
-from rocmax._cli import _counted as counted
-from rocmax._cli import _cutoffs as cutoffs
-from rocmax._cli import _measures as measures
-from rocmax._cli import _report as report
-from rocmax._cli import _scored as rows
-from rocmax._cli import _subgroups as subgroups
+from rocmax._cli import (
+    _budget as budget,
+    _counted as counted,
+    _cutoffs as cutoffs,
+    _measures as measures,
+    _report as report,
+    _scored as rows,
+    _subgroups as subgroups,
+)
 from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
 from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
-from rocmax.metrics import _words as words
+from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR, _words as words
 from rocmax.metrics.results._several import Results
 
 # Where sensitivities are usually quoted, when no range is given.

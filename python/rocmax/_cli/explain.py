@@ -8,11 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import _labels as classes
-from rocmax._cli import _model
-from rocmax._cli import _report as report
-from rocmax._cli import _source as source
-from rocmax._cli import _table as table
+from rocmax._cli import _labels as classes, _model, _report as report, _source as source, _table as table
 from rocmax._cli._columns import features
 from rocmax._cli._output import Failure, Misuse, about, check_plot, printable, say
 from rocmax._cli._parser import Explain, Labelled

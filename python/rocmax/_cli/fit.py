@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from rocmax._cli import _columns as coding
-from rocmax._cli import _labels as classes
-from rocmax._cli import _model
-from rocmax._cli import _report as report
-from rocmax._cli import _select as select
-from rocmax._cli import _source as source
-from rocmax._cli import _table as table
-from rocmax._cli import _trained as trained
+from rocmax._cli import (
+    _columns as coding,
+    _labels as classes,
+    _model,
+    _report as report,
+    _select as select,
+    _source as source,
+    _table as table,
+    _trained as trained,
+)
 from rocmax._cli._output import Misuse, about, check_output, is_stdout, log, say
 from rocmax._cli._parser import Fit
 from rocmax.metrics.results._result import plain

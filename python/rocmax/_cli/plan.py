@@ -6,9 +6,7 @@ from shlex import join
 import numpy as np
 import polars as pl
 
-from rocmax._cli import _report as report
-from rocmax._cli import _source as source
-from rocmax._cli import _table as table
+from rocmax._cli import _report as report, _source as source, _table as table
 from rocmax._cli._output import Failure, Misuse, about, check_output, failing, say, written
 from rocmax._cli._parser import Plan
 from rocmax.metrics import LabelPlan, label_plan

@@ -11,10 +11,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from rocmax._cli import _model
-from rocmax._cli import _report as report
-from rocmax._cli import _source as source
-from rocmax._cli import _table as table
+from rocmax._cli import _model, _report as report, _source as source, _table as table
 from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._parser import Score

@@ -14,8 +14,7 @@ from rocmax._typing import Axes
 from rocmax.display._docs import describe
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
-from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics import _words as words
+from rocmax.metrics import OperatingPoint, _words as words, operating_point
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Reading, Weighted

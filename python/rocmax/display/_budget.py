@@ -13,8 +13,7 @@ from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_count
 from rocmax.display._base import CurveDisplay, reference
 from rocmax.display._read import models_of, require_samples
-from rocmax.metrics import RecallAt, Samples, infer
-from rocmax.metrics import _words as words
+from rocmax.metrics import RecallAt, Samples, _words as words, infer
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,8 +18,7 @@ from rocmax._runtime.warn import warn
 from rocmax.display._base import marked_point
 from rocmax.display._read import Model, as_names, estimator_scores, is_positive
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import Bootstrap, Measure, OperatingPoint, PartialAUC, Readings, SmoothedAUC, infer
-from rocmax.metrics import _words as words
+from rocmax.metrics import Bootstrap, Measure, OperatingPoint, PartialAUC, Readings, SmoothedAUC, _words as words, infer
 from rocmax.metrics._band import roc_band
 from rocmax.metrics.measures._smooth import smoothed
 from rocmax.metrics.results._inference import ConfidenceInterval

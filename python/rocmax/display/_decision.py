@@ -14,8 +14,7 @@ from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
 from rocmax.display._base import ProbabilityDisplay, fill, reference
 from rocmax.display._read import models_of
-from rocmax.metrics import NetBenefit, Samples
-from rocmax.metrics import _words as words
+from rocmax.metrics import NetBenefit, Samples, _words as words
 from rocmax.metrics.variances._effective import effective_sizes
 
 _GAIN = 0.05  # of the net benefit of a perfect model, which is the prevalence: where the axis may end

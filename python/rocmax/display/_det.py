@@ -12,8 +12,7 @@ from rocmax._typing import Axes
 from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_too
 from rocmax.display._curves import Curve, curve_of
 from rocmax.display._read import models_of
-from rocmax.metrics import EqualErrorRate, Samples
-from rocmax.metrics import _words as words
+from rocmax.metrics import EqualErrorRate, Samples, _words as words
 
 _USUAL = 0.8  # upper limit of "probit"
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)

@@ -9,8 +9,7 @@ import numpy as np
 from rocmax._parameters import check_flag, shown
 from rocmax._typing import Axes
 from rocmax.display._base import DASHED, Picture, axes_of, ink, look
-from rocmax.metrics import SubgroupComparison, SubgroupInference
-from rocmax.metrics import _words as words
+from rocmax.metrics import SubgroupComparison, SubgroupInference, _words as words
 
 _NOTES = (8, 122)  # where the texts to the right of the axes begin, in points
 _NARROW = 5.0  # inches: in narrower figures there is room for the estimates only, in small letters

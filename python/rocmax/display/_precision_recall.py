@@ -13,8 +13,7 @@ from rocmax.display._base import CurveDisplay, fill, reference
 from rocmax.display._curves import Band
 from rocmax.display._read import models_of
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, infer
-from rocmax.metrics import _words as words
+from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, _words as words, infer
 from rocmax.metrics.samples._sample import has_variance
 from rocmax.metrics.samples._weights import warn_unless_counts
 

@@ -11,8 +11,7 @@ from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_choice, check_count
 from rocmax.display._base import ProbabilityDisplay, reference
 from rocmax.display._read import models_of
-from rocmax.metrics import Samples
-from rocmax.metrics import _words as words
+from rocmax.metrics import Samples, _words as words
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.samples._sample import Sample
 

@@ -21,8 +21,7 @@ from rocmax.display._curves import (
     reader_curves,
 )
 from rocmax.display._read import class_scores, models_of, require_samples
-from rocmax.metrics import PartialAUC, Readings, SmoothedAUC
-from rocmax.metrics import _words as words
+from rocmax.metrics import PartialAUC, Readings, SmoothedAUC, _words as words
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.samples._value import value_of

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax.display._base import CurveDisplay
 from rocmax.display._read import models_of
-from rocmax.metrics import Samples, ScoredAUC, sroc_curve
-from rocmax.metrics import _words as words
+from rocmax.metrics import Samples, ScoredAUC, _words as words, sroc_curve
 
 
 @dataclass(frozen=True, repr=False)

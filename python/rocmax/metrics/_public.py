@@ -1,71 +1,64 @@
 """Public names of the package, one a line; each is imported when it is first used."""
 
-from rocmax.metrics._band import ROCBand as ROCBand
-from rocmax.metrics._band import roc_band as roc_band
+from rocmax.metrics._band import ROCBand as ROCBand, roc_band as roc_band
 from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._cross_validated import cross_validated_auc as cross_validated_auc
 from rocmax.metrics._infer import infer as infer
-from rocmax.metrics._permutation import PermutationTest as PermutationTest
-from rocmax.metrics._permutation import permutation_test as permutation_test
-from rocmax.metrics._plan import LabelPlan as LabelPlan
-from rocmax.metrics._plan import label_plan as label_plan
+from rocmax.metrics._permutation import PermutationTest as PermutationTest, permutation_test as permutation_test
+from rocmax.metrics._plan import LabelPlan as LabelPlan, label_plan as label_plan
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold
-from rocmax.metrics.measures.auc import AUC as AUC
-from rocmax.metrics.measures.auc import MarginAUC as MarginAUC
-from rocmax.metrics.measures.auc import ScoredAUC as ScoredAUC
+from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
 from rocmax.metrics.measures.average_precision import AveragePrecision as AveragePrecision
 from rocmax.metrics.measures.base import Measure as Measure
-from rocmax.metrics.measures.cuts import EqualErrorRate as EqualErrorRate
-from rocmax.metrics.measures.cuts import PrecisionAt as PrecisionAt
-from rocmax.metrics.measures.cuts import RecallAt as RecallAt
+from rocmax.metrics.measures.cuts import (
+    EqualErrorRate as EqualErrorRate,
+    PrecisionAt as PrecisionAt,
+    RecallAt as RecallAt,
+)
 from rocmax.metrics.measures.log_auc import LogAUC as LogAUC
 from rocmax.metrics.measures.net_benefit import NetBenefit as NetBenefit
 from rocmax.metrics.measures.partial_auc import PartialAUC as PartialAUC
-from rocmax.metrics.measures.rates import FPRAtTPR as FPRAtTPR
-from rocmax.metrics.measures.rates import TPRAtFPR as TPRAtFPR
-from rocmax.metrics.measures.screening import BEDROC as BEDROC
-from rocmax.metrics.measures.screening import RIE as RIE
-from rocmax.metrics.measures.screening import EnrichmentFactor as EnrichmentFactor
+from rocmax.metrics.measures.rates import FPRAtTPR as FPRAtTPR, TPRAtFPR as TPRAtFPR
+from rocmax.metrics.measures.screening import BEDROC as BEDROC, RIE as RIE, EnrichmentFactor as EnrichmentFactor
 from rocmax.metrics.measures.smoothed_auc import SmoothedAUC as SmoothedAUC
 from rocmax.metrics.methods.base import Method as Method
 from rocmax.metrics.methods.bootstrap import Bootstrap as Bootstrap
-from rocmax.metrics.methods.delong import DeLong as DeLong
-from rocmax.metrics.methods.delong import LogitDeLong as LogitDeLong
-from rocmax.metrics.methods.delong import Wu as Wu
+from rocmax.metrics.methods.delong import DeLong as DeLong, LogitDeLong as LogitDeLong, Wu as Wu
 from rocmax.metrics.methods.newcombe import Newcombe as Newcombe
 from rocmax.metrics.methods.obuchowski import Obuchowski as Obuchowski
 from rocmax.metrics.methods.profile import Profile as Profile
 from rocmax.metrics.methods.score import Score as Score
 from rocmax.metrics.methods.venkatraman import Venkatraman as Venkatraman
-from rocmax.metrics.power._power import SampleSize as SampleSize
-from rocmax.metrics.power._power import auc_power as auc_power
-from rocmax.metrics.power._power import auc_sample_size as auc_sample_size
-from rocmax.metrics.power._power import detectable_auc as detectable_auc
+from rocmax.metrics.power._power import (
+    SampleSize as SampleSize,
+    auc_power as auc_power,
+    auc_sample_size as auc_sample_size,
+    detectable_auc as detectable_auc,
+)
 from rocmax.metrics.reader_study._analysis import mrmc_analysis as mrmc_analysis
-from rocmax.metrics.reader_study._froc import froc_curve as froc_curve
-from rocmax.metrics.reader_study._froc import froc_readings as froc_readings
-from rocmax.metrics.reader_study._power import mrmc_power as mrmc_power
-from rocmax.metrics.reader_study._power import mrmc_sample_size as mrmc_sample_size
+from rocmax.metrics.reader_study._froc import froc_curve as froc_curve, froc_readings as froc_readings
+from rocmax.metrics.reader_study._power import mrmc_power as mrmc_power, mrmc_sample_size as mrmc_sample_size
 from rocmax.metrics.reader_study._readings import Readings as Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis as MRMCAnalysis
-from rocmax.metrics.results._comparison import Comparison as Comparison
-from rocmax.metrics.results._comparison import PairComparison as PairComparison
-from rocmax.metrics.results._inference import ConfidenceInterval as ConfidenceInterval
-from rocmax.metrics.results._inference import Inference as Inference
+from rocmax.metrics.results._comparison import Comparison as Comparison, PairComparison as PairComparison
+from rocmax.metrics.results._inference import ConfidenceInterval as ConfidenceInterval, Inference as Inference
 from rocmax.metrics.results._several import Results as Results
 from rocmax.metrics.samples._samples import Samples as Samples
-from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve
-from rocmax.metrics.scores._curve import roc_curve as roc_curve
-from rocmax.metrics.scores._partial import fpr_at_tpr_score as fpr_at_tpr_score
-from rocmax.metrics.scores._partial import partial_auc_score as partial_auc_score
-from rocmax.metrics.scores._partial import tpr_at_fpr_score as tpr_at_fpr_score
+from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve, roc_curve as roc_curve
+from rocmax.metrics.scores._partial import (
+    fpr_at_tpr_score as fpr_at_tpr_score,
+    partial_auc_score as partial_auc_score,
+    tpr_at_fpr_score as tpr_at_fpr_score,
+)
 from rocmax.metrics.scores._roc_auc import roc_auc_score as roc_auc_score
-from rocmax.metrics.scores._scored import margin_auc_score as margin_auc_score
-from rocmax.metrics.scores._scored import scored_auc_score as scored_auc_score
-from rocmax.metrics.scores._scored import sroc_curve as sroc_curve
+from rocmax.metrics.scores._scored import (
+    margin_auc_score as margin_auc_score,
+    scored_auc_score as scored_auc_score,
+    sroc_curve as sroc_curve,
+)
 from rocmax.metrics.subgroups._compare import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups._estimates import PooledEstimate as PooledEstimate
 from rocmax.metrics.subgroups._result import SubgroupInference as SubgroupInference

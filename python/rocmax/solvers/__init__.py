@@ -8,22 +8,13 @@ A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``
 """
 
 from rocmax.solvers._bundle import Bundle as Bundle
-from rocmax.solvers._certificate import reach as reach
-from rocmax.solvers._certificate import rounded as rounded
-from rocmax.solvers._certificate import squares_of as squares_of
-from rocmax.solvers._convex import minimise_convex as minimise_convex
-from rocmax.solvers._convex import of_cuts as of_cuts
+from rocmax.solvers._certificate import reach as reach, rounded as rounded, squares_of as squares_of
+from rocmax.solvers._convex import minimise_convex as minimise_convex, of_cuts as of_cuts
 from rocmax.solvers._convex_concave import minimise_trimmed as minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs as minimise_pairs
-from rocmax.solvers._objective import Model as Model
-from rocmax.solvers._objective import Objective as Objective
-from rocmax.solvers._objective import Tilt as Tilt
+from rocmax.solvers._objective import Model as Model, Objective as Objective, Tilt as Tilt
 from rocmax.solvers._quasi_newton import descend as descend
-from rocmax.solvers._result import Callback as Callback
-from rocmax.solvers._result import Progress as Progress
-from rocmax.solvers._result import SolverResult as SolverResult
-from rocmax.solvers._smooth import minimise_smooth as minimise_smooth
-from rocmax.solvers._smooth import suits_newton as suits_newton
+from rocmax.solvers._result import Callback as Callback, Progress as Progress, SolverResult as SolverResult
+from rocmax.solvers._smooth import minimise_smooth as minimise_smooth, suits_newton as suits_newton
 from rocmax.solvers._steps import lengthened as lengthened
-from rocmax.solvers._zero_model import class_means as class_means
-from rocmax.solvers._zero_model import leave_zero as leave_zero
+from rocmax.solvers._zero_model import class_means as class_means, leave_zero as leave_zero

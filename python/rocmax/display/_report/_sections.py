@@ -13,8 +13,7 @@ from rocmax._typing import F64
 from rocmax.display._report._figure import Points, color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
-from rocmax.metrics import Comparison, Inference, SubgroupInference
-from rocmax.metrics import _words as words
+from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 _SMALL = 0.05

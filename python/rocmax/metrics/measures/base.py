@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import number
 from rocmax._parameters import shown
-from rocmax.metrics.measures._hooks import Hooks
-from rocmax.metrics.measures._hooks import LimitingSizes as LimitingSizes
-from rocmax.metrics.measures._hooks import Trait as Trait
+from rocmax.metrics.measures._hooks import Hooks, LimitingSizes as LimitingSizes, Trait as Trait
 from rocmax.metrics.samples._classes import estimates_of
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import Sample
