@@ -63,7 +63,14 @@ impl Ranking {
                 Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
             }
             (Measure::AveragePrecision(prevalence), None) => {
-                Walk::Precision(steps.iter().map(|step| [step.pos as usize, step.neg as usize]).collect(), prevalence)
+                let mut steps: Vec<_> = steps.iter().map(|step| [step.pos as usize, step.neg as usize]).collect();
+                // Negatives between two positives are summed at once.
+                steps.dedup_by(|[pos, neg], last| {
+                    let alike = *pos == 0 && last[0] == 0;
+                    last[1] += if alike { *neg } else { 0 };
+                    alike
+                });
+                Walk::Precision(steps, prevalence)
             }
             _ => {
                 let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect::<Vec<_>>();
@@ -98,7 +105,7 @@ pub(crate) enum Walk {
     /// An area with exchanged classes and reversed order.
     Mirrored(Sequence, RateRange, Normalize),
     /// The average precision, for a prevalence if it is given, by the numbers of positives and negatives at every
-    /// distinct score.
+    /// distinct score of a positive, and between two.
     Precision(Vec<[usize; 2]>, Option<f64>),
     /// Distinct scores and weights by rank: a new curve for each replicate.
     Steps(Vec<Step>, Option<Vec<f64>>, Measure),
@@ -129,6 +136,10 @@ fn precision(steps: &[[usize; 2]], prevalence: Option<f64>, counts: &[u8]) -> f6
     let drawn = |counts: &[u8]| counts.iter().map(|&k| u64::from(k)).sum::<u64>();
     let mut rest = counts;
     let masses = steps.iter().map(|&[pos, neg]| {
+        if let ([1, 0], [count, others @ ..]) = ([pos, neg], rest) {
+            rest = others;
+            return [u64::from(*count), 0];
+        }
         let (of_pos, others) = rest.split_at(pos);
         let (of_neg, others) = others.split_at(neg);
         rest = others;
