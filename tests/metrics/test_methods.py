@@ -189,7 +189,6 @@ def test_nothing_is_said_where_there_are_enough_or_the_method_bears_it():
     [(AUC(), "logit-delong"), (PartialAUC(), "logit-delong"), (ScoredAUC(), "wu")],
 )
 @pytest.mark.parametrize("scale", [1e-3, 1024.0])
-@pytest.mark.filterwarnings("ignore:method='wu' undercovers here:rocmax.exceptions.CoverageWarning")  # eight effective
 def test_intervals_know_no_scale_of_sampling_weights(measure, method, scale):
     y, s, w = Y, S, np.random.default_rng(1).random(40)
     options = {"measure": measure, "method": method, "weight_kind": "sampling"}

@@ -57,9 +57,9 @@ def test_labels_that_do_not_tell_ask_for_the_positive_one(name, labels):
 
 
 def test_the_error_names_both_labels():
-    with pytest.raises(ValueError, match=r"y_true holds the labels 'case' and 'control', .*; give pos_label='control'"):
+    with pytest.raises(ValueError, match=r"y_true holds the labels 'case' and 'control'; .*: give pos_label='control'"):
         metrics.partial_auc_score(np.array(["case", "control"])[Y], S)
-    with pytest.raises(ValueError, match=r"y_true\['b'\] holds the labels 1 and 2, .* or pos_label=1"):
+    with pytest.raises(ValueError, match=r"y_true\['b'\] holds the labels 1 and 2; .* or pos_label=1"):
         metrics.compare({"a": Y, "b": Y + 1}, {"a": S, "b": S})
     with pytest.raises(ValueError, match=r"y_true takes value in \{1, 2\} and pos_label is not specified"):
         metrics.roc_curve(Y + 1, S)

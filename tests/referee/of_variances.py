@@ -77,7 +77,11 @@ def check_clusters(given):
     measure, _, make = plan[case.which % len(plan)]
     for groups, exactly in ((case.clusters, variances.of_clusters), (case.subjects, variances.of_subjects)):
         call = {"measure": measure, "method": "delong", "groups": np.array(groups), "n_jobs": 1}
-        found = refused(partial(metrics.infer, y, given.scores[0], **call), *KNOWN_REFUSALS, "groups must spread")
+        found = refused(
+            partial(metrics.infer, y, given.scores[0], **call),
+            *KNOWN_REFUSALS,
+            "groups: each class must",
+        )
         one_of_each = groups if exactly is variances.of_clusters else None
         candidates = make(slopes.effective(given.first, "frequency", one_of_each))
         size = sizes(given, measure, candidates, "frequency")

@@ -150,17 +150,23 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Known) -> N
         warn(CoverageWarning(message, fact, estimate=beyond))
     if not way.needs_many(measure):
         return
-    sizes, least = sample.effective, float(FEW)
-    if data.weight_kind == "sampling" and not issubclass(way, LogitDeLong):  # few heavy rows decide the variance, too
-        n_pos, n_neg = np.min([found for found, _ in _sizes(sample, measure, None)], axis=0).tolist()
-        sizes, least = (n_pos, n_neg), _WEIGHTED
-    count, held = min(measure.limiting_sizes(sizes))
-    if count < least:
+    few = [size for size in measure.limiting_sizes(sample.effective) if size[0] < FEW]
+    if data.weight_kind == "sampling" and not (data.grouped or issubclass(way, LogitDeLong)):
+        few = _few_by_weight(sample, measure) or few
+    if few:
+        count, held = min(few)
         better = default_method(measure, data, sample.effective).name
         instead = "" if better == method else f"; use method={better!r}"
         message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
         fact = f"{_few(count, held)}: the interval undercovers"
         warn(CoverageWarning(message, fact, better if instead else None, beyond))
+
+
+def _few_by_weight(sample: Sample, measure: Measure) -> list[tuple[float, str]]:
+    """Return the numbers of samples that decide, where a few rows of great weight make them few."""
+    n_pos, n_neg = np.min([sizes for sizes, _ in _sizes(sample, measure, None)], axis=0).tolist()
+    each = zip(measure.limiting_sizes((n_pos, n_neg)), measure.limiting_sizes(sample.counted), strict=True)
+    return [size for size, rows in each if size[0] < min(_WEIGHTED, rows[0] / 2)]
 
 
 def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float]) -> None:

@@ -43,7 +43,8 @@ class Inverse:
     def solve(self, index: AnyArray, v: F64) -> F64:
         """Return P_BB^-1 v, O(|B| r min(|B|, r))."""
         rows, rest = self.basis[index], self.remainder[index]
-        if len(index) <= rows.shape[1] or not rest.all():
+        divides = all(part.all() and np.isfinite(part).all() for part in (rest, self.scale))
+        if len(index) <= rows.shape[1] or not divides:
             return np.asarray(np.linalg.solve(self.block(index), v), dtype=np.float64)
         scaled, v = rows / rest[:, None], v / rest
         return np.asarray(v - scaled @ np.linalg.solve(np.diag(1.0 / self.scale) + rows.T @ scaled, rows.T @ v))
