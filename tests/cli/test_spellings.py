@@ -64,6 +64,13 @@ def test_more_than_two_labels_are_refused_until_told(
     assert code == 0 and json.loads(out)["n_dropped"] == n[strange], err
 
 
+def test_the_positive_class_is_not_offered_as_missing(tmp_path: Path, run: Run) -> None:
+    labels = ["rare"] * 3 + ["other"] * 9 + ["maybe"] * 5
+    (tmp_path / "d.csv").write_text(text(y=labels, s=np.arange(17.0)))
+    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--positive", "rare", "--score", "s")
+    assert code == 1 and err.endswith("--missing-values maybe reads one as missing\n")
+
+
 def test_explain_names_only_options_it_has(tmp_path: Path, run: Run) -> None:
     labels = np.where(Y == 1, "sick", "well").astype(object)
     (tmp_path / "d.csv").write_text(text(y=labels, a=A))

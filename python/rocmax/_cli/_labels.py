@@ -186,7 +186,8 @@ def _several(name: str, n_rows: Mapping[Any, int], positive: list[str]) -> Failu
     """Return the failure for more than two labels, with what to paste for each value that may be positive."""
     held = f"column {name!r} holds {len(n_rows)} values ({_counted(n_rows)}), not two"
     paste = " or ".join(f"{option} --negative {_REST}".lstrip() for option in positive)
-    rarest = quote(short(min(n_rows, key=lambda value: n_rows[value])))
+    others = [value for value in n_rows if _positive(value) not in positive] or [*n_rows]
+    rarest = quote(short(min(others, key=lambda value: n_rows[value])))
     how = f"paste {paste} if all others are negative, or list those by --negative"
     return Failure(f"{held}: {how}; --missing-values {rarest} reads one as missing")
 
