@@ -212,12 +212,6 @@ def test_blanks_and_colons_between_columns_are_named(mark: str, said: str, tmp_p
     assert code == 1 and one_line(err) and said in err
 
 
-def test_several_blanks_between_columns_are_refused(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "d.csv").write_text("".join(f"{u!s:<4}{v!s:<8}{v}\n" for u, v in [("y", "a"), *zip(Y, A, strict=True)]))
-    code, _, err = run("evaluate", tmp_path / "d.csv", "--label", "y", "--score", "a", "--sep", " ")
-    assert code == 1 and one_line(err) and "several blanks separate columns: put one between them (tr -s ' '" in err
-
-
 def test_numbers_of_patients_are_told_whatever_else_is_there(ask: Ask) -> None:
     patient = np.arange(N) // 3
     code, _, err = ask({"y": patient % 2, "a": A, "p": 1000 + 7 * patient})

@@ -179,42 +179,19 @@ def test_a_score_that_is_the_label_is_reported(run, tmp_path, command):
         assert code == 0 and ("column 'b' has one score in each class: it may hold the labels" in err) is said
 
 
-@pytest.mark.parametrize(
-    ("last", "said"),
-    [
-        ("Total,3,2,,1", "warning: 1 row with 'Total' in the first column: take out sums of other rows"),
-        ("Source: the register", "warning: line 302, 'Source: the register', has 1 of 5 values"),
-        (
-            "1,2,3",
-            "warning: line 302, '1,2,3', has 3 of 5 values: the others are read as missing; correct it if it is a",
-        ),
-        ("# end", "1 row without any value or with a comment (#) skipped"),
-        ("x,1,2,y,1", ""),
-        ('x,1,2,"y\nz",1', ""),
-    ],
-)
-@pytest.mark.parametrize("more", [{}, {"t": ["total", "partial"] * (N // 2)}])
-def test_last_rows_that_are_no_samples(run, tmp_path, last, said, more):
-    path, columns = tmp_path / "t.csv", {"site": ["s"] * N, **PLAIN}
-    lines = pl.DataFrame({**more, **columns}).write_csv().splitlines()
-    path.write_text("\n".join([*lines, "," * len(more) + last]) if not more else "\n".join(lines))
-    code, _, err = run("evaluate", path, "--label", "y", "--score", "a", "--missing", "drop")
-    assert code == 0 and err.startswith("" if more else said) and (bool(err) is bool(said and not more))
-
-
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ({7: "0.5,1"}, "line 8, '0.5,1', has 2 of 4 values: the others"),
-        ({7: "0.5", 9: "1.5,0,3"}, "line 8, '0.5', has 1 of 4 values, and 1 more have too few: the others"),
-        ({7: '0.5,1,"1,5"'}, "line 8, '0.5,1,1,5', has 3 of 4 values: the others"),  # a comma in quotes is none
-        ({5: '0.5,1,"1\n5",', 8: "1.5,1"}, "line 10, '1.5,1', has 2 of 4 values: the others"),
+        ({7: "0.5,1"}, "line 8, '0.5,1', has 2 of 4 values: complete it, or"),
+        ({7: "0.5", 9: "1.5,0,3"}, "line 8, '0.5', has 1 of 4 values: "),
+        ({7: '0.5,1,"1,5"'}, "line 8, '0.5,1,1,5', has 3 of 4 values: "),  # a comma in quotes is none
+        ({5: '0.5,1,"1\n5",', 8: "1.5,1"}, "line 10, '1.5,1', has 2 of 4 values: "),
         ({7: '0.5,1,"1,5",'}, ""),
-        ({7: "0.5,1,,", 9: "# a remark", 11: ""}, "2 rows without any value or with a comment (#) skipped"),
+        ({7: ",,,", 11: ""}, "2 rows without any value skipped"),
     ],
 )
-def test_rows_with_too_few_values_are_reported(run, tmp_path, rows, said, packed):
+def test_rows_with_too_few_values_are_refused(run, tmp_path, rows, said, packed):
     frame = pl.DataFrame({"a": PLAIN["a"], "y": Y, "g": PLAIN["g"], "last": [None, *["x"] * (N - 1)]})
     lines = frame.write_csv().splitlines()
     for k, row in rows.items():
@@ -224,21 +201,4 @@ def test_rows_with_too_few_values_are_reported(run, tmp_path, rows, said, packed
     path.write_bytes(gzip.compress(content) if packed else content)
     for how in (["evaluate", "--score", "a"], ["fit", "--C", 1, "--out", tmp_path / "m"]):
         code, _, err = run(how[0], path, *how[1:], "--label", "y", "--missing", "drop")
-        assert code == 0 and said in err and ("values" in said or "has" not in err)
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "said"),
-    [
-        ("id,s,y", "7,0.5", "column 'y' has no label in row 41 (1 in all)"),
-        ("y,s,id", "1", "column 's' is missing or NaN in row 41 (1 in all)"),
-        ("g,s,y", "the end", "column 'y' has no label in row 41 (1 in all)"),
-    ],
-)
-def test_an_error_about_a_value_that_a_short_row_lacks_says_that_it_is_short(run, tmp_path, header, row, said):
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join([header, *(f"{k % 2},{k % 7},{k % 2}" for k in range(40)), row]))
-    for how in (["evaluate", "--score", "s"], *([["fit", "--out", "m"]] if "'y'" in said else [])):
-        code, out, err = run(how[0], path, *how[1:], "--label", "y")
-        fact = f"{said}; line 42, {row!r}, has {row.count(',') + 1} of 3 values"
-        assert fact in err and err.count("\n") == 1 and (code, out) == (1, ""), err
+        assert code == int("line" in said) and said in err and ("values" in said or "has" not in err)

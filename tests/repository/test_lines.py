@@ -10,14 +10,14 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_172, "types of what the core computes"),
     "python/rocmax/_checks": (1_197, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (4_712, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_559, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_391, ""),
     "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_499, ""),
     "python/rocmax/display": (
-        3_261,
+        3_249,
         "a slider of alerts; bands and clinical rates named in legends; decimals of a column",
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),

@@ -110,7 +110,7 @@ def clean(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form, befor
         return frame
     if arguments.missing == "raise":
         row = before + int(gone.arg_max() or 0) + 1
-        what = f"column {name!r} has no label in row {row} ({gone.sum()} in all){form.notes.short_rows()}"
+        what = f"column {name!r} has no label in row {row} ({gone.sum()} in all)"
         raise Failure(f"{what}; --missing drop drops such rows")
     return frame.with_columns(series.set(gone, None).alias(name))
 

@@ -41,10 +41,6 @@ class Notes(dict[tuple[str, str], Note]):
             log(note.text)
         self._told = len(self)
 
-    def short_rows(self) -> str:
-        """Return, for an error about a missing value, which rows have too few values."""
-        return "".join(f"; {note.values[0]}" for note in self.values() if note.kind == "short")
-
     def plain(self) -> dict[str, Any]:
         """Return the notes and warnings ready for JSON."""
         return {"notes": [note.plain() for note in self.values()], "warnings": self.warnings}

@@ -233,7 +233,7 @@ def read(arguments: Scores) -> Whole:
     labels, positive = classes.read(frame, label, arguments, form)
     found = Whole(
         arguments=arguments,
-        columns={name: table.scores(frame, name, why=form.notes.short_rows()) for name in arguments.score},
+        columns={name: table.scores(frame, name) for name in arguments.score},
         labels=labels,
         notes=form.notes,
         positive=positive,

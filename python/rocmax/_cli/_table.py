@@ -93,12 +93,12 @@ def _whole(series: pl.Series) -> pl.Series:
 
 
 def scores(
-    frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0, why: str = "", *, drops: bool = True
+    frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0, *, drops: bool = True
 ) -> NDArray[Any]:
     """Return a column of finite numbers, read and refused as the measures do it in Python.
 
-    `before` is the number of rows before those of the frame, for messages; `why` is why some may be missing, `drops`
-    whether the command can leave such rows out.
+    `before` is the number of rows before those of the frame, for messages; `drops` is whether the command can leave
+    rows out.
     """
     series = column(frame, name)
     kind = series.dtype
@@ -112,7 +112,7 @@ def scores(
         beyond = "; replace infinity by a number beyond all others, which ranks alike"
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
-            f"({bad.sum()} in all){'' if infinite else why}: {what[2:]}s must be finite numbers"
+            f"({bad.sum()} in all): {what[2:]}s must be finite numbers"
             + ("; --missing drop drops such rows" * drops if not infinite else beyond if what == "a score" else "")
         )
     return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")
