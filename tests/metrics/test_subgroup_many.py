@@ -19,8 +19,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.subgroups._estimates import Estimates, Rest, Shares
-from rocmax.metrics.subgroups._tests import johansen, welch
+from rocmax.metrics.subgroups._estimates import Estimates, Rest, Shares, johansen, welch
 
 
 def subgroups(count, size, seed=0):

@@ -14,7 +14,7 @@ from rocmax.designs._kernel import KERNELS
 from rocmax.estimators._surrogates import SURROGATES
 from rocmax.metrics.measures.partial_auc import _NORMALIZE
 from rocmax.metrics.methods import METHODS
-from rocmax.metrics.samples._weights import KINDS
+from rocmax.metrics.samples._arguments import KINDS
 from rocmax.metrics.thresholds._rules import RULES
 
 ROOT = Path(__file__).parents[2]

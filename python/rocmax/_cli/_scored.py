@@ -29,8 +29,7 @@ from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
 from rocmax.metrics import Bootstrap, LabelPlan, Measure, Samples, Venkatraman, compare, infer
 from rocmax.metrics.methods import ranks_little
-from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._weights import not_counts
+from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
 ONE_CLASS = "leaves one class only: every row of the other has weight 0"

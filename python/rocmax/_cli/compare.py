@@ -15,8 +15,8 @@ from rocmax._cli._output import Misuse, about, check_plot, say
 from rocmax._cli._parser import Compare
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison, _words as words
 from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.results._inference import Results
 from rocmax.metrics.results._references import ADJUSTMENTS
-from rocmax.metrics.results._several import Results
 
 Tested = Sequence[tuple[Comparison, Mapping[str, Any]]]  # rows of comparisons
 _OF_CALLS = "mcnemar", "mcnemar-midp"

@@ -18,7 +18,7 @@ from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdo
 from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR, _words as words
-from rocmax.metrics.results._several import Results
+from rocmax.metrics.results._inference import Results
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._selection import first_best
 from rocmax._typing import F64, Bool
-from rocmax.metrics.scores._partial import partial_auc_score
+from rocmax.metrics.scores._scores import partial_auc_score
 
 # The measure is averaged over this number of rounds on either side, as neighbouring rounds differ by a tree or two and
 # the best of them is best by luck. No fewer rounds are chosen: their mean would include better rounds that follow.

@@ -9,7 +9,7 @@ from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice
 from rocmax.boosting._distributed import collective, gathered
 from rocmax.metrics.measures.partial_auc import curve_area
-from rocmax.metrics.scores._partial import partial_auc_score
+from rocmax.metrics.scores._scores import partial_auc_score
 
 LIBRARIES = ("lightgbm", "xgboost")
 

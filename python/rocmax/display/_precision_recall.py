@@ -14,8 +14,8 @@ from rocmax.display._curves import Band
 from rocmax.display._read import models_of
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, _words as words, infer
+from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._sample import has_variance
-from rocmax.metrics.samples._weights import warn_unless_counts
 
 _GRID_SIZE = 100
 

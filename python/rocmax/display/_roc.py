@@ -22,9 +22,8 @@ from rocmax.display._curves import (
 )
 from rocmax.display._read import class_scores, models_of, require_samples
 from rocmax.metrics import PartialAUC, Readings, SmoothedAUC, _words as words
-from rocmax.metrics.reader_study._readings import StudyReading
+from rocmax.metrics.reader_study._readings import StudyReading, readings_of
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import value_of
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 _MARKERS = "osD^v"
@@ -207,7 +206,7 @@ class ROCDisplay(CurveDisplay):
         cls._check(options, "from_reader_study")
         fpr_range = _range(fpr_range)
         reading = {name: options.pop(name) for name in StudyReading.__annotations__ if name in options}
-        study = value_of(Readings, cls.from_reader_study, y_true, y_score, reading)
+        study = readings_of(cls.from_reader_study, y_true, y_score, reading)
         display = cls(reader_curves(study, fpr_range), fpr_range=fpr_range, pos_label=study.pos_label).plot(**options)
         if study.figure_of_merit not in (None, "HrAUC"):
             display.ax_.set(xlabel="Cases with a false mark", ylabel="Lesions found")

@@ -32,17 +32,14 @@ from rocmax.metrics.methods.mcnemar import McNemar
 from rocmax.metrics.methods.obuchowski import Obuchowski
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.venkatraman import Venkatraman
-from rocmax.metrics.results._comparison import Comparison, PairComparison
-from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.results._pair_tests import pair_tests, unknown_width
+from rocmax.metrics.results._comparison import Comparison, PairComparison, pair_tests, unknown_width
+from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.results._several import Results, SeveralMeasures, measures_of, put_together
+from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._classes import Classes, estimates_of
-from rocmax.metrics.samples._reading import Reading, independent, read
+from rocmax.metrics.samples._reading import Reading, in_order, independent, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import in_order
-from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import Shared, covariance_of, decided, variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of

@@ -25,10 +25,9 @@ from rocmax.metrics.methods.bootstrap import without_variance
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._classes import Classes
-from rocmax.metrics.samples._reading import Clustered, read
+from rocmax.metrics.samples._reading import Clustered, in_order, read
 from rocmax.metrics.samples._sample import Sample, explain, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import in_order
 from rocmax.metrics.variances._multiclass import influence_curve
 
 # Standard errors from chance at which a half of the greatest excess of the variance is taken for real.

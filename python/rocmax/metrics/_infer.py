@@ -30,15 +30,21 @@ from rocmax.metrics.methods import (
 )
 from rocmax.metrics.methods.base import Interval, Known, Method, Query, without_limits
 from rocmax.metrics.methods.defaults import default_method, estimated
-from rocmax.metrics.results._inference import ConfidenceInterval, Inference
+from rocmax.metrics.results._inference import (
+    ConfidenceInterval,
+    Inference,
+    Results,
+    SeveralMeasures,
+    measures_of,
+    of_models,
+    put_together,
+)
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.results._several import Results, SeveralMeasures, measures_of, of_models, put_together
+from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._classes import Classes, estimates_of
-from rocmax.metrics.samples._reading import Reading, read
+from rocmax.metrics.samples._reading import Reading, in_order, read
 from rocmax.metrics.samples._sample import Sample, check_variance
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import in_order
-from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
 from rocmax.metrics.variances._resample import check_seed
 

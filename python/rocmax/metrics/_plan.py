@@ -13,8 +13,7 @@ from rocmax._checks.samples import F64, named_columns, number, require_finite, s
 from rocmax._files import written
 from rocmax._parameters import shown
 from rocmax.metrics.samples._sample import Kept, Sample
-from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import Value
+from rocmax.metrics.samples._samples import Samples, Value
 from rocmax.metrics.variances._resample import seed_of
 
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too

@@ -9,21 +9,18 @@ from rocmax.metrics._permutation import PermutationTest as PermutationTest, perm
 from rocmax.metrics._plan import LabelPlan as LabelPlan, label_plan as label_plan
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
-from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold
+from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, NetBenefit as NetBenefit
 from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
-from rocmax.metrics.measures.average_precision import AveragePrecision as AveragePrecision
 from rocmax.metrics.measures.base import Measure as Measure
 from rocmax.metrics.measures.cuts import (
     EqualErrorRate as EqualErrorRate,
     PrecisionAt as PrecisionAt,
     RecallAt as RecallAt,
 )
-from rocmax.metrics.measures.log_auc import LogAUC as LogAUC
-from rocmax.metrics.measures.net_benefit import NetBenefit as NetBenefit
-from rocmax.metrics.measures.partial_auc import PartialAUC as PartialAUC
+from rocmax.metrics.measures.partial_auc import PartialAUC as PartialAUC, SmoothedAUC as SmoothedAUC
+from rocmax.metrics.measures.ranked import AveragePrecision as AveragePrecision, LogAUC as LogAUC
 from rocmax.metrics.measures.rates import FPRAtTPR as FPRAtTPR, TPRAtFPR as TPRAtFPR
 from rocmax.metrics.measures.screening import BEDROC as BEDROC, RIE as RIE, EnrichmentFactor as EnrichmentFactor
-from rocmax.metrics.measures.smoothed_auc import SmoothedAUC as SmoothedAUC
 from rocmax.metrics.methods.base import Method as Method
 from rocmax.metrics.methods.bootstrap import Bootstrap as Bootstrap
 from rocmax.metrics.methods.delong import DeLong as DeLong, LogitDeLong as LogitDeLong, Wu as Wu
@@ -44,20 +41,24 @@ from rocmax.metrics.reader_study._power import mrmc_power as mrmc_power, mrmc_sa
 from rocmax.metrics.reader_study._readings import Readings as Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis as MRMCAnalysis
 from rocmax.metrics.results._comparison import Comparison as Comparison, PairComparison as PairComparison
-from rocmax.metrics.results._inference import ConfidenceInterval as ConfidenceInterval, Inference as Inference
-from rocmax.metrics.results._several import Results as Results
-from rocmax.metrics.samples._samples import Samples as Samples
-from rocmax.metrics.scores._curve import precision_recall_curve as precision_recall_curve, roc_curve as roc_curve
-from rocmax.metrics.scores._partial import (
-    fpr_at_tpr_score as fpr_at_tpr_score,
-    partial_auc_score as partial_auc_score,
-    tpr_at_fpr_score as tpr_at_fpr_score,
+from rocmax.metrics.results._inference import (
+    ConfidenceInterval as ConfidenceInterval,
+    Inference as Inference,
+    Results as Results,
 )
-from rocmax.metrics.scores._roc_auc import roc_auc_score as roc_auc_score
-from rocmax.metrics.scores._scored import (
+from rocmax.metrics.samples._samples import Samples as Samples
+from rocmax.metrics.scores._drop_in import (
+    precision_recall_curve as precision_recall_curve,
+    roc_auc_score as roc_auc_score,
+    roc_curve as roc_curve,
+)
+from rocmax.metrics.scores._scores import (
+    fpr_at_tpr_score as fpr_at_tpr_score,
     margin_auc_score as margin_auc_score,
+    partial_auc_score as partial_auc_score,
     scored_auc_score as scored_auc_score,
     sroc_curve as sroc_curve,
+    tpr_at_fpr_score as tpr_at_fpr_score,
 )
 from rocmax.metrics.subgroups._compare import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups._estimates import PooledEstimate as PooledEstimate

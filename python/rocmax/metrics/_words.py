@@ -76,6 +76,24 @@ _CRITERIA = {
     "clinical": {"TPR - FPR": "sensitivity + specificity - 1", "lowest FPR": "highest specificity"},
     "alerts": {"TPR - FPR": "share caught - FPR", "lowest FPR": "fewest false alerts", "TPR": "share caught"},
 }
+_LEAST_PLACES, _MOST_PLACES = 2, 4  # of shares in the tables of papers
+_HIDDEN = ("measure", "standard_error", "method", "weight_kind", "statistic", "df", "share")
+_HEADS = {
+    "pvalue": "p",
+    "pvalue_adjusted": "adjusted p",
+    "pvalue_null": "p of the null value",
+    "pvalue_difference": "adjusted p of the difference",
+    "n_pos": "positives",
+    "n_neg": "negatives",
+    "tpr": "sensitivity",
+    "fpr": "FPR",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "lr_positive": "LR+",
+    "lr_negative": "LR-",
+}
+_RATES = ("tpr", "fpr", "specificity", "ppv", "npv")
+_UNBOUNDED = ("lr_positive", "lr_negative", "threshold")
 _SPOKEN: ContextVar[tuple[Style, float, bool]] = ContextVar("spoken", default=("rates", math.nan, False))
 
 
@@ -392,3 +410,69 @@ def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[
 
     more = [f"and {len(rows) - MOST_ROWS:,} more rows: to_frame() has all"] if len(rows) > MOST_ROWS else []
     return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows), *more]
+
+
+def journal(
+    rows: Sequence[Mapping[str, Any]], measure: str, confidence: float | None, is_share: bool = True, as_rate: str = ""
+) -> list[dict[str, str]]:
+    """Return the rows of a table as text, with `name`, `name_low` and `name_high` in one cell.
+
+    An estimate is the rate `as_rate`, in the words of the style, if it is one.
+
+    All numbers of a column have the same number of decimals: two, or as many as show one digit of the smallest standard
+    error, taken as a quarter of the interval's width.
+    """
+    renamed = [_renamed(row) for row in rows]
+    columns: dict[str, list[str]] = {}
+    for name in renamed[0]:
+        if name in _HIDDEN or name.endswith(("_low", "_high")):
+            continue
+        values = [(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")) for row in renamed]
+        widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
+        places = _journal_places(min(widths) / 4 if widths else None, is_share and name not in _UNBOUNDED)
+        of = rate(as_rate if name in ("estimate", "difference") else name if name in _RATES else "")
+        form = Form(places, of.change if name == "difference" else of)
+        cells = [_journal_cell(name, *value, form) for value in values]
+        if any(cells):
+            head = measure if name == "estimate" else _HEADS.get(name, name)
+            head = of.name if name in _RATES and style() != "rates" else head
+            with_ends = f"{name}_low" in renamed[0] and confidence is not None
+            columns[f"{head} ({level(confidence)})" if with_ends and confidence is not None else head] = cells
+    if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):
+        columns.pop("adjusted p", None)
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with limits named after their number, and with both models in one column."""
+    of = "estimate" if "estimate" in row else "difference"
+    ends = {"ci_low": f"{of}_low", "ci_high": f"{of}_high"}
+    found = {ends.get(name, name): value for name, value in row.items()}
+    if "model_a" in found:
+        pair = {"comparison": f"{found.pop('model_a')} - {found.pop('model_b')}"}
+        both = found.pop("estimate_a"), found.pop("estimate_b")
+        named = {name: found.pop(name) for name in ("subgroup",) if name in found}
+        found = named | pair | {"estimate": both} | found
+    return found
+
+
+def _journal_places(error: float | None, is_share: bool) -> int:
+    """Return how many decimals show one digit of a standard error."""
+    needed = _LEAST_PLACES if error is None else -math.floor(math.log10(error))
+    return min(max(needed, _LEAST_PLACES if is_share else 0), _MOST_PLACES)
+
+
+def _journal_cell(name: str, value: Any, low: Any, high: Any, places: Form) -> str:
+    if isinstance(value, tuple):
+        return " vs ".join(digits(one, places) for one in value)
+    if value is None or isinstance(value, str):
+        return "" if value is None else label_text(value)
+    if math.isnan(value):
+        return ""
+    if name.startswith("pvalue"):
+        return p_digits(value)
+    if name.startswith(("n_", "alerts", "caught")):
+        return count(value)
+    if low is None:
+        return digits(value, places) if name in ("estimate", "difference") else f"{value:.6g}"
+    return digits(value, places) + ("" if math.isnan(low) else f" ({ends((low, high), places)})")

@@ -25,8 +25,8 @@ from rocmax.metrics import (
     compare,
     infer,
 )
+from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.samples._weights import warn_unless_counts
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)

@@ -27,9 +27,17 @@ from rocmax._checks.samples import (
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred
-from rocmax.metrics.accumulator import _bins
-from rocmax.metrics.accumulator._bins import distinct_labels, of_counts
-from rocmax.metrics.accumulator._shared import PAIRS, WAITING, Shared, State
+from rocmax.metrics.accumulator._bins import (
+    PAIRS,
+    WAITING,
+    Shared,
+    State,
+    counted,
+    counted_once,
+    distinct_labels,
+    is_exact,
+    of_counts,
+)
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
@@ -38,8 +46,8 @@ from rocmax.metrics.methods import as_method, checked
 from rocmax.metrics.methods.base import Known, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
-from rocmax.metrics.samples._weights import warn_of_parts
 
 _POOLED = "has pooled some: use max_error=None"
 _OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
@@ -209,7 +217,7 @@ class ROCAccumulator:
     def error_bound(self) -> float:
         """Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score."""
         state = self._shared.settled()
-        if _bins.is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
+        if is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
             return 0.0
         least, estimate, most = (self._core(state.laid(*up)).measure(AUC().in_core) for up in _CURVES)
         return min(max(estimate - least, most - estimate), self.max_error or 0.5)
@@ -256,9 +264,9 @@ class ROCAccumulator:
             self._shared.wait(labels, positive, score, weight, n_dropped)
             return self
         if weight is None:
-            run = _bins.counted_once(positive, score)
+            run = counted_once(positive, score)
         else:
-            run = _bins.counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
+            run = counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
         self._shared.add(labels, run, score.dtype == np.float32, n_dropped=n_dropped)
         return self
 
@@ -344,7 +352,7 @@ class ROCAccumulator:
         question = parse_question(measure, confidence_level, null_value, alternative, margin)
         state, bounds = self._shared.settled(), None
         middle = self._sample(state, *_MIDDLE)
-        if not _bins.is_exact(state.bins):
+        if not is_exact(state.bins):
             if not measure.monotone:
                 raise ValueError(f"measure={measure!r} needs every score, and max_error={self.max_error:g} {_POOLED}")
             ends = (self._sample(state, *up) for up in _CURVES[::2])
@@ -356,7 +364,7 @@ class ROCAccumulator:
 
     def counted(self) -> Sample:
         """Return the weights at every score, all of which must be known, for :func:`compare`."""
-        if not _bins.is_exact(self._shared.settled().bins):
+        if not is_exact(self._shared.settled().bins):
             raise ValueError(f"compare needs every score, and max_error={self.max_error:g} {_POOLED}")
         warn_of_parts(None, self.masses.ravel())
         return self.middle()

@@ -6,18 +6,14 @@ from numbers import Real
 from typing import Any
 
 from rocmax._parameters import meant, shown
-from rocmax.metrics.measures.at_threshold import FORMULAS, AtThreshold
+from rocmax.metrics.measures.at_threshold import FORMULAS, AtThreshold, NetBenefit
 from rocmax.metrics.measures.auc import AUC, Gini, MarginAUC, ScoredAUC
-from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.cuts import EqualErrorRate, PrecisionAt, RecallAt
-from rocmax.metrics.measures.log_auc import LogAUC
-from rocmax.metrics.measures.net_benefit import NetBenefit
-from rocmax.metrics.measures.partial_auc import PartialAUC
-from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
+from rocmax.metrics.measures.partial_auc import PartialAUC, SmoothedAUC
+from rocmax.metrics.measures.ranked import AveragePrecision, LogAUC
+from rocmax.metrics.measures.rates import FPRAtTPR, KolmogorovSmirnov, TPRAtFPR, YoudenIndex
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
-from rocmax.metrics.measures.smoothed_auc import SmoothedAUC
-from rocmax.metrics.measures.youden import KolmogorovSmirnov, YoudenIndex
 
 #: Every measure: a new one is a file and a name here.
 MEASURES: tuple[type[Measure], ...] = (

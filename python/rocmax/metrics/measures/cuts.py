@@ -26,8 +26,8 @@ from rocmax.metrics.intervals._units import Units, greatest
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
+from rocmax.metrics.samples._arguments import Strata
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.samples._strata import Strata
 
 if TYPE_CHECKING:
     from rocmax.metrics.intervals._inversion import Curves, Inverse

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax.metrics.measures.auc import Gini
-from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.ranked import MeanMeasure
+from rocmax.metrics.measures.ranked import AveragePrecision, MeanMeasure
 from rocmax.metrics.methods.base import Interval, Known, Method, joined
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import OF_PART, DeLong, LogitDeLong

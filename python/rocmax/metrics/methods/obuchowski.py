@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax.metrics.intervals._interval import Law, wald_limits
+from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample

@@ -20,10 +20,9 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._reading import Plain, read
+from rocmax.metrics.samples._reading import Plain, read, require_known
 from rocmax.metrics.samples._sample import explain, require_two
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import require_known
 
 _gauss = lru_cache(maxsize=16)(np.polynomial.legendre.leggauss)
 _ANGLES = 40  # nodes over the correlations

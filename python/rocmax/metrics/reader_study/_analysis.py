@@ -16,7 +16,6 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
-from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._inference import (
     NO_VARIANCE,
     Anova,
@@ -27,15 +26,17 @@ from rocmax.metrics.reader_study._inference import (
     deciding_intervals,
     difference_test,
     differences_of,
+    estimated,
+    estimates,
     mean_of,
     mean_test,
     one_shot_variances,
 )
-from rocmax.metrics.reader_study._readings import Readings, StudyReading
+from rocmax.metrics.reader_study._readings import Readings, StudyReading, readings_of
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._rows import note_of, plain
+from rocmax.metrics.samples._reading import in_order
 from rocmax.metrics.samples._sample import check_variance
-from rocmax.metrics.samples._value import in_order, value_of
 from rocmax.metrics.variances._resample import check_resamples
 
 # What each needs of the measure, and whether it supports clusters and weights.
@@ -164,7 +165,7 @@ def mrmc_analysis(
     """
     if isinstance(y_true, Readings):
         y_score, measure = in_order(y_score, measure)
-    study, measure = value_of(Readings, mrmc_analysis, y_true, y_score, reading), as_measure(measure)
+    study, measure = readings_of(mrmc_analysis, y_true, y_score, reading), as_measure(measure)
     _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
@@ -179,13 +180,13 @@ def mrmc_analysis(
         raise ValueError(f"null_value={null:g} is for the mean of one modality; pass margin for differences")
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
-    theta = covariances.estimates(study, measure)
+    theta = estimates(study, measure)
     refused = None
     if covariance == "delong" and random_cases:
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
         refused = refusal(query, tests, instead="covariance='jackknife' gives one")
     if refused is None:
-        spread = covariances.estimated(covariance, study, measure, n_resamples, random_state)
+        spread = estimated(covariance, study, measure, n_resamples, random_state)
         check_variance(spread)
     else:
         spread = np.full((theta.size,) * 2, np.nan)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import Any, TypedDict
+from inspect import signature
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +20,9 @@ from rocmax.metrics.reader_study import _rows as tables
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
 from rocmax.metrics.reader_study._rows import from_wide, last, names_in_order, of_cases, of_readers, plain
 from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.samples._reading import given_before, require_known
 from rocmax.metrics.samples._sample import Sample, explain, one_model
-from rocmax.metrics.samples._value import Value
+from rocmax.metrics.samples._samples import Value
 
 _LISTED = 4  # readers and modalities that are named
 
@@ -327,6 +329,14 @@ class Readings(Value):
                         "groups: each class must occur in two or more clusters for every reader and modality, got"
                         f" {n_held}"
                     )
+
+
+def readings_of(function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]) -> Readings:
+    """Return the readings that `function` was given, or read its arrays; refuse options that neither has."""
+    require_known(function, reading, [*signature(Readings).parameters])
+    if given_before(Readings, function, y_true, y_score, reading):
+        return cast(Readings, y_true)
+    return Readings(y_true, y_score, **reading)
 
 
 def _named(names: NDArray[Any], one: str, many: str) -> str:

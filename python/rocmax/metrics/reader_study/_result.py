@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Measured
 
@@ -176,7 +175,7 @@ class MRMCAnalysis(Measured):
     def _journal(self) -> list[dict[str, str]]:
         head = self.measure.short if self.figure_of_merit is None else f"{self.figure_of_merit} {self.measure.short}"
         head, of = head.replace("HrAUC AUC", "HrAUC"), self.measure
-        return journal(self.rows(), head, self.confidence_level, of.is_share, of.as_rate)
+        return words.journal(self.rows(), head, self.confidence_level, of.is_share, of.as_rate)
 
     def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
         places = self._places(row.standard_error, change=isinstance(row, ModalityDifference))

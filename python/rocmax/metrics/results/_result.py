@@ -17,7 +17,6 @@ from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import METHODS, REFERENCES, Source
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
@@ -134,7 +133,7 @@ class Result:
 
     def _journal(self) -> list[dict[str, str]]:
         """Return the rows of the table in the style of papers."""
-        return journal(self.rows(), "", getattr(self, "confidence_level", None))
+        return words.journal(self.rows(), "", getattr(self, "confidence_level", None))
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
@@ -237,7 +236,7 @@ class Measured(Result):
 
     def _journal(self) -> list[dict[str, str]]:
         level = getattr(self, "confidence_level", None)
-        return journal(self.rows(), self.measure.short, level, self.measure.is_share, self.measure.as_rate)
+        return words.journal(self.rows(), self.measure.short, level, self.measure.is_share, self.measure.as_rate)
 
     @property
     def _bounded(self) -> bool:

@@ -1,4 +1,4 @@
-"""What describes samples, as the caller gave it, and how it becomes labels beside scores."""
+"""What describes samples, as the caller gave it; what its weights stand for; how it becomes labels beside scores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,78 @@ from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
 from rocmax._checks.missing import complete, directions, oriented, rows_of
-from rocmax._checks.samples import DROP, all_in_memory, labels, named_columns, scores, warn_if_two_classes, weights
+from rocmax._checks.samples import (
+    DROP,
+    F64,
+    all_in_memory,
+    labels,
+    named_columns,
+    names_of,
+    scores,
+    warn_if_two_classes,
+    weights,
+)
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.threads import n_threads
+from rocmax._runtime.warn import warn
+from rocmax.metrics._words import label_text
 from rocmax.metrics.samples._sample import Kept, Sample, numbered, weight_name
-from rocmax.metrics.samples._weights import kind_of
+
+KINDS = ("frequency", "sampling")
+_MANY = 10.0  # times the number of rows: the greatest total of counts
+_WHOLE = 1e-9  # relative distance of a count from a whole number
+
+
+def kind_of(weight_kind: Any) -> str:
+    """Return the kind of weights; None is "frequency"."""
+    if weight_kind is None:
+        return "frequency"
+    check_choice("weight_kind", weight_kind, (*KINDS, None))
+    return str(weight_kind)
+
+
+def not_counts(*weights: F64 | None) -> str:
+    """Return why weights do not look like counts of equal samples, in words; an empty text if they do."""
+    for weight in weights:
+        if weight is None:
+            continue
+        if broken := not_whole(weight):
+            return broken
+        total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
+        if total > _MANY * n_rows:
+            return f"add up to {total:,.6g}, {total / n_rows:,.3g} times the number of rows"
+    return ""
+
+
+def not_whole(weight: F64) -> str:
+    """Return that weights are not whole numbers, in words; an empty text if they are."""
+    broken = np.abs(weight - np.rint(weight)) > _WHOLE * weight
+    return f"are not whole numbers (such as {weight[np.argmax(broken)]:.6g})" if broken.any() else ""
+
+
+def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
+    """Warn of sums of weights in bins that are no counts, if no kind was given; return the kind, or None."""
+    check_choice("weight_kind", weight_kind, ("frequency", None))
+    found = not_whole(masses)
+    if found and weight_kind is None:
+        warn(
+            f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
+            " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
+            " probabilities, amounts) take infer(..., weight_kind='sampling')"
+        )
+    return weight_kind or ("frequency" if found else None)
+
+
+def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
+    """Warn of weights that do not look like counts if no kind was given."""
+    found = not_counts(*weights) if weight_kind is None else ""
+    if found:
+        warn(
+            f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
+            " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights"
+            " (inverse probabilities, amounts, importance; their scale matters only to a whole number k of alerts), or"
+            " weight_kind='frequency' if they are counts"
+        )
 
 
 class Arguments(NamedTuple):
@@ -103,3 +171,33 @@ def rows_or_none(values: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(values, Mapping):
         return {key: rows_or_none(column, rows) for key, column in values.items()}
     return None if values is None else rows_of(values, rows)
+
+
+class Strata:
+    """The names in a column, and the rows that each is of; equal if title and column are."""
+
+    def __init__(self, column: Any, name: str) -> None:
+        if isinstance(column, str) or np.ndim(column) != 1 or not len(column):
+            raise ValueError(f"{name} must be a column with a value for each sample, got {shown(column)}")
+        (values,) = in_memory(**{name: column})
+        self.names, place = names_of(values, len(values), name)
+        self.place = place.astype(np.intp, copy=False)
+        title = getattr(column, "name", None)
+        self.title = label_text(title) if isinstance(title, str) and title else f"value of {name}"
+        self.rows = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+        self._hash = hash((self.title, self.place.tobytes()))
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Strata):
+            return NotImplemented
+        same = self.title == other.title and np.array_equal(self.place, other.place)
+        return same and bool((self.names == other.names).all())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self.title if " " not in self.title else f"<{len(self.names):,} values>"

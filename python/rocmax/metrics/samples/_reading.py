@@ -1,17 +1,17 @@
-"""The options of reading samples, which functions of arrays pass on to `Samples`."""
+"""The options of reading samples, and functions that take what has been read or the arrays to read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
 from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.missing import directions
-from rocmax._parameters import shown
+from rocmax._parameters import refuse_unknown, shown
 from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import given_before, require_known, require_none
 
 _OF_PLANS = "infer", "compare"  # functions that know the design of a plan; measures do of one model
 _PAIRED = "groups take paired models: one y_true for all of them"
@@ -115,3 +115,39 @@ def independent(
         names = f"y_true[{shown(name)}]", f"y_score[{shown(name)}]"
         found.append(Samples.unchecked(Arguments.complete(y_true[name], y_score[name], **own, names=names)))
     return found
+
+
+def in_order(second: Any, measure: Any) -> tuple[Any, Any]:
+    """Return scores and measure of a call with a value first, where the measure may be the second argument."""
+    listed = second if isinstance(second, (list, tuple)) and len(second) else [second]
+    is_measure = all(callable(one) or isinstance(one, str) for one in listed)
+    is_measure = is_measure and isinstance(measure, str) and measure == "auc"
+    return (None, second) if is_measure else (second, measure)
+
+
+def given_before(
+    kind: type, function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]
+) -> bool:
+    """Whether a function has a value in place of arrays; refuse options of reading beside it."""
+    if not isinstance(y_true, kind):
+        if y_score is None:
+            raise TypeError(f"{function.__qualname__}() needs y_true and y_score, or {kind.__name__}")
+        return False
+    require_none(kind, function, y_score, reading)
+    return True
+
+
+def require_none(
+    kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any], also: str = ""
+) -> None:
+    """Refuse scores and options of reading beside what has been read."""
+    for name in ("y_score",) if y_score is not None else reading:
+        one = f"takes no {name} beside {kind.__name__}: give it to {kind.__name__}"
+        raise TypeError(f"{function.__qualname__}() {one}{also}")
+
+
+def require_known(function: Callable[..., Any], reading: Mapping[str, Any], options: Collection[str]) -> None:
+    """Refuse options that a function does not have, and name the nearest that it has."""
+    for name in reading:
+        if name not in options:
+            refuse_unknown(name, function, [*options, *signature(function).parameters])

@@ -14,13 +14,31 @@ from rocmax._checks.samples import label_classes, labels, named_columns, names_o
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import Missing, WeightKind
-from rocmax.metrics.samples._arguments import Arguments, rows_or_none
+from rocmax.metrics.samples._arguments import Arguments, kind_of, rows_or_none
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
-from rocmax.metrics.samples._value import Value
-from rocmax.metrics.samples._weights import kind_of
 
 _LISTED = 5  # models that a repr names
+
+
+class Value:
+    """Base of values that are read and checked once; neither attributes nor their arrays can be changed."""
+
+    def _set(self, **attributes: Any) -> None:
+        """Set attributes: of a new object only."""
+        for held in attributes.values():
+            if isinstance(held, np.ndarray):
+                held.flags.writeable = False
+        self.__dict__.update(attributes)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: make another with other {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed")
 
 
 class Samples(Value):

@@ -20,12 +20,14 @@ from rocmax.metrics.subgroups._estimates import (
     Estimates,
     Shares,
     SubgroupTest,
+    johansen,
     needs_scores,
     of_alerts,
     of_scores,
     of_unseen_range,
     pooled,
     shares_of,
+    welch,
 )
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
 from rocmax.metrics.subgroups._split import (
@@ -37,7 +39,6 @@ from rocmax.metrics.subgroups._split import (
     pooled_refusal,
     split,
 )
-from rocmax.metrics.subgroups._tests import johansen, welch
 from rocmax.metrics.variances._components import Shared, freedom_of, most_freedom
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse

@@ -24,11 +24,11 @@ from rocmax.metrics.subgroups._estimates import (
     Single,
     SubgroupDifference,
     SubgroupTest,
+    contrasts,
     pooled,
     shares_of,
     summed,
 )
-from rocmax.metrics.subgroups._tests import contrasts
 
 _SMALL = 0.05
 _AT_ONCE = 256  # differences, each with a share for every subgroup

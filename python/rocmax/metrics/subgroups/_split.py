@@ -27,9 +27,17 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import Estimates, Shares, needs_scores, of_alerts, of_scores, pooled, shares_of
+from rocmax.metrics.subgroups._estimates import (
+    Estimates,
+    Shares,
+    equality,
+    needs_scores,
+    of_alerts,
+    of_scores,
+    pooled,
+    shares_of,
+)
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
-from rocmax.metrics.subgroups._tests import equality
 from rocmax.metrics.variances._components import most_freedom, range_part, variance_parts
 from rocmax.metrics.variances._resample import seed_of
 

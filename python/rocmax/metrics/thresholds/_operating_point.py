@@ -16,14 +16,12 @@ from rocmax._typing import AnyArray, RuleChoice
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.results._inference import ConfidenceInterval
+from rocmax.metrics.results._inference import ConfidenceInterval, of_models
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.results._several import of_models
-from rocmax.metrics.samples._reading import Weighted, read
+from rocmax.metrics.samples._arguments import warn_unless_counts
+from rocmax.metrics.samples._reading import Weighted, read, require_none
 from rocmax.metrics.samples._sample import Sample, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.samples._value import require_none
-from rocmax.metrics.samples._weights import warn_unless_counts
 from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, resampled, values
 from rocmax.metrics.thresholds._result import OperatingPoint
 from rocmax.metrics.thresholds._rules import (

@@ -7,7 +7,6 @@ import numpy as np
 
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 from rocmax.metrics.thresholds._quantities import QUANTITIES
@@ -127,7 +126,7 @@ class OperatingPoint(Unpacked):
             {name: row[name] for name in row if name.removesuffix("_low").removesuffix("_high") in kept}
             for row in ({**row, "alerts": row["tp"] + row["fp"], "caught": row["tp"]} for row in self.rows())
         ]
-        return journal(rows, "", self.confidence_level)
+        return words.journal(rows, "", self.confidence_level)
 
     @property
     def _rules(self) -> list[Rule]:

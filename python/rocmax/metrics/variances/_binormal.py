@@ -19,8 +19,8 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures._smooth import least_squares, probits
+from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import Trait
-from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, centre
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures._ranking import influence_of
+from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._classes import Classes, averaged, comparisons, estimates_of, members_of, shares
 from rocmax.metrics.samples._sample import n_distinct
 from rocmax.metrics.variances._components import Shared, cluster_parts
