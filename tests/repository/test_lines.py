@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_172, "types of what the core computes"),
     "python/rocmax/_checks": (1_197, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (4_559, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_558, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_391, ""),
     "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),
@@ -22,7 +22,7 @@ MOST = {
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_603, "docstrings that begin with examples"),
-    "python/rocmax/metrics": (18_750, "files of plans are checked; few rows of great sampling weights"),
+    "python/rocmax/metrics": (18_564, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (593, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_783, "held-out models that are zero by their rows"),
