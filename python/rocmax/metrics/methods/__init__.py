@@ -14,14 +14,11 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Known, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import default_method
-from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
-from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP
-from rocmax.metrics.methods.newcombe import Newcombe
-from rocmax.metrics.methods.obuchowski import Obuchowski
+from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Newcombe, Obuchowski, Wu
+from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP, Venkatraman
 from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
-from rocmax.metrics.methods.venkatraman import Venkatraman
 from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples

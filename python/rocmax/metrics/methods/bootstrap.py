@@ -15,7 +15,7 @@ from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, variance_of
-from rocmax.metrics.methods.newcombe import newcombe
+from rocmax.metrics.methods.delong import newcombe
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._multiclass import replicates

@@ -23,8 +23,7 @@ from rocmax.metrics.intervals._joint import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.defaults import is_normal
-from rocmax.metrics.methods.delong import log_odds
-from rocmax.metrics.methods.newcombe import newcombe_limits, newcombe_variance, per_pair
+from rocmax.metrics.methods.delong import log_odds, newcombe_limits, newcombe_variance, per_pair
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.variances._effective import is_design
