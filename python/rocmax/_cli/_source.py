@@ -229,7 +229,7 @@ def _require_rows(source: BinaryIO, separator: str, width: int) -> None:
     """Fail at a row that polars would read otherwise: too few values, a quote inside a value, rows inside a value."""
     with _lines(source) as lines:
         lacking, quoted, block = 0, False, b""
-        for block in iter(lambda: lines.buffer.read(_BLOCK), b""):  # in a tenth of the time of the csv module
+        for block in iter(lambda: bytes(lines.buffer.read(_BLOCK)), b""):  # in a tenth of the time of the csv module
             lacking += (width - 1) * block.count(b"\n") - block.count(separator.encode())
             quoted |= b'"' in block
         if not quoted and lacking + (0 if block.endswith(b"\n") else width - 1) == 0:
