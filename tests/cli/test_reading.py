@@ -310,7 +310,7 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
         (PLAIN.encode() + b"# the end\n", f"line {N + 2}, '# the end', has 1 of 2 values"),
         (b"Trial of 2024\n" + PLAIN.encode(), "column 'y' not found"),
         (b"# made on Monday\n" + PLAIN.encode(), "column 'y' not found"),
-        (b"sep=;\n" + PLAIN.replace(",", ";").encode(), "give --sep ';'"),
+        (b"sep=;\n" + PLAIN.replace(",", ";").encode(), "give --sep ';'; the names of columns are in the first line"),
         (bz2.compress(PLAIN.encode()), "decompress it, or use .gz"),
         *((PLAIN.encode(code), "save it as UTF-8") for code in ("utf-16", "utf-32")),
         (PLAIN.encode("utf-16-be"), "column 'y' not found"),

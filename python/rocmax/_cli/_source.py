@@ -177,6 +177,8 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
     """Return columns of csv as texts, all parsed, so that bad rows are refused; `blank` gets numbers of empty rows."""
     with _lines(source) as lines:  # polars numbers names that occur twice, and leaves quotes doubled
         names = next(filter(None, csv.reader(lines, delimiter=separator)), None)
+        if lines.newlines == "\r":  # polars ends lines at line feeds
+            raise Failure(f"{path}: its lines end in carriage returns alone: save it with line feeds")
     if names is None:
         raise Failure(f"{path}: no rows")
     if len(names) == 1:
@@ -263,8 +265,9 @@ def _doubt_separator(path: str, names: str, separator: str, needed: Collection[s
     """Fail, with the option to give, if the line of column names seems to have another separator."""
     for other in _SEPARATORS if separator not in names else "":
         if other in names and (other not in " :" or not {*names.split(other)}.isdisjoint(needed)):
-            how = "tab" if other == "\t" else quote(other)
-            raise Failure(f"{path}: one column, {short(names)!r}: if {other!r} separates columns, give --sep {how}")
+            what, how = ("a tab", "tab") if other == "\t" else (repr(other), quote(other))
+            advice = f"if {what} separates columns, give --sep {how}; the names of columns are in the first line"
+            raise Failure(f"{path}: one column, {short(names)!r}: {advice}")
 
 
 def _opened(path: str) -> BinaryIO:
