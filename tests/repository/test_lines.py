@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_172, "types of what the core computes"),
     "python/rocmax/_checks": (1_197, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (4_561, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (4_572, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_391, ""),
     "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),

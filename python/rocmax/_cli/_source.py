@@ -5,7 +5,7 @@ import gzip
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO, TextIOWrapper
@@ -37,6 +37,7 @@ _OTHERS = {
     **dict.fromkeys((b'{"', b"[{", b"{\n", b"[\n"), "JSON: write it as .csv"),
     **dict.fromkeys((b"<!", b"<html", b"<?xml", b"<table"), "HTML or XML: save the table as .csv"),
 }
+_Texts = tuple[pl.LazyFrame, Callable[[], None]]
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
 
 
@@ -92,20 +93,24 @@ def columns_to_read(
 
 def read(path: str, wanted: ColumnRequest = ColumnRequest()) -> Table:
     """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of stdin for "-"."""
-    with _rows(path, wanted) as (rows, is_text):
+    with _rows(path, wanted) as (rows, require_rows):
         frame = rows.collect(engine="streaming")
+        if require_rows:
+            require_rows()
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
-    return Table(_converted(frame, wanted, 0) if is_text else frame, is_text)
+    return Table(_converted(frame, wanted, 0) if require_rows else frame, bool(require_rows))
 
 
 def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Table]:
     """Yield the same columns in batches of rows, in their order."""
     n_rows = 0
-    with _rows(path, wanted) as (rows, is_text):
+    with _rows(path, wanted) as (rows, require_rows):
         for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
+            if require_rows:
+                require_rows()
             if len(frame):
-                yield Table(_converted(frame, wanted, n_rows) if is_text else frame, is_text)
+                yield Table(_converted(frame, wanted, n_rows) if require_rows else frame, bool(require_rows))
                 n_rows += len(frame)
     if not n_rows:
         raise Failure(f"{path}: no rows")
@@ -130,8 +135,8 @@ def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int) -> pl.Da
 
 
 @contextmanager
-def _rows(path: str, wanted: ColumnRequest) -> Iterator[tuple[pl.LazyFrame, bool]]:
-    """Yield the rows to be read, and whether they are texts."""
+def _rows(path: str, wanted: ColumnRequest) -> Iterator[_Texts | tuple[pl.LazyFrame, None]]:
+    """Yield the rows to be read and, if they are texts, what to call when some are: it refuses rows read otherwise."""
     suffixes = [s.lower() for s in Path(path).suffixes]
     form, blank = wanted.form, list[int]()
     with _opened(path) as source:
@@ -142,12 +147,12 @@ def _rows(path: str, wanted: ColumnRequest) -> Iterator[tuple[pl.LazyFrame, bool
                 places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
                 rows = pl.scan_parquet(source)
-                yield (rows if places is None else rows.select(pl.nth(places))), False
+                yield (rows if places is None else rows.select(pl.nth(places))), None
             elif what := next((what for begin, what in _OTHERS.items() if magic.startswith(begin)), None):
                 raise Failure(f"{path}: {what}")
             elif form.separator or {".csv", ".tsv"} & {*suffixes} or not isinstance(source, BufferedReader):
                 separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
-                yield _texts(path, source, separator, wanted, blank), True
+                yield _texts(path, source, separator, wanted, blank)
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except pl.exceptions.PanicException as error:
@@ -173,8 +178,8 @@ def _reason(error: str) -> str:
     return fact
 
 
-def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, blank: list[int]) -> pl.LazyFrame:
-    """Return columns of csv as texts, all parsed, so that bad rows are refused; `blank` gets numbers of empty rows."""
+def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, blank: list[int]) -> _Texts:
+    """Return columns of csv as texts, and what refuses rows read otherwise; `blank` gets numbers of empty rows."""
     with _lines(source) as lines:  # polars numbers names that occur twice, and leaves quotes doubled
         names = next(filter(None, csv.reader(lines, delimiter=separator)), None)
         if lines.newlines == "\r":  # polars ends lines at line feeds
@@ -188,13 +193,11 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
     places = list(range(len(names))) if places is None else places
     if any("\ufffd" in names[k] for k in places):
         raise UnicodeError("invalid utf-8")
-    checked = False
+    doubtful, checked = False, False
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        nonlocal checked
-        if not checked and (part.to_series(-1).has_nulls() or _have_lines(part)):
-            _require_rows(source, separator, len(names))
-            checked = True
+        nonlocal doubtful
+        doubtful = doubtful or part.to_series(-1).has_nulls() or _have_lines(part)
         held = part[:, places]
         held.columns = [names[k] for k in places]
         if (nameless(part.to_series(0)).str.strip_chars().fill_null("") == "").any():
@@ -204,10 +207,17 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
             held = held.filter(kept)
         return held
 
+    def require_rows() -> None:  # in the main thread, which Ctrl-C stops
+        nonlocal checked
+        if doubtful and not checked:
+            _require_rows(source, separator, len(names))
+            checked = True
+
     rows = pl.scan_csv(source, separator=separator, infer_schema_length=0)
-    return rows.map_batches(
+    rows = rows.map_batches(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
+    return rows, require_rows
 
 
 def _have_lines(part: pl.DataFrame) -> bool:
@@ -239,15 +249,16 @@ def _require_rows(source: BinaryIO, separator: str, width: int) -> None:
         lines.seek(0)
         reader = csv.reader(lines, delimiter=separator, strict=True)
         try:
+            line = 0
             for row in reader:
-                where = f"line {reader.line_num}"
                 if len(row) < width and any(map(str.strip, row)):
-                    what = f"{short(separator.join(row))!r}, has {len(row)} of {width} values"
-                    raise Failure(f"{where}, {what}: complete it, or take it out")
-                for k, value in enumerate(row):
+                    what = f"line {reader.line_num}, {short(separator.join(row))!r}, has {len(row)} of {width} values"
+                    raise Failure(f"{what}: complete it, or take it out")
+                for k, value in enumerate(row if reader.line_num > line + 1 else ()):
                     if "\n" in value and _are_rows(value, k, separator, width):
-                        n = value.count("\n") + 1
-                        raise Failure(f"a value of {n:,} lines, up to {where}, looks like rows: {_QUOTES}")
+                        what = f"a value of {value.count(chr(10)) + 1:,} lines, up to line {reader.line_num}"
+                        raise Failure(f"{what}, looks like rows: {_QUOTES}")
+                line = reader.line_num
         except csv.Error as error:
             if "expected after" in str(error):
                 raise Failure(f"line {reader.line_num}: {_QUOTES}") from None
