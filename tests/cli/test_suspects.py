@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import time
 
 import numpy as np
 import polars as pl
 import pytest
+
+from rocmax._cli import _source as source
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -202,3 +205,12 @@ def test_rows_with_too_few_values_are_refused(run, tmp_path, rows, said, packed)
     for how in (["evaluate", "--score", "a"], ["fit", "--C", 1, "--out", tmp_path / "m"]):
         code, _, err = run(how[0], path, *how[1:], "--label", "y", "--missing", "drop")
         assert code == int("line" in said) and said in err and ("values" in said or "has" not in err)
+
+
+def test_a_short_row_is_refused_whichever_thread_reads_it(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_have_lines", lambda part: bool(time.sleep(0.05)))  # the short row's part ends first
+    rows = [f"{k},{k % 2},0" for k in range(100_000)]
+    rows[50_000] = "1,0"
+    (path := tmp_path / "t.csv").write_text("\n".join(["a,y,last", *rows, ""]))
+    code, _, err = run("evaluate", path, "--label", "y", "--score", "a")
+    assert code == 1 and "line 50002, '1,0', has 2 of 3 values: " in err

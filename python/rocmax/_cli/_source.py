@@ -193,11 +193,10 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
     places = list(range(len(names))) if places is None else places
     if any("\ufffd" in names[k] for k in places):
         raise UnicodeError("invalid utf-8")
-    doubtful, checked = False, False
+    doubts, checked = set[bool](), False  # a set: one thread's "no" must not take away another's "yes"
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        nonlocal doubtful
-        doubtful = doubtful or part.to_series(-1).has_nulls() or _have_lines(part)
+        doubts.add(part.to_series(-1).has_nulls() or _have_lines(part))
         held = part[:, places]
         held.columns = [names[k] for k in places]
         if (nameless(part.to_series(0)).str.strip_chars().fill_null("") == "").any():
@@ -209,7 +208,7 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
 
     def require_rows() -> None:  # in the main thread, which Ctrl-C stops
         nonlocal checked
-        if doubtful and not checked:
+        if True in doubts and not checked:
             _require_rows(source, separator, len(names))
             checked = True
 
