@@ -190,6 +190,11 @@ def test_bad_plans_are_refused(rows, options, text) -> None:
         label_plan(rows[1][:, 0], **options)
 
 
+def test_constant_scores_have_no_plan(rows) -> None:
+    with pytest.raises(ValueError, match="y_score must rank the rows"):
+        label_plan({"a": rows[1][:, 0], "b": np.full(N, 0.1)}, 300)
+
+
 def test_plans_say_ahead_what_they_buy(rows) -> None:
     plan = label_plan(rows[1][:, 0], 500, alerts=100, random_state=0)
     expected = plan.expect(RecallAt(100), prevalence=0.1)

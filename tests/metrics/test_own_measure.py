@@ -251,6 +251,8 @@ def test_a_broken_rule_is_named(how):
         check_measure(Wrong(how))
     with pytest.raises(TypeError, match="measure must be a Measure, a value and not its class"):
         check_measure(AUC)
+    with pytest.raises(ValueError, match=r"add a third parameter, sample_weight, to the function$"):
+        check_measure(Measure.of(lambda y, s: s[y].mean()))
 
 
 def test_evaluate_and_compare_take_the_measure_of_a_file(samples, written, half_life, capsys):

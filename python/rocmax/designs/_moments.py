@@ -17,8 +17,7 @@ def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
     """
     dim = design.dim
     require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")
-    own = getattr(design, "moments", None)
-    if own is not None:
+    if (own := getattr(design, "moments", None)) is not None:
         gram, total = own(weight, shift)
         return gram, total
     total = design.adjoint([weight])[0] - shift * weight.sum()
@@ -40,7 +39,8 @@ def rough_mean(some: AnyArray) -> F64:
     """Return the mean of some rows, 0 in columns where it is at most twice the standard deviation."""
     some = np.asarray(some, dtype=np.float64)
     mean = some.mean(axis=0)
-    return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # features near 1e154 and above are refused by their products
+        return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
 
 
 def add_moments(gram: F64, total: F64, Z: AnyArray, weight: F64, shift: F64) -> None:

@@ -18,7 +18,6 @@ from rocmax.metrics.variances._resample import seed_of
 
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
 _STEPS, _LARGEST = 30, 30.0  # of Newton's method for a logistic curve, and its greatest log-odds
-
 _STRATUM = 10  # labels of a stratum, at least
 _NEAR = 20  # labels of neighbours whose share of positives is taken
 _LEAST = 5.0  # positives that a plan should find below the cut
@@ -243,7 +242,7 @@ def label_plan(
     Raises
     ------
     ValueError
-        If the budget exceeds the rows, or leaves fewer than ten labels below the alerts.
+        If the budget exceeds the rows, or leaves fewer than ten labels below the alerts, or a model is constant.
 
     Notes
     -----
@@ -254,6 +253,8 @@ def label_plan(
     columns, names = named_columns(y_score, "", "y_score")
     score = scores(columns, "y_score")
     require_finite(score, "y_score", columns=names)
+    if (np.ptp(score, axis=0) == 0.0).any():
+        raise ValueError("y_score must rank the rows: where all have one score there is nothing to plan")
     n, rng = len(score), np.random.default_rng(seed_of(random_state))
     budget, alerts = _count(budget, "budget", n), 0 if alerts is None else _count(alerts, "alerts", n)
     rank = np.full(n, n)
@@ -271,8 +272,7 @@ def label_plan(
         if not more.any():
             break
         certain |= more
-    rest = order[~certain]
-    n_strata = max(left // _STRATUM, 1)
+    rest, n_strata = order[~certain], max(left // _STRATUM, 1)
     reached = np.cumsum(size[~certain])
     own = (
         np.minimum((reached - size[~certain] / 2) / reached[-1] * n_strata, n_strata - 1).astype(np.intp)

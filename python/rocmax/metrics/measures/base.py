@@ -468,7 +468,7 @@ def call_convention(function: Callable[..., Any]) -> Callable[[Any, Any, Any], A
             return function(y_true, y_score, weight)
         raise ValueError(
             f"sample_weight needs a measure that takes weights, got {shown(function)} of {signature}: add a third"
-            " parameter, sample_weight, to the function, or leave sample_weight out"
+            " parameter, sample_weight, to the function"
         )
 
     return called
