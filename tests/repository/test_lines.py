@@ -25,7 +25,7 @@ MOST = {
     "python/rocmax/metrics": (18_528, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (593, "one check of pair losses, of torch and boosting"),
-    "python/rocmax/solvers": (2_783, "held-out models that are zero by their rows"),
+    "python/rocmax/solvers": (2_777, "held-out models that are zero by their rows"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_190, "limits of differences, rates of called shares; distances of bands"),
     "rust/core/src": (16_411, "limits of differences and rates of called shares, which Python searched; bands"),

@@ -61,7 +61,7 @@ ALMOST_ZERO = (
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
-@pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 5, 8, 100])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 5, 8, 12, 100])
 def test_steps_of_all_descents_are_counted_together(max_iter):
     steps = []
     model = PartialAUCSVC((0.0, 0.2), surrogate="ramp", C=160.9, max_iter=max_iter)
@@ -70,7 +70,7 @@ def test_steps_of_all_descents_are_counted_together(max_iter):
     assert list(model.history_["objective"]) == [step.objective for step in steps]
     assert np.diff(model.history_["objective"]).max(initial=0.0) <= 1e-9
     assert model.certificate().verify(*ALMOST_ZERO) == pytest.approx(model.dual_gap_)
-    assert (model.dual_gap_ <= model.tol_) == (max_iter >= 8)
+    assert (model.dual_gap_ <= model.tol_) == (max_iter >= 12)
 
 
 def test_a_descent_that_ends_almost_at_zero_goes_on_from_a_better_ranker():

@@ -21,8 +21,8 @@ _DRAWS, _TRIES, _MOVE, _WORTH, _TRY = 64, 8, 0.05, 2e-3, 100
 # They are tried if 1/2 |w|^2 is at least this share of J, and with at most so many features: random directions among
 # more hardly change the order of the negatives.
 _LENGTH, _FEATURES = 0.5, 20
-# The largest number of quasi-Newton steps; the least width whose inverse is the penalty of the multipliers they leave.
-_MOST, _STIFFEST = 40, 0.05
+# The largest number of quasi-Newton steps.
+_MOST = 40
 
 
 def minimise_trimmed(
@@ -54,7 +54,7 @@ def minimise_trimmed(
     0 during the descent.
     """
     state = State(Objective(risk.whole, design, C), risk, tol, max_iter, callback, start, bundle or Bundle(design))
-    if state.counts_concave():
+    if state.part.concave is None or state.part.concave(start.scores).value > 0:
         state.descend()
     if not proves and state.history:
         state.max_iter = len(state.history) + 1
@@ -87,10 +87,6 @@ class State:
         if self.risk.above:  # the cuts are those of one R_S only
             self.cuts = Bundle(self.whole.design, proves=True)
 
-    def counts_concave(self) -> bool:
-        """Whether g counts a pair at the start."""
-        return self.part.concave is None or self.part.concave(self.best.scores).value > 0
-
     def descend(self) -> None:
         """Lower J by quasi-Newton steps for as long as these gain, or do nothing if a part has no smoothed form."""
 
@@ -108,8 +104,7 @@ class State:
             self.whole, part_at, self.best, tol=self.tol, max_iter=min(self.max_iter - 1, _MOST), report=report
         )
         if smoothed is not None:
-            coef, width = smoothed
-            self.cuts.multipliers = self.whole.C * coef[None], self.whole.C / max(width, _STIFFEST)
+            self.cuts.multipliers = self.whole.C * smoothed[None], self.whole.C
 
     def lower_majorant(self) -> SolverResult:
         """Lower the convex majorant of J at the best model."""

@@ -30,13 +30,13 @@ def descend(
     tol: float,
     max_iter: int,
     report: Callable[[float, Evaluation, Model], None] = lambda *_: None,
-) -> tuple[Model, tuple[F64, float] | None]:
+) -> tuple[Model, F64 | None]:
     """Lower F(w) = 1/2|w|^2 + C R(w) from a model by L-BFGS steps (Liu and Nocedal, 1989).
 
     ``part_at`` gives the difference f - g of convex risks that equals R at some scores. The gradient is that of both,
     smoothed over a width that shrinks with the gains; F itself is searched along the ray. A step is a product with X
     and one of a row with its transpose. Return the model, and the coefficients of the last gradient of R over the
-    samples with the width; None if f or g have no smoothed form.
+    samples; None if f or g have no smoothed form.
     """
     design, C = objective.design, objective.C
     value, memory, small, smoothed = objective(model)[0], Memory(design), 0, None
@@ -49,9 +49,8 @@ def descend(
         )
         if convex is None:
             break
-        coef = convex.coef if concave is None else convex.coef - concave.coef
-        smoothed = coef, convex.curvature.width
-        gradient = model.vector + C * design.adjoint([coef])[0]
+        smoothed = convex.coef if concave is None else convex.coef - concave.coef
+        gradient = model.vector + C * design.adjoint([smoothed])[0]
         direction, slope = memory.direction(model, gradient)
         if not slope < 0.0:
             break
