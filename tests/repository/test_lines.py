@@ -21,7 +21,7 @@ MOST = {
         "a slider of alerts; bands and clinical rates named in legends; decimals of a column",
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_603, "docstrings that begin with examples"),
+    "python/rocmax/estimators": (4_606, "convex fits of many rows start from a sample"),
     "python/rocmax/metrics": (18_528, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (593, "one check of pair losses, of torch and boosting"),

@@ -310,15 +310,15 @@ def test_extreme_scales_and_few_samples_end_with_a_model_or_an_error_that_says_w
             assert np.isfinite(model.decision_function(X)).all() and np.isfinite(model.objective_)
 
 
-@pytest.mark.parametrize("surrogate", ["hinge", "ramp"])
+@pytest.mark.parametrize(("surrogate", "low"), [("hinge", 0.02), ("ramp", 0.02), ("tight", 0.0)])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_rows_begin_at_what_a_sample_gives(surrogate, storage, weighted, monkeypatch):
+def test_many_rows_begin_at_what_a_sample_gives(surrogate, low, storage, weighted, monkeypatch):
     rng = np.random.default_rng(5)
     y = np.repeat([1, 0], [400, 3600])
     X = rng.normal(size=(4000, 5)) + np.outer(y, [2.0, 1.0, 0.0, 0.0, 0.0])
     weight = rng.integers(0, 3, len(y)).astype(float) if weighted else None
-    model = PartialAUCSVC((0.02, 0.2), surrogate=surrogate, C=10.0)
+    model = PartialAUCSVC((low, 0.2), surrogate=surrogate, C=10.0)
     expected = model.fit(storage(X), y, weight).objective_
     sizes = []
     fit = _training.Training.fit

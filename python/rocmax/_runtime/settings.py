@@ -37,7 +37,7 @@ class Settings:
     landmark_values: int = 6_000_000
     landmark_rows: int = 2000
     landmark_scored: int = 4000
-    # Rows of the sample on which a descent starts: least and most, and per feature. Halves the time on covtype
+    # Rows of the sample on which a fit starts: least and most, and per feature. Halves the time on covtype
     # (387,000 x 54) and on 100,000 x 50, [0, 0.05].
     sample_rows: tuple[int, int] = (10_000, 20_000)
     sample_rows_per_feature: int = 100

@@ -36,11 +36,11 @@ from rocmax.solvers import (
     suits_newton,
 )
 
-# The tolerance and the most steps of a full-range model that only starts the descent on a risk that is not convex, and
-# the multiples of a start that are tried: only its direction matters.
+# The tolerance of a model that is only a start. For a risk that is not convex: the most steps of a full-range one, and
+# the multiples of a start that are tried, since only its direction matters.
 _START_TOL, _START_STEPS = 1e-2, 20
 _MULTIPLES, _LEAST = tuple(2.0**k for k in range(-6, 5)), float(np.finfo(np.float64).tiny)
-# On many rows a descent starts from its result on a sample of at most 1/_SHARE of them (see the settings).
+# On many rows a fit starts from its result on a sample of at most 1/_SHARE of them (see the settings).
 _SHARE = 8
 # If _TOP_AFTER planes do not solve "tight" on a range that does not start at 0, the next planes use only the positives
 # and the top negatives: _TOP times those of the range, if these are at most 1/_TOP_SHARE of the samples. The problem is
@@ -301,6 +301,8 @@ class Training:
             n_iter = 0
             if suits_newton(objective):  # only the certificate is missing then
                 start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
+            if start is None and risk.hinges is not None:
+                start = self._of_sample(surrogate, C, max(tol, _START_TOL), max_iter)
             few = min(_TOP_AFTER, max_iter - 1)
             if start is None and few and surrogate == "tight" and risk.hinges is None and self._few_in_range():
                 found = minimise_convex(risk, design, C, tol=tol, max_iter=few, bundle=bundle, callback=callback)
@@ -335,9 +337,8 @@ class Training:
 
     def _starts(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> list[Model]:
         """Return models to descend from: that of a sample of many rows, or class means and one of the full range."""
-        sample = self._sample()
-        if sample is not None:
-            return [Model.of(sample.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)]
+        if of_sample := self._of_sample(surrogate, C, tol, max_iter):
+            return [of_sample]
         means = class_means(self.problem, self.design)
         if _LEAST < means.norm < np.inf:  # a mean score difference of 1
             means = means.scaled(1.0 / means.norm)
@@ -390,19 +391,21 @@ class Training:
         bundle.join(cuts)
         return model
 
-    def _sample(self) -> "Training | None":
-        """Return the fits of a sample of both classes; None if it is not much smaller than the data."""
-        limits, (least, most) = settings(), settings().sample_rows
-        for_features = limits.sample_rows_per_feature * self.design.dim
+    def _of_sample(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model | None:
+        """Return the model of a sample of both classes; None if it is not much smaller than the data."""
+        (least, most), for_features = settings().sample_rows, settings().sample_rows_per_feature * self.design.dim
         labels, weight = self.problem.labels, self.problem.sample_weight
         size = min(len(labels) // _SHARE, max(most, for_features))
         if size < max(least, for_features):
             return None
         rng = np.random.default_rng(0)
-        counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
+        counted = True if weight is None else weight > 0
         classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
         rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
-        return self._part(rows)
+        part = self._part(rows)
+        if part is None:
+            return None
+        return Model.of(part.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)
 
     def _part(self, rows: Rows, longer: float = 1.0) -> "Training | None":
         """Return the fits of some rows, on a range `longer` by this factor; None if these rows are not at hand."""
