@@ -46,12 +46,13 @@ def test_the_estimators_are_all_offered() -> None:
         "import rocmax._cli._parser as p; p.make_parser().format_help()",
         "from rocmax.metrics import roc_auc_score as f; f([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])",
         "from rocmax.metrics import partial_auc_score as f; f([0, 1], [0.1, 0.4], fpr_range=(0, 0.1))",
+        "from rocmax.metrics import infer as f; f([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])",
     ],
 )
 def test_what_is_used_first_imports_nothing_slow(first: str) -> None:
     code = (
         f"import sys; {first}; "
-        "print([m for m in ('sklearn', 'scipy', 'polars', 'rich', 'matplotlib') if m in sys.modules])"
+        "print([m for m in ('sklearn', 'scipy', 'narwhals', 'polars', 'rich', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
     assert done.stdout.strip() == "[]", done.stderr

@@ -12,7 +12,7 @@ MOST = {
     "python/rocmax/_checks": (1_197, "categories of texts compared as codes"),
     "python/rocmax/_cli": (4_572, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),
-    "python/rocmax/_tables": (1_391, ""),
+    "python/rocmax/_tables": (1_393, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_396, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_499, ""),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
-from rocmax._tables._frame import is_missing
+from rocmax._tables._forms import is_missing
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
-from rocmax._tables._frame import names_of
+from rocmax._tables._forms import names_of
 
 
 def declared_order(values: Any) -> list[Any]:

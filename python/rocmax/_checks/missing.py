@@ -10,7 +10,7 @@ from rocmax._checks.arrays import in_numpy, marked_missing
 from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import require_finite, require_weights
 from rocmax._parameters import check_choice, shown
-from rocmax._tables._frame import names_of as frame_names
+from rocmax._tables._forms import names_of as frame_names
 
 Bool = NDArray[np.bool_]
 

@@ -15,8 +15,7 @@ from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import coded, columns_of, declared_order, hint_of_join, listed, two_of_column
 from rocmax._parameters import as_float, shown
 from rocmax._runtime.warn import warn
-from rocmax._tables._forms import WHOLE
-from rocmax._tables._frame import is_missing, names_of as frame_names
+from rocmax._tables._forms import WHOLE, is_missing, names_of as frame_names
 from rocmax._typing import F64 as F64
 
 #: The dtypes that the core reads directly.

@@ -20,7 +20,8 @@ from rocmax._checks.samples import require_finite, require_labels, require_prese
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
-from rocmax._tables._frame import is_frame, names_of, readable, require_numbers, require_own_names
+from rocmax._tables._forms import is_frame, names_of
+from rocmax._tables._frame import readable, require_numbers, require_own_names
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks

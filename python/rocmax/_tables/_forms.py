@@ -1,7 +1,8 @@
-"""The forms of values in texts: missing codes, and numbers as programs write them."""
+"""The forms of values: missing ones, numbers as programs write them, and frames."""
 
 import re
 import unicodedata
+from typing import Any
 
 #: Texts that mean "no value" in a column of numbers: those of pandas, readr, spreadsheets and databases.
 # fmt: off
@@ -25,3 +26,22 @@ def begins_with_digit(text: str) -> bool:
     """Whether the first letter or digit of a text is a digit, of any script; that of `tensor(1.5)` is."""
     first = next((c for c in _CALL.sub("", text, count=1) if c.isalnum()), "-")
     return unicodedata.category(first)[0] == "N"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns of their own types."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def names_of(X: Any) -> list[Any]:
+    """Return the names of a frame's columns; none of anything else."""
+    return [*getattr(X, "column_names", getattr(X, "columns", ()))]  # columns of pyarrow are values
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this is None, NaN, NaT or pandas' NA."""
+    try:
+        # NA cannot be compared, even with itself.
+        return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
+        return False

@@ -8,21 +8,11 @@ import narwhals as nw
 import numpy as np
 
 from rocmax._parameters import shown
-from rocmax._tables._forms import WHOLE
+from rocmax._tables._forms import WHOLE, is_missing, names_of
 from rocmax._typing import F64
 
 _NUMBERS = (bool, int, float, Decimal, np.number, np.bool_)
 _NAMES = (str, *_NUMBERS, np.generic)
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X has named columns of their own types."""
-    return hasattr(X, "columns") and hasattr(X, "shape")
-
-
-def names_of(X: Any) -> list[Any]:
-    """Return the names of a frame's columns; none of anything else."""
-    return [*getattr(X, "column_names", getattr(X, "columns", ()))]  # columns of pyarrow are values
 
 
 def require_own_names(X: Any) -> None:
@@ -129,12 +119,3 @@ def texts(series: nw.Series[Any]) -> list[str | None]:
     if series.dtype == nw.String:
         return [value if isinstance(value, str) else None for value in series.to_list()]
     return [None if is_missing(value) else str(value) for value in series.to_list()]
-
-
-def is_missing(value: Any) -> bool:
-    """Whether this is None, NaN, NaT or pandas' NA."""
-    try:
-        # NA cannot be compared, even with itself.
-        return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
-        return False

@@ -26,7 +26,7 @@ from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import is_better, paired_difference
 from rocmax._tables._decide import BOOSTING, decided
-from rocmax._tables._frame import is_frame
+from rocmax._tables._forms import is_frame
 from rocmax._tables._later import Later, trained_columns
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks

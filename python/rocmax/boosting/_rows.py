@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from rocmax._parameters import shown
-from rocmax._tables._forms import is_number
-from rocmax._tables._frame import columns_of, is_frame
+from rocmax._tables._forms import is_frame, is_number
+from rocmax._tables._frame import columns_of
 from rocmax._tables._later import Later
 from rocmax._tables._schema import Schema
 from rocmax._typing import AnyArray, Bool

@@ -12,7 +12,7 @@ from rocmax import _core
 from rocmax._selection import Standing, smoothed, standings
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._decide import decided
-from rocmax._tables._frame import is_frame
+from rocmax._tables._forms import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._run import SMALL, Run, quietly

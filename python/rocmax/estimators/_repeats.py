@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import STEP, mixed
-from rocmax._tables._frame import columns_of, is_frame, numbered
+from rocmax._tables._forms import is_frame
+from rocmax._tables._frame import columns_of, numbered
 from rocmax._typing import AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
 
@@ -19,8 +20,7 @@ Hashes = NDArray[np.uint64]
 _CHANCE = 10.0
 # Fewer repeated rows than this share change no choice.
 _SHARE = 0.02
-# A row of more than this share of all rows is a common case, such as an empty picture, and no copy; whole it would fill
-# half of one of five folds.
+# A row of more than this share of all rows, half a fold of five, is a common case such as an empty picture: no copy.
 _LARGEST = 0.1
 # Columns of a sparse matrix that are looked at for chance.
 _MOST = 1000

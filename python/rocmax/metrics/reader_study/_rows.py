@@ -12,7 +12,7 @@ from rocmax._checks.missing import rows_of
 from rocmax._checks.samples import DROP, F64, marked_missing, names_of, scores
 from rocmax._parameters import shown
 from rocmax._runtime.memory import require_memory
-from rocmax._tables._frame import names_of as frame_names
+from rocmax._tables._forms import names_of as frame_names
 from rocmax.metrics.reader_study._result import MissingReadings
 
 _SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column

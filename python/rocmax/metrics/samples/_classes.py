@@ -23,7 +23,7 @@ from rocmax._checks.samples import (
 )
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
-from rocmax._tables._frame import names_of as frame_names
+from rocmax._tables._forms import names_of as frame_names
 from rocmax.metrics.samples._arguments import Arguments, kind_of
 from rocmax.metrics.samples._sample import Sample, no_counts, numbered, require_clusters
 
