@@ -22,7 +22,7 @@ MOST = {
     ),
     "python/rocmax/ensemble": (1_461, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_606, "convex fits of many rows start from a sample"),
-    "python/rocmax/metrics": (18_528, "files of plans are checked; few rows of great sampling weights"),
+    "python/rocmax/metrics": (18_495, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (896, ""),
     "python/rocmax/risks": (593, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_777, "held-out models that are zero by their rows"),

@@ -7,8 +7,6 @@ of the two empirical distributions, up to a constant that drops out of every var
 DeLong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -27,7 +25,7 @@ class Ranking(NamedTuple):
     score: NDArray[Any]
 
     @classmethod
-    def of(cls, sample: Sample) -> Ranking:
+    def of(cls, sample: Sample) -> "Ranking":
         """Take them from the core's sort."""
         score, pos, neg = sample.curve().steps()
         return cls(pos, neg, score.astype(sample.score.dtype, copy=False))  # thresholds compare in the scores' dtype
@@ -42,11 +40,6 @@ class Ranking(NamedTuple):
         """The share of the positives in the total weight."""
         m, n = self.sizes
         return m / (m + n)
-
-    @property
-    def masses(self) -> tuple[F64, F64]:
-        """Weights of the positives and of the negatives at every distinct score."""
-        return self.pos, self.neg
 
     def shares(self) -> tuple[F64, F64]:
         """Shares (a, b) of the positives and of the negatives at every distinct score."""

@@ -1,7 +1,5 @@
 """Rates, what is made of them, and the net benefit, at a fixed threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -9,8 +9,6 @@ With P the positives' part of the sum and Q the negatives', P + Q fixed, a chang
 threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -81,7 +79,7 @@ class CutMeasure(RankedMeasure):
         """Return the value at a true positive rate of 0, and how it grows with the rate."""
         return 0.0, 1.0
 
-    def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
+    def rate_on(self, curves: "Curves", ranking: Ranking) -> F64:
         """Return the true positive rates at the cuts of binormal curves."""
         return _core.rates_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, *curves)
 
@@ -95,7 +93,7 @@ class CutMeasure(RankedMeasure):
         share = float((at - before) / step[k]) if before < at < reached[k] else 1.0
         tpr, fpr = (
             min(float(part[:k].sum() + share * part[k]) / size, 1.0)
-            for part, size in zip(ranking.masses, ranking.sizes, strict=True)
+            for part, size in zip(ranking[:2], ranking.sizes, strict=True)
         )
         return Cut(scales, at, reached, k, share, tpr, fpr)
 
@@ -135,7 +133,15 @@ class CutMeasure(RankedMeasure):
         from rocmax.metrics.intervals._score import slope_of
 
         if self.pooled and sample.weight is not None and sample.weight_kind == "sampling":
-            return self._of_totals(sample)
+            # Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals.
+            estimate, added, span = self.estimates(sample), influence_of(sample, self), self.bounds[1]
+            share, rows = float(estimate[0]) / span, sample.n_counted
+            size = Units(added / span, share * (1.0 - share), *self.heaviest(sample, share), rows).size
+            return (
+                estimate,
+                np.array([added @ added * rows / (rows - 1)]),
+                of_share(estimate, size, self.bounds, Law(size)),
+            )
         found = [
             self._of_tie(one, sizes) or of_inverses([self.inverse(one, slope_of(one, min(sizes)), sizes)], self.bounds)
             for one in sample.models()
@@ -156,19 +162,11 @@ class CutMeasure(RankedMeasure):
         limits = of_share(np.array([value]), spread / variance, self.bounds, Law(min(sizes) - 1.0))
         return np.array([value]), np.array([variance]), limits
 
-    def _of_totals(self, one: Sample) -> tuple[F64, F64, Limits]:
-        """Return Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals."""
-        estimate, added, span = self.estimates(one), influence_of(one, self), self.bounds[1]
-        share = float(estimate[0]) / span
-        size = Units(added / span, share * (1.0 - share), *self.heaviest(one, share), one.n_counted).size
-        variance = np.array([added @ added * one.n_counted / (one.n_counted - 1)])
-        return estimate, variance, of_share(estimate, size, self.bounds, Law(size))
-
     def heaviest(self, one: Sample, share: float) -> tuple[float, float]:
         """Return the share of the heaviest row in what the measure is a share of, and how many such rows are known."""
         return min(greatest(one.weights, one.positive)[0] / one.totals[0], 1.0), np.inf
 
-    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> Inverse:
+    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> "Inverse":
         """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
         from rocmax.metrics.intervals import _inversion as inversion
 
@@ -189,7 +187,7 @@ def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
     corners = np.concatenate([[0.0], cut.reached])
     first, last = max(int(np.searchsorted(corners, ends[0], "right")) - 1, 0), int(np.searchsorted(corners, ends[1]))
     inside = []
-    for scale, part in zip(cut.scales, ranking.masses, strict=True):
+    for scale, part in zip(cut.scales, ranking[:2], strict=True):
         summed = np.concatenate([[0.0], np.cumsum(scale * part[first:last])])
         inside.append(float(np.diff(np.interp(ends, corners[first : last + 1], summed))[0]))
     u, v = normal_quantile(inner).tolist()
@@ -467,5 +465,5 @@ class EqualErrorRate(CutMeasure):
 
     by_totals = Measure.by_totals  # a point of the curve
 
-    def rate_on(self, curves: Curves, ranking: Ranking) -> F64:
+    def rate_on(self, curves: "Curves", ranking: Ranking) -> F64:
         return np.asarray(normal_cdf(curves.a / (1.0 + curves.b)))

@@ -165,8 +165,20 @@ class PartialAUC(CurveMeasure):
 
     @cached_property
     def region(self) -> Region | None:
-        """Both ranges, if neither is whole."""
-        return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
+        """Both ranges, checked, if neither is whole."""
+        if self.tpr_range is None:
+            return None
+        region = Region(rate_range(self.fpr_range, "fpr_range"), rate_range(self.tpr_range, "tpr_range"))
+        if _WHOLE in region:
+            return None
+        check_choice("normalize", self.normalize, tuple(_NORMALIZE))
+        if self.normalize == "mcclish":
+            raise ValueError(
+                "normalize='mcclish' needs a single range: with fpr_range and tpr_range take 'width' or None"
+            )
+        for name, ends in zip(("fpr_range", "tpr_range"), region, strict=True):
+            _check_apart(*ends, name, getattr(self, name))
+        return region
 
     @property
     def in_core(self) -> Any:
@@ -315,21 +327,6 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[b
     low, high = rate_range(tpr_range, "tpr_range")
     _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
     return True, 1.0 - high, 1.0 - low
-
-
-def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
-    """Return the region if ranges of both rates are given and neither is whole, else None; checks the options."""
-    if fpr_range is None or tpr_range is None:
-        return None
-    region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
-    if _WHOLE in region:
-        return None
-    check_choice("normalize", normalize, tuple(_NORMALIZE))
-    if normalize == "mcclish":
-        raise ValueError("normalize='mcclish' needs a single range: with fpr_range and tpr_range take 'width' or None")
-    for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):
-        _check_apart(*ends, name, given)
-    return region
 
 
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:

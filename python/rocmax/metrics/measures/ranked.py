@@ -1,7 +1,5 @@
 """Measures of a ranking, functions of the shares of either class at the distinct scores, and those that are means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,9 +31,7 @@ class RankedMeasure(Measure):
 
     monotone: ClassVar[bool] = True
 
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.RANKING})
+    traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""
@@ -69,14 +65,14 @@ class RankedMeasure(Measure):
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         ranking = self.weights(sample)
-        return self.read(ranking), *centred_sums(self.parts(ranking, self.counts(sample, ranking)), ranking.masses)
+        return self.read(ranking), *centred_sums(self.parts(ranking, self.counts(sample, ranking)), ranking[:2])
 
     def counts(self, sample: Sample, ranking: Ranking) -> Counts:
         """Return the numbers of samples behind the weights."""
         return sample.effective
 
 
-def of_inverses(found: Sequence[Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
+def of_inverses(found: "Sequence[Inverse]", bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
     """Return estimates, variances and limits from the confidence distribution of each model."""
     estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in found]).T
     return estimate, variance, stacked([one.limits(bounds) for one in found])

@@ -28,6 +28,7 @@ class Rate(CurveMeasure):
     traits = frozenset({Trait.COMPONENTS, Trait.RATE})
     bounds = 0.0, 1.0
     fixed: ClassVar[str] = ""  # "fpr" or "tpr"
+    at: ClassVar[Callable[[float], _core.Measure]]  # the core's measure at a rate
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,10 +45,6 @@ class Rate(CurveMeasure):
     def at_edge(self) -> bool:
         """Whether the threshold lies beyond every sample of the class that sets it."""
         return self.low in (0.0, 1.0)
-
-    def at(self, rate: float) -> _core.Measure:
-        """Return the core's measure at a rate."""
-        raise NotImplementedError
 
     @property
     def in_core(self) -> _core.Measure:
@@ -168,8 +165,7 @@ class TPRAtFPR(Rate):
     fixed: ClassVar[str] = "fpr"
     fpr: float
 
-    def at(self, rate: float) -> _core.Measure:
-        return _core.Measure.tpr_at_fpr(rate)
+    at = staticmethod(_core.Measure.tpr_at_fpr)
 
     def __str__(self) -> str:
         return f"{rate('tpr').name} at {rate('fpr').of(self.fpr)}"
@@ -205,8 +201,7 @@ class FPRAtTPR(Rate):
     fixed: ClassVar[str] = "tpr"
     tpr: float
 
-    def at(self, rate: float) -> _core.Measure:
-        return _core.Measure.fpr_at_tpr(rate)
+    at = staticmethod(_core.Measure.fpr_at_tpr)
 
     @property
     def mirrored(self) -> bool:

@@ -1,7 +1,5 @@
 """The result of a comparison of models, and the tests of the difference of every pair."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -70,7 +68,7 @@ class _OfPair(Generic[T]):
     def __set_name__(self, _: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, found: Comparison | None, _: Any = None) -> T:
+    def __get__(self, found: "Comparison | None", _: Any = None) -> T:
         if found is None or len(found.pairs) != 1:
             of = "models" if found is None else f"{len(found.estimates)} models"
             raise AttributeError(f"a comparison of {of} has a {self.name} per pair: see pairs")

@@ -1,7 +1,5 @@
 """What describes samples, as the caller gave it; what its weights stand for; how it becomes labels beside scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -114,7 +112,7 @@ class Arguments(NamedTuple):
         names: tuple[str, str] = ("y_true", "y_score"),
         by_name: str = "by",
         **options: Any,
-    ) -> Arguments:
+    ) -> "Arguments":
         """Bring the arguments into memory, and leave out samples that miss a value if these are dropped."""
         kind_of(options.get("weight_kind"))
         y_true, y_score, sample_weight, groups = all_in_memory(y_true, y_score, sample_weight, groups)
@@ -123,7 +121,7 @@ class Arguments(NamedTuple):
         found, options["n_dropped"] = complete(missing, **held)
         return cls(*found, **options, names=names)  # type: ignore[misc]  # options are those of Samples
 
-    def rows(self, rows: NDArray[np.intp]) -> Arguments:
+    def rows(self, rows: NDArray[np.intp]) -> "Arguments":
         """Return some of the samples."""
         arrays = {name: getattr(self, name) for name in ("y_true", "y_score", "sample_weight", "groups", "by")}
         return self._replace(**{name: rows_or_none(values, rows) for name, values in arrays.items()}, n_dropped=0)

@@ -1,7 +1,5 @@
 """Samples as measures and methods see them: labels, scores, weights and clusters, valid by construction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -52,7 +50,7 @@ class Sample(NamedTuple):
     n_dropped: int = 0
     remedy: str = ""  # what the caller can do about missing values
     model_names: tuple[str, ...] | None = None
-    kept: Kept | None = None
+    kept: "Kept | None" = None
     plan: Any = None  # the sampling design of labels that a plan chose; the rows are then those of its `sample`
 
     @property
@@ -157,13 +155,13 @@ class Sample(NamedTuple):
             return len(self.plan.rows)
         return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
 
-    def take(self, rows: NDArray[Any]) -> Sample:
+    def take(self, rows: NDArray[Any]) -> "Sample":
         """Return some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         group = None if self.group is None else numbered(self.group[rows], len(rows))
         return self._replace(y=self.y[rows], score=self.score[rows], weight=weight, group=group, n_dropped=0)
 
-    def models(self) -> Iterator[Sample]:
+    def models(self) -> "Iterator[Sample]":
         """Yield every model by itself."""
         if not self.many:
             yield self
@@ -176,7 +174,7 @@ class Sample(NamedTuple):
             held.models = [one.scored(one.score) for one in self._columns()]
         yield from held.models
 
-    def _columns(self) -> Iterator[Sample]:
+    def _columns(self) -> "Iterator[Sample]":
         for start in range(0, self.n_models, _MODELS):
             for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
@@ -184,7 +182,7 @@ class Sample(NamedTuple):
                 weight = self.weight if self.plan is None else self.plan.weights_of(column)
                 yield self._replace(score=column, weight=weight, lower=lower, model_names=named)
 
-    def scored(self, score: NDArray[Any]) -> Sample:
+    def scored(self, score: NDArray[Any]) -> "Sample":
         """Return the same samples with other scores, of which no order is known yet."""
         return self._replace(score=score, kept=Kept(self.y, score, self.weight))
 

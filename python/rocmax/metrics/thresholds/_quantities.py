@@ -1,7 +1,5 @@
 """Rates, predictive values and likelihood ratios at thresholds, and intervals for fixed thresholds or by resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -39,7 +37,7 @@ class Calls(NamedTuple):
     tn: F64
 
     @classmethod
-    def of_rules(cls, curve: _core.Curve, rules: Sequence[Rule]) -> tuple[F64, Calls]:
+    def of_rules(cls, curve: _core.Curve, rules: Sequence[Rule]) -> "tuple[F64, Calls]":
         """Return the threshold that each rule chooses on a curve, and the calls there."""
         pos, neg = curve.weights
         if len(rules) <= _FEW:
@@ -52,7 +50,7 @@ class Calls(NamedTuple):
         return thresholds, cls(tp, fp, pos - tp, neg - fp)
 
     @classmethod
-    def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> Calls:
+    def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> "Calls":
         """Return the shares of all samples at rates and a prevalence."""
         return cls(prevalence * tpr, (1 - prevalence) * fpr, prevalence * (1 - tpr), (1 - prevalence) * (1 - fpr))
 
@@ -68,7 +66,7 @@ class Sizes(NamedTuple):
     every: F64
 
     @classmethod
-    def of(cls, calls: Calls) -> Sizes:
+    def of(cls, calls: Calls) -> "Sizes":
         """Return the weights of each kind, of which the first measures are shares."""
         kinds = islice(KINDS.values(), len(cls._fields))
         return cls(
@@ -76,7 +74,7 @@ class Sizes(NamedTuple):
         )
 
     @classmethod
-    def kish(cls, calls: Calls, squares: Calls) -> Sizes:
+    def kish(cls, calls: Calls, squares: Calls) -> "Sizes":
         """Return the effective numbers for sampling weights, from their sums and the sums of their squares."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return cls(*(sums**2 / of for sums, of in zip(cls.of(calls), cls.of(squares), strict=True)))

@@ -1,7 +1,5 @@
 """Rules that choose a threshold from scores, for estimators and operating points alike."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -131,7 +129,7 @@ class Rule(NamedTuple):
         """Whether the share of positives matters, which stratified resamples fix."""
         return self.kind.limits == "samples" or self.kind.of_calls is not None
 
-    def among(self, curve: _core.Curve, kind: np.dtype[Any]) -> Rule:
+    def among(self, curve: _core.Curve, kind: np.dtype[Any]) -> "Rule":
         """Return this rule, or the threshold that it sets, as scores of a dtype compare with it: above negatives."""
         if self.given:
             return self if kind == np.float64 else self._replace(number=_as(kind, self.number))
@@ -141,7 +139,7 @@ class Rule(NamedTuple):
         low, high, middle = score[pos > 0][-1], score[neg > 0][0], _as(kind, self.of(curve))
         return Rule("at", float(low) if middle <= high < low else middle)
 
-    def on(self, curve: _core.Curve) -> Rule:
+    def on(self, curve: _core.Curve) -> "Rule":
         """Return a rule that the core has: this one, or the threshold that this one chooses on a curve."""
         if self.kind.of_calls is None:
             return self
