@@ -96,13 +96,13 @@ def test_published_study_from_its_components(how):
     error = found.error(True, True)
     assert found.ms_modality / error.square == pytest.approx(case["random"]["F"], rel=1e-10)
     assert error.df == pytest.approx(case["random"]["df2"], rel=1e-10)
-    statistic, df, pvalue = joint_test(found, error)
+    _, statistic, df, pvalue = joint_test(found, error)
     assert (statistic, df[0], pvalue) == pytest.approx((case["random"]["F"], 1, case["random"]["p"]), rel=1e-9)
     assert np.sqrt(2 * error.square / 5) == pytest.approx(case["random"]["se"], rel=1e-10)
-    statistic, df, pvalue = joint_test(found, found.error(False, True))
+    _, statistic, df, pvalue = joint_test(found, found.error(False, True))
     assert (statistic, pvalue) == pytest.approx((case["fixed_readers"]["chi2"], case["fixed_readers"]["p"]), rel=1e-9)
     assert df == (1, np.inf)
-    statistic, df, pvalue = joint_test(found, found.error(True, False))
+    _, statistic, df, pvalue = joint_test(found, found.error(True, False))
     assert (statistic, df[1], pvalue) == pytest.approx(
         (case["fixed_cases"]["F"], 4, case["fixed_cases"]["p"]), rel=1e-9
     )

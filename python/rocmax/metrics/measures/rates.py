@@ -28,7 +28,7 @@ class Rate(CurveMeasure):
     traits = frozenset({Trait.COMPONENTS, Trait.RATE})
     bounds = 0.0, 1.0
     fixed: ClassVar[str] = ""  # "fpr" or "tpr"
-    at: ClassVar[Callable[[float], _core.Measure]]  # the core's measure at a rate
+    at: ClassVar["staticmethod[[float], _core.Measure]"]  # the core's measure at a rate
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,10 +13,11 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.measures import as_measure
-from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
 from rocmax.metrics.reader_study._inference import (
+    COVARIANCES,
     NO_VARIANCE,
     Anova,
     ErrorTerm,
@@ -24,12 +25,10 @@ from rocmax.metrics.reader_study._inference import (
     against_algorithm,
     anova,
     deciding_intervals,
-    difference_test,
+    decisive_test,
     differences_of,
-    estimated,
     estimates,
     mean_of,
-    mean_test,
     one_shot_variances,
 )
 from rocmax.metrics.reader_study._readings import Readings, StudyReading, readings_of
@@ -39,14 +38,6 @@ from rocmax.metrics.samples._reading import in_order
 from rocmax.metrics.samples._sample import check_variance
 from rocmax.metrics.variances._resample import check_resamples
 
-# What each needs of the measure, and whether it supports clusters and weights.
-_COVARIANCES = {
-    "delong": (Trait.COMPONENTS, True),
-    "jackknife": (None, True),
-    "unbiased": (Trait.COMPONENTS, False),
-    "bootstrap": (None, True),
-    "obuchowski": (Trait.AREA, False),
-}
 _KINDS = ("random", "fixed")
 _CHANCE = 0.5
 
@@ -168,7 +159,11 @@ def mrmc_analysis(
     study, measure = readings_of(mrmc_analysis, y_true, y_score, reading), as_measure(measure)
     _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
-    random = random_readers, random_cases = _random(readers, cases)
+    for name, kind in (("readers", readers), ("cases", cases)):
+        check_choice(name, kind, _KINDS)
+    if readers == cases == "fixed":
+        raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
+    random = random_readers, random_cases = readers == "random", cases == "random"
     hypothesis = parse_hypothesis(alternative, margin, measure.lower_is_better)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     options = Options(random, hypothesis, check_level(confidence_level), measure.bounds)
@@ -186,7 +181,8 @@ def mrmc_analysis(
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
         refused = refusal(query, tests, instead="covariance='jackknife' gives one")
     if refused is None:
-        spread = estimated(covariance, study, measure, n_resamples, random_state)
+        drawn = (n_resamples, random_state) if covariance == "bootstrap" else ()
+        spread = COVARIANCES[covariance][0](study, measure, *drawn)
         check_variance(spread)
     else:
         spread = np.full((theta.size,) * 2, np.nan)
@@ -205,8 +201,7 @@ def mrmc_analysis(
     if alone:
         of_algorithm, pair = against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
-    of_one = hypothesis._replace(null=null)
-    test = difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
+    test = decisive_test(of_means, differences, table, error, hypothesis._replace(null=0.0 if differences else null))
     return MRMCAnalysis(
         estimates=theta,
         means=theta.mean(axis=1),
@@ -240,21 +235,12 @@ def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
         )
 
 
-def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
-    """Return whether readers and whether cases are random."""
-    for name, value in (("readers", readers), ("cases", cases)):
-        check_choice(name, value, _KINDS)
-    if readers == cases == "fixed":
-        raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
-    return readers == "random", cases == "random"
-
-
 def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
     """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
-    check_choice("covariance", covariance, tuple(_COVARIANCES))
+    check_choice("covariance", covariance, tuple(COVARIANCES))
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-    needed, for_clusters = _COVARIANCES[covariance]
+    _, needed, for_clusters = COVARIANCES[covariance]
     if needed is not None and needed not in measure.traits:
         raise ValueError(
             f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"

@@ -207,43 +207,30 @@ def _marks(
     rating: ArrayLike, case: ArrayLike, lesion: ArrayLike, n_lesions: Any
 ) -> tuple[list[Any], NDArray[np.intp], F64, NDArray[np.intp], NDArray[np.intp]]:
     """Return the cases, their numbers of lesions, and the rating, the case and the lesion of each mark."""
-    cases, n_held = _counts(n_lesions)
+    if not hasattr(n_lesions, "items"):
+        raise ValueError(f"n_lesions must be a mapping {{case: number of lesions}}, got {shown(n_lesions)}")
+    counts = dict(n_lesions.items())
+    for name, count in counts.items():
+        whole = isinstance(count, (int, float, np.integer, np.floating)) and not isinstance(count, bool)
+        if not whole or not count >= 0 or count % 1 != 0:
+            raise ValueError(f"n_lesions[{shown(name)}] must be a whole number of at least 0, got {shown(count)}")
+    cases = list(counts)
+    if len({str(name) for name in cases}) < len(cases):
+        raise ValueError("n_lesions has two cases with the same name as text; rename one of them")
+    n_held = np.array(list(counts.values()), dtype=np.intp)
     score = scores(rating, "rating").astype(np.float64)
     if score.ndim != 1 or not len(score):
         raise ValueError(f"rating must have shape (n_marks,) with one or more marks, got {score.shape}")
     require_finite(score, "rating")
-    return cases, n_held, score, *_places(case, lesion, cases, n_held, len(score))
-
-
-def _counts(n_lesions: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the names of the cases and the number of lesions in each."""
-    if not hasattr(n_lesions, "items"):
-        raise ValueError(f"n_lesions must be a mapping {{case: number of lesions}}, got {shown(n_lesions)}")
-    held = dict(n_lesions.items())
-    for name, count in held.items():
-        whole = isinstance(count, (int, float, np.integer, np.floating)) and not isinstance(count, bool)
-        if not whole or not count >= 0 or count % 1 != 0:
-            raise ValueError(f"n_lesions[{shown(name)}] must be a whole number of at least 0, got {shown(count)}")
-    cases = list(held)
-    if len({str(name) for name in cases}) < len(cases):
-        raise ValueError("n_lesions has two cases with the same name as text; rename one of them")
-    counts = np.array(list(held.values()), dtype=np.intp)
-    return cases, counts
-
-
-def _places(
-    case: ArrayLike, lesion: ArrayLike, cases: list[Any], n_held: NDArray[np.intp], n: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the index of the case and the number of the lesion of each mark."""
-    names, place = names_of(case, n, "case")
+    names, place = names_of(case, len(score), "case")
     index = {name: k for k, name in enumerate(cases)}
     unknown = [name for name in names.tolist() if name not in index]
     if unknown:
         raise ValueError(f"case {shown(unknown[0])} has a mark but is not in n_lesions; list all cases there")
     of_case = np.array([index[name] for name in names.tolist()], dtype=np.intp)[place]
     held = unmasked(lesion, "lesion")
-    if held.shape != (n,):
-        raise ValueError(f"lesion must have shape ({n},), got {held.shape}")
+    if held.shape != score.shape:
+        raise ValueError(f"lesion must have shape ({len(score)},), got {held.shape}")
     number: F64 = scores(held, "lesion").astype(np.float64)
     wrong = ~(np.isin(number, np.arange(n_held.max() + 1)) & (number <= n_held[of_case]))
     if wrong.any():
@@ -252,4 +239,4 @@ def _places(
             f"lesion must be a whole number from 0 (no lesion) to the number of lesions in the case,"
             f" {n_held[of_case[k]]} in case {shown(cases[of_case[k]])}; got {held[k]} at index {k}"
         )
-    return of_case, number.astype(np.intp)
+    return cases, n_held, score, of_case, number.astype(np.intp)

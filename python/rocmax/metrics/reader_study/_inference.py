@@ -1,5 +1,6 @@
 """Analysis of variance of a reader study (Obuchowski and Rockette, Hillis): covariances, means, differences, tests."""
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
 from rocmax.metrics.intervals._joint import f_tail
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.auc import CurveMeasure
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
 from rocmax.metrics.reader_study._rows import plain
@@ -152,12 +153,14 @@ def fitted(study: Readings, measure: Measure) -> F64:
     return fitted_covariance(study.all_tests(), measure, as_proc=False)
 
 
-def estimated(how: str, study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
-    """Return the covariance by its name."""
-    if how == "bootstrap":
-        return bootstrap(study, measure, n_resamples, random_state)
-    by_name = {"jackknife": jackknife, "unbiased": unbiased, "delong": delong, "obuchowski": fitted}
-    return by_name[how](study, measure)
+#: Each with what it needs of the measure, and whether it supports clusters and weights.
+COVARIANCES: dict[str, tuple[Callable[..., F64], Trait | None, bool]] = {
+    "delong": (delong, Trait.COMPONENTS, True),
+    "jackknife": (jackknife, None, True),
+    "unbiased": (unbiased, Trait.COMPONENTS, False),
+    "bootstrap": (bootstrap, None, True),
+    "obuchowski": (fitted, Trait.AREA, False),
+}
 
 
 class ErrorTerm(NamedTuple):
@@ -231,17 +234,6 @@ def anova(theta: F64, covariance: F64) -> Anova:
         mean(same_modality & ~same_reader),
         mean(~same_modality & ~same_reader),
     )
-
-
-def joint_test(table: Anova, error: ErrorTerm) -> tuple[float, tuple[float, float], float]:
-    """Test equal means: F, or chi-square if the error has infinite df. Return the statistic, df and the p-value."""
-    between = table.n_modalities - 1
-    if error.square < 0:
-        return np.nan, (float(between), error.df), np.nan
-    with np.errstate(divide="ignore"):
-        f = 0.0 if table.ms_modality == 0 else float(np.float64(table.ms_modality) / error.square)
-    statistic = between * f if np.isinf(error.df) else f
-    return statistic, (float(between), error.df), f_tail(between, error.df, f)
 
 
 def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:
@@ -362,25 +354,33 @@ def deciding_intervals(
     return tuple(found)
 
 
-def mean_test(mean: ModalityMean, hypothesis: Hypothesis) -> Test:
-    statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(mean.df))))
-    return _of_one(statistic, mean.df, pvalue, hypothesis)
+def joint_test(table: Anova, error: ErrorTerm) -> Test:
+    """Test equal means: F, or chi-square if the error has infinite df."""
+    between, normal = table.n_modalities - 1, bool(np.isinf(error.df))
+    name, df = "chi-square" if normal else "F", (float(between), error.df)
+    if error.square < 0:
+        return Test(name, np.nan, df, np.nan)
+    with np.errstate(divide="ignore"):
+        f = 0.0 if table.ms_modality == 0 else float(np.float64(table.ms_modality) / error.square)
+    return Test(name, between * f if normal else f, df, f_tail(between, error.df, f))
 
 
-def _of_one(statistic: float, df: float, pvalue: float, hypothesis: Hypothesis) -> Test:
-    """Return the test of one number: the square of the statistic for a two-sided test, else with its sign."""
+def decisive_test(
+    means: tuple[ModalityMean, ...],
+    differences: tuple[ModalityDifference, ...],
+    table: Anova,
+    error: ErrorTerm,
+    hypothesis: Hypothesis,
+) -> Test:
+    """Return the joint test of equal means; with two modalities, that of their difference, with one, of its mean."""
+    if len(differences) > 1:
+        return joint_test(table, error)
+    if differences:
+        df, statistic, pvalue = differences[0].df, differences[0].statistic, differences[0].pvalue
+    else:
+        mean, df = means[0], means[0].df
+        statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(df))))
     normal = bool(np.isinf(df))
     if hypothesis.alternative == "two-sided":
         return Test("chi-square" if normal else "F", statistic**2, (1.0, df), pvalue)
     return Test("normal" if normal else "t", statistic, (1.0, df), pvalue)
-
-
-def difference_test(
-    differences: tuple[ModalityDifference, ...], table: Anova, error: ErrorTerm, hypothesis: Hypothesis
-) -> Test:
-    """Return the joint test of equal means; with two modalities, the test of their difference."""
-    if len(differences) > 1:
-        statistic, df, pvalue = joint_test(table, error)
-        return Test("chi-square" if np.isinf(df[1]) else "F", statistic, df, pvalue)
-    (pair,) = differences
-    return _of_one(pair.statistic, pair.df, pair.pvalue, hypothesis)

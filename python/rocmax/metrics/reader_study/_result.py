@@ -202,25 +202,23 @@ class MRMCAnalysis(Measured):
             what = self._hypothesis(self.alternative, self.null_value or 0.0, self.margin, change)
         return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
 
-    def _deciding(self) -> list[str]:
-        """Return the sentences about the intervals that decide a test of equivalence."""
+    def _notes(self) -> list[str]:
+        """Return the notes, after sentences about the intervals that decide a test of equivalence."""
+        notes = [f"Note: {note}" for note in self.notes]
         if self.equivalence_intervals is None or self.margin is None:
-            return []
+            return notes
         null = self.null_value or 0.0
         form = self._places(None, change=bool(self.differences))
         bounds = words.ends((null - self.margin, null + self.margin), form)
         level = words.level(2 * self.confidence_level - 1)
         tested: tuple[Any, ...] = self.differences or self.mean_inference
-        found = []
+        decided = []
         for row, interval in zip(tested, self.equivalence_intervals, strict=True):
             inside = max(null - interval.low, interval.high - null) < self.margin
             ends = words.ends(interval, self._places(row.standard_error, change=bool(self.differences)))
             which = f"{ends}{form.rate.unit}, {'' if inside else 'not '}within {bounds}"
-            found.append(f"Equivalence of {_name_of(row)} is decided by the {level} {which}")
-        return found
-
-    def _notes(self) -> list[str]:
-        return [*self._deciding(), *(f"Note: {note}" for note in self.notes)]
+            decided.append(f"Equivalence of {_name_of(row)} is decided by the {level} {which}")
+        return decided + notes
 
     def _lines(self) -> list[str]:
         rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self.rows()]

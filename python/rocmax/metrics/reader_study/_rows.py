@@ -164,7 +164,15 @@ def _shown(name: Any) -> str:
 
 def from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], F64, list[Any], list[Any]]:
     """Return, by reading, what is per case, and scores, readers and modalities of columns that are pairs of these."""
-    columns = _columns(y_score)
+    names = list(y_score) if isinstance(y_score, Mapping) else frame_names(y_score)
+    if not names:
+        raise ValueError(
+            "reader and modality are missing: give both, with one row per reading, or give y_score as a wide table: a"
+            " mapping {(modality, reader): scores}, or a data frame whose columns are pairs (modality, reader)"
+        )
+    if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
+        raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
+    columns = [(name, y_score[name]) for name in names]
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
     for pair, column in columns:
@@ -196,22 +204,6 @@ def _check_rows(values: Any, name: str, n_rows: int) -> None:
         raise ValueError(f"{name} is not an array: {shown(error)}") from error
     if shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
-
-
-def _columns(y_score: Any) -> list[tuple[Any, Any]]:
-    """Return the pairs (modality, reader) and their scores."""
-    names = list(y_score) if isinstance(y_score, Mapping) else frame_names(y_score)
-    if not names:
-        raise ValueError(_NEITHER)
-    if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
-        raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
-    return [(name, y_score[name]) for name in names]
-
-
-_NEITHER = (
-    "reader and modality are missing: give both, with one row per reading, or give y_score as a wide table: a mapping"
-    " {(modality, reader): scores}, or a data frame whose columns are pairs (modality, reader)"
-)
 
 
 def _advice(names: list[Any], columns: str) -> str:

@@ -1,7 +1,6 @@
 """Sources of the methods: short for sentences, in full for lists of references."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -131,14 +130,8 @@ zou: Zou and Donner 2008
 """
 
 
-def _parsed(table: str) -> Iterator[tuple[str, Reference]]:
-    for entry in re.split(r"\n(?! )", table.strip()):
-        head, *full = entry.splitlines()
-        key, short = head.split(": ")
-        yield key, Reference(short, " ".join(line.strip() for line in full))
-
-
-REFERENCES = dict(_parsed(_TABLE))
+_ENTRIES = re.findall(r"(\S+): (.+)((?:\n    .+)+)", _TABLE)
+REFERENCES = {key: Reference(short, " ".join(full.split())) for key, short, full in _ENTRIES}
 
 
 class Source(NamedTuple):

@@ -154,7 +154,7 @@ def averaged(data: Classes, measure: Any, values: F64) -> F64:
     """Average the values of the comparisons as `roc_auc_score` does, in the order of scikit-learn's sums."""
     if measure.average is None:
         return values
-    masses = comparison_masses(data, measure)
+    masses = members_of(data, measure) @ data.totals
     if measure.multi_class == "ovo":  # the two of a pair first
         values, masses = (values[::2] + values[1::2]) / 2, masses[::2] / data.totals.sum()
     return np.atleast_1d(np.average(values, weights=masses if measure.average == "weighted" else None))
@@ -191,11 +191,6 @@ def members_of(data: Classes, measure: Any) -> F64:
 
 def shares(data: Classes, measure: Any) -> F64:
     """Return the share of every comparison in the average: equal, or by the weights of their classes."""
-    masses = comparison_masses(data, measure)
+    masses = members_of(data, measure) @ data.totals
     weights = masses if measure.average == "weighted" else np.ones(len(masses))
     return np.asarray(weights / weights.sum())
-
-
-def comparison_masses(data: Classes, measure: Any) -> F64:
-    """Return the weight of the classes that set the share of each comparison."""
-    return np.asarray(members_of(data, measure) @ data.totals)

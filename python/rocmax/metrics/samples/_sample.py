@@ -94,15 +94,16 @@ class Sample(NamedTuple):
         if self.steps is not None:
             n_pos, n_neg = self.steps.weights
             return n_pos, n_neg
-        return self.once("totals", self._totals)
 
-    def _totals(self) -> tuple[float, float]:
-        positive = self.positive
-        if self.weight is None:
-            n_pos = int(np.count_nonzero(positive))
-            return n_pos, len(positive) - n_pos
-        with np.errstate(over="ignore"):  # the core refuses such weights
-            return float(self.weight[positive].sum()), float(self.weight[~positive].sum())
+        def totals() -> tuple[float, float]:
+            positive = self.positive
+            if self.weight is None:
+                n_pos = int(np.count_nonzero(positive))
+                return n_pos, len(positive) - n_pos
+            with np.errstate(over="ignore"):  # the core refuses such weights
+                return float(self.weight[positive].sum()), float(self.weight[~positive].sum())
+
+        return self.once("totals", totals)
 
     @property
     def effective(self) -> tuple[float, float]:
@@ -128,14 +129,9 @@ class Sample(NamedTuple):
         """Numbers of positives and negatives that a variance is estimated from: totals, rows with weights, clusters."""
         if self.steps is not None or (self.group is None and (self.weight is None or self.weight_kind == "frequency")):
             return self.totals
-        return self.once("clusters" if self.weight is None else "rows", self._counted)
-
-    def _counted(self) -> tuple[int, int]:
-        classes = self.positive, ~self.positive
-        if self.group is not None:
-            n_pos, n_neg = (n_distinct(self.group[rows]) for rows in classes)
-        else:
-            n_pos, n_neg = (int(np.count_nonzero(self.weight[rows])) for rows in classes)  # type: ignore[index]
+        held: Any = self.weight if self.group is None else self.group
+        count: Callable[[Any], Any] = np.count_nonzero if self.group is None else n_distinct
+        n_pos, n_neg = self.once(count, lambda: [int(count(held[rows])) for rows in (self.positive, ~self.positive)])
         return n_pos, n_neg
 
     @property
