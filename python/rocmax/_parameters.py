@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeVar, cast
@@ -21,45 +21,65 @@ _ALIKE = [
     for line in (
         "auc roc_auc auroc aucroc auc_roc roc roc_auc_score c_index c_statistic concordance mann_whitney",
         "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
-        "average_precision ap pr_auc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
-        "ppv precision/recall_at recall recall_at_k hits_at/tpr_at_fpr tpr true_positive_rate tar_at_far",
+        "average_precision ap pr_auc prauc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
+        "ppv precision positive_predictive_value/recall_at recall recall_at_k hits_at",
+        "gini gini_coefficient accuracy_ratio somers_d",
+        "tpr_at_fpr tpr true_positive_rate tar_at_far sens_at_spec sensitivity_at_specificity",
+        "fpr max_fpr target_fpr far fall_out false_alarm_rate false_positive_rate",
         "sensitivity sens recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",
-        "ppv positive_predictive_value/npv negative_predictive_value/mcc matthews_corrcoef/kappa kap cohen_kappa_score",
-        "specificity spec tnr selectivity true_negative_rate/fpr far fall_out false_alarm_rate false_positive_rate",
-        "precision ppv positive_predictive_value/precision_at precision ppv precision_at_k p_at_k",
-        "alerts k top top_k budget n_alerts/closest topleft top_left closest_topleft/f1 f_score f1_score fscore",
-        "youden j j_index youden_j informedness best ks/ks kolmogorov_smirnov/gini gini_coefficient accuracy_ratio",
+        "npv negative_predictive_value/mcc matthews_corrcoef phi/specificity spec tnr selectivity true_negative_rate",
+        "precision ppv positive_predictive_value/precision_at precision ppv precision_at_k p_at_k/accuracy acc",
+        "alerts k top top_k budget n_alerts/closest topleft top_left closest_topleft/f1 f_score f1_score fscore max_f1",
+        "youden j j_index youden_j informedness best ks/ks kolmogorov_smirnov/kappa kap cohen_kappa cohen_kappa_score",
         "net_benefit dca decision_curve/enrichment_factor ef enrichment lift/fpr_range fpr partial_auc/tpr_range tpr",
-        "bootstrap boot bootstrapping percentile bca/delong asymptotic wald hanley/hinge svm pairwise_hinge",
-        "y_true y labels response truth/y_score scores y_pred y_prob probas_pred predictions predictor",
-        "confidence_level conf_level level ci conf alpha/sample_weight weights weight/groups clusters cluster id",
-        "by strata/higher_is_better direction greater_is_better/missing na_rm nan_policy/n_jobs n_threads threads",
-        "margin equivalence_margin non_inferiority_margin null_difference delta/auc_b auc2/measure metric scoring",
-        "significance_level alpha sig_level/n_resamples n r n_boot boot_n n_bootstraps/n_landmarks n_components",
-        "threshold cutoff x best_method pt/prevalence best_weights/pos_label positive event_level levels",
-        "interval type ci_type/k n top top_k budget/per groups day date/poly polynomial/rbf gaussian",
-        "surrogate loss loss_function objective/learning_rate eta/n_estimators nrounds n_trees/modality treatment",
-        "random_state seed/tol eps epsilon/C c alpha/library_params max_depth num_leaves min_child_samples subsample",
+        "bootstrap boot bootstrapping percentile bca/delong asymptotic wald hanley hanley_mcneil/neighbors knn",
+        "ratio kappa/y_true y label labels response truth",
+        "y_score score scores y_pred y_prob y_proba probas_pred predictions predictor estimate probability pred",
+        "confidence_interval ci conf_int/standard_error se std_err stderr",
+        "confidence_level conf_level level ci conf alpha/sample_weight weights weight freq",
+        "groups clusters cluster id subject patient/by strata/higher_is_better direction greater_is_better reverse",
+        "logit_delong logit/missing na_rm nan_policy dropna na_action/n_jobs n_threads threads/pvalue p_value p",
+        "balanced_accuracy bacc/margin equivalence_margin non_inferiority_margin non_inferiority null_difference delta",
+        "auc_b auc2/measure metric scoring eval_metric/method test/adjust correction p_adjust/fold cv folds",
+        "correlation corr r/significance_level alpha sig_level/n_resamples n n_boot boot_n n_bootstraps n_permutations",
+        "threshold cutoff x best_method pt/prevalence best_weights/pos_label positive pos event_level levels",
+        "interval type ci_type/k n top top_k budget/per groups day date by/poly polynomial/rbf gaussian/hinge svm",
+        "surrogate loss loss_function objective/learning_rate eta/n_estimators nrounds n_trees num_boost_round",
+        "random_state seed/tol eps epsilon/Cs c/C c alpha lambda_ lam lambd regparam cost",
+        "alpha c lambda_ lam lambd regparam/alphas cs c alpha lambdas regparams/n_landmarks n_components/n_neighbors k",
+        "structure lambda_/n_pos n_cases ncases n_diseased n/n_neg n_controls ncontrols n_healthy",
+        "library_params max_depth num_leaves min_child_samples subsample scale_pos_weight is_unbalance/cv n_splits",
+        "modality treatment/estimate auc value area/difference diff/xscale log logx/axes style/budget alerts k",
     )
     for group in line.split("/")
 ]
 
-#: What takes the place of a keyword that a function with this parameter has not.
-_INSTEAD = {
-    "max_fpr": ("fpr_range", "fpr_range=(0, max_fpr)"),
-    "min_tpr": ("tpr_range", "tpr_range=(min_tpr, 1)"),
-    "specificity": ("fpr_range", "fpr_range=(1 - high, 1 - low)"),
-    "multi_class": ("measure", "measure=AUC(multi_class=...)"),
-    "smooth": ("measure", "measure=SmoothedAUC('binormal')"),
-    "partial_auc_correct": ("measure", "measure=PartialAUC((0, b), normalize='mcclish')"),
-    "correct": ("normalize", "normalize='mcclish'"),
-    "standardized": ("normalize", "normalize='mcclish'"),
-    "legacy_axes": ("axes", "axes='rates', or 'sensitivity-specificity'"),
-    "print_thres": ("thresholds", "thresholds=['youden']"),
-} | dict.fromkeys(("n_boot", "boot_n", "n_bootstraps", "n_resamples"), ("method", "method=Bootstrap(n)"))
-_RULES = dict.fromkeys(("fpr", "sensitivity", "specificity", "precision"), "rate)") | {"alerts": "k)"}
-_RULES["cost"] = "ratio): a false positive costs as much as `ratio` false negatives"
-_OF_PART = "measure", "measure=PartialAUC((0, b)), or PartialAUC(specificity=(b, 1))"
+_OF_PART = "measure=PartialAUC((0, b)), or PartialAUC(specificity=(b, 1))"
+#: What takes the place of a keyword (the first words) that a function with this parameter has not, the first that fits.
+_INSTEAD = (
+    ("max_fpr", "fpr_range", "fpr_range=(0, max_fpr)"),
+    ("min_tpr sensitivity sens", "tpr_range", "tpr_range=(min_tpr, 1)"),
+    ("specificity spec tnr", "fpr_range", "fpr_range=(1 - high, 1 - low)"),
+    ("specificity spec tnr", "fpr", "fpr=1 - specificity"),
+    ("sensitivity sens recall", "tpr", "tpr=sensitivity"),
+    ("fpr", "fpr_range", ""),
+    ("fpr precision", "threshold", "threshold=({!r}, rate)"),
+    ("tpr recall sens sensitivity", "threshold", "threshold=('sensitivity', rate)"),
+    ("tnr spec specificity", "threshold", "threshold=('specificity', rate)"),
+    ("alerts k", "threshold", "threshold=('alerts', k)"),
+    ("cost", "threshold", "threshold=('cost', ratio): a false positive costs as much as `ratio` false negatives"),
+    ("max_fpr fpr_range partial_auc specificity sensitivity spec sens", "measure", _OF_PART),
+    ("alerts k top per", "measure", "measure=PrecisionAt(k, per=...)"),
+    ("threshold cutoff", "measure", "measure=AtThreshold(name, threshold)"),
+    ("multi_class", "measure", "measure=AUC(multi_class=...)"),
+    ("smooth", "measure", "measure=SmoothedAUC('binormal')"),
+    ("partial_auc_correct", "measure", "measure=PartialAUC((0, b), normalize='mcclish')"),
+    ("correct standardized standardize", "normalize", "normalize='mcclish'"),
+    ("legacy_axes", "axes", "axes='rates', or 'sensitivity-specificity'"),
+    ("print_thres", "thresholds", "thresholds=['youden']"),
+    ("n_boot boot_n n_bootstraps n_resamples bootstrap", "method", "method=Bootstrap(n)"),
+    ("prevalence", "ratio", "ratio=(1 - prevalence) / prevalence"),
+)
 
 
 def shown(value: Any) -> str:
@@ -78,24 +98,24 @@ def meant(name: Any, known: Iterable[Any], written: Callable[[str], str] = repr)
     if not isinstance(name, str) or name in names.values():
         return ""
     asked = "_".join(name.lower().replace("-", " ").split())
-    same = [names[one] for group in _ALIKE for one in [asked, group[0]] if asked in group and one in names]
-    near = same or [names[one] for one in get_close_matches(asked, names, n=1)]
+    near = [names[one] for group in _ALIKE for one in [asked, group[0]] if asked in group and one in names]
+    near = near or [names[one] for one in get_close_matches(asked, names, n=1) if one[:1].lower() == asked[:1]]
     return f"; did you mean {written(near[0])}?" if near else ""
 
 
-def in_place_of(name: str, known: Iterable[str]) -> str:
-    """Return the advice about a keyword that a function does not have: what takes its place among those it has."""
+def in_place_of(name: str, known: Iterable[str], function: str) -> str:
+    """Return the advice about a keyword that a function does not have: what takes its place, or what it has."""
     known = [*known]
-    if name in _RULES and "threshold" in known and "fpr_range" not in known:
-        return f"; pass threshold=({name!r}, {_RULES[name]}"
-    part = name in ("max_fpr", "fpr_range", "partial_auc", "specificity", "sensitivity") and "fpr_range" not in known
-    of, instead = _OF_PART if part else _INSTEAD.get(name, ("", ""))
-    return f"; pass {instead}" if of in known else meant(name, known)
+    for names, parameter, instead in _INSTEAD:
+        if name in names.split() and parameter in known:
+            return f"; pass {instead.format(name)}" if instead else meant(name, known)
+    return meant(name, known) or f"; {function} takes {', '.join(known)}"
 
 
 def refuse_unknown(name: str, function: Callable[..., Any], known: Iterable[str]) -> NoReturn:
     """Raise the error about a keyword that a function does not have."""
-    called, advice = function.__qualname__.removesuffix(".__init__"), in_place_of(name, known)
+    called = function.__qualname__.removesuffix(".__init__")
+    advice = in_place_of(name, [one for one in known if one not in ("self", "reading", "options")], "it")
     raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{advice}")
 
 
@@ -112,13 +132,19 @@ def helpful(function: Any) -> Any:
         return function
     parameters, name = signature(function).parameters, function.__name__
     slow = function if name == "__init__" else told(function, name)
-    checks = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())  # names itself
+    by_place = [one.name for one in parameters.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    needed = [one.name for one in parameters.values() if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+    checks = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())  # names itself what it does not know
 
     @wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
-        for name in () if checks else named:
-            if name not in parameters:
-                refuse_unknown(name, function, parameters)
+        if len(args) > len(by_place):
+            called, own = function.__qualname__.removesuffix(".__init__"), [one for one in by_place if one != "self"]
+            raise TypeError(f"{called}() takes by position {', '.join(own) or 'nothing'}; name all other arguments")
+        lacking = [one for one in needed if one not in by_place[: len(args)] and one not in named]
+        for name in named:
+            if name not in parameters and (not checks or (lacking and meant(name, lacking))):
+                refuse_unknown(name, function, lacking if checks else parameters)
         return slow(*args, **named)
 
     setattr(sys.modules[function.__module__], name, checked)  # so that it can be pickled
@@ -148,26 +174,18 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return a finite number above 0."""
-    return _finite(name, value, " above 0", lambda number: number > 0)
-
-
-def check_nonnegative(name: str, value: Any) -> float:
-    """Return a finite number of at least 0."""
-    return _finite(name, value, " of at least 0", lambda number: number >= 0)
-
-
-def check_finite(name: str, value: Any) -> float:
-    """Return a finite number."""
-    return _finite(name, value, "", lambda _: True)
-
-
-def _finite(name: str, value: Any, domain: str, holds: Callable[[float], bool]) -> float:
+def check_finite(
+    name: str, value: Any, domain: str = "", holds: Callable[[float], bool] = lambda number: True
+) -> float:
+    """Return a finite number of a domain."""
     number = as_float(value)
     if not (math.isfinite(number) and holds(number)):
         raise ValueError(f"{name} must be a finite number{domain}, got {shown(value)}")
     return number
+
+
+check_positive = partial(check_finite, domain=" above 0", holds=lambda number: number > 0)
+check_nonnegative = partial(check_finite, domain=" of at least 0", holds=lambda number: number >= 0)
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> int:

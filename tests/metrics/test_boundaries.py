@@ -43,7 +43,7 @@ SCORED = [
     BEDROC(),
     NetBenefit(0.3),
 ]
-BOUNDED = [AUC(), MarginAUC(0.0), AveragePrecision(), PartialAUC((0.0, 0.2), (0.5, 1.0)), *SCORED]
+BOUNDED = [AUC(), MarginAUC(0.0), AveragePrecision(), PartialAUC((0.0, 0.2), tpr_range=(0.5, 1.0)), *SCORED]
 OF_TOTALS = (PrecisionAt, RecallAt, EnrichmentFactor, AveragePrecision, BEDROC, NetBenefit)
 SMOOTHED = SmoothedAUC()
 

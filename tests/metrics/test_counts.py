@@ -15,7 +15,7 @@ MEASURED = [
     AveragePrecision(),
     PartialAUC((0.1, 0.4)),
     PartialAUC(tpr_range=(0.5, 0.9)),
-    PartialAUC((0.0, 0.5), (0.2, 0.9)),
+    PartialAUC((0.0, 0.5), tpr_range=(0.2, 0.9)),
     metrics.TPRAtFPR(0.2),
     metrics.EnrichmentFactor(0.1),
     metrics.PrecisionAt(20),

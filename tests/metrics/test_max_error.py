@@ -129,7 +129,7 @@ def test_bounds_hold_every_measure(seed, max_error, kind, weighted):
     measures = [as_measure(name) for name in names if ":" not in name]
     measures += [metrics.TPRAtFPR(0.1), metrics.FPRAtTPR(0.8), metrics.EnrichmentFactor(0.05), metrics.PrecisionAt(30)]
     measures += [metrics.RecallAt(0.2), PartialAUC((0.1, 0.3)), PartialAUC(tpr_range=(0.7, 1.0), normalize="mcclish")]
-    measures += [PartialAUC((0.0, 0.5), (0.3, 1.0))]
+    measures += [PartialAUC((0.0, 0.5), tpr_range=(0.3, 1.0))]
     settled = state.settled()
     if kind == "probabilities":
         measures.append(metrics.NetBenefit(0.3))

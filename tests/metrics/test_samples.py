@@ -61,7 +61,14 @@ MANY = {
     "named directions": (Y, NAMED, {"higher_is_better": {"b": False}}),
     "missing": (Y, {"a": GAPS, "b": MODELS[:, 1]}, {"missing": "drop"}),
 }
-MEASURES = ["auc", PartialAUC((0.0, 0.3)), PartialAUC((0.1, 0.6), (0.2, 0.9)), TPRAtFPR(0.2), "scored_auc", "bedroc"]
+MEASURES = [
+    "auc",
+    PartialAUC((0.0, 0.3)),
+    PartialAUC((0.1, 0.6), tpr_range=(0.2, 0.9)),
+    TPRAtFPR(0.2),
+    "scored_auc",
+    "bedroc",
+]
 BINARY = [*READ, *(f"many {name}" for name in MANY)]
 
 
@@ -253,7 +260,7 @@ def test_the_nearest_right_name():
         (lambda: auc_power(0.8, n_pos=9, n_neg=9, postive_label=1), "postive_label", "pos_label"),
         (lambda: AUC()(Y, S, mising="drop"), "mising", "missing"),
     ):
-        hint = rf"; did you mean '{near}'\?$" if near else "$"
+        hint = rf"; did you mean '{near}'\?$" if near else "; it takes y_true, "
         with pytest.raises(TypeError, match=rf"got an unexpected keyword argument '{name}'{hint}"):
             call()
     with pytest.raises(TypeError, match=r"infer\(\) needs y_true and y_score, or Samples"):

@@ -114,6 +114,25 @@ TOLD = {
     "PrecisionAt(20, groups=Y)": "did you mean 'per'?",
     "mrmc_analysis(Y, S, reader=Y, treatment=Y, case=Y)": "did you mean 'modality'?",
     "Bootstrap(n=500)": "did you mean 'n_resamples'?",
+    "PartialAUC(0.05, 0.1)": "takes by position fpr_range; name all other arguments",
+    "PartialAUCSVC((0, 0.1), 1.0)": "takes by position fpr_range; name all other arguments",
+    "auc_power(0.8, 50, 50)": "takes by position auc; name all other arguments",
+    "auc_power(0.8, ncases=50, ncontrols=50)": "did you mean 'n_pos'?",
+    "auc_sample_size(0.8, prevalence=0.1)": "ratio=(1 - prevalence) / prevalence",
+    "tpr_at_fpr_score(Y, S, max_fpr=0.1)": "did you mean 'fpr'?",
+    "TPRAtFPR(specificity=0.9)": "fpr=1 - specificity",
+    "FPRAtTPR(sensitivity=0.9)": "tpr=sensitivity",
+    "partial_auc_score(Y, S, sensitivity=(0.8, 1))": "tpr_range=",
+    "partial_auc_score(Y, S, standardize=True)": "normalize='mcclish'",
+    "operating_point(Y, S, tpr=0.9)": "threshold=('sensitivity', rate)",
+    "operating_point(Y, S, alerts=20, per=Y)": "threshold=('alerts', k)",
+    "compare(Y, TWO, alerts=20, per=Y)": "measure=PrecisionAt(k, per=...)",
+    "infer(Y, S, cutoff=0.5)": "measure=AtThreshold(name, threshold)",
+    "infer(response=Y, predictor=S)": "did you mean 'y_true'?",
+    "infer(S, Y)": "are labels and scores swapped?",
+    "infer(Y, S, 'somers_d')": "did you mean 'gini'?",
+    "AUCSVC(lambda_=1)": "did you mean 'C'?",
+    "PartialAUCSVC(class_weight='balanced')": "it takes fpr_range, surrogate, C",
 }
 COMMANDS = {
     "evaluate scores.csv --labels y --score s": "did you mean --label?",
@@ -136,6 +155,23 @@ def test_its_error_tells_what_to_type(line):
     with pytest.raises((TypeError, ValueError)) as told:
         eval(line, NAMES)
     assert TOLD[line] in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    {"p_value": "pvalue", "ci": "confidence_interval", "std_err": "standard_error", "auc": "estimate"}.items(),
+)
+def test_an_attribute_of_a_result_that_others_call_so(name, instead):
+    with pytest.raises(
+        AttributeError, match=f"'Inference' object has no attribute '{name}'; did you mean '{instead}'?"
+    ):
+        getattr(metrics.infer(Y, S), name)
+
+
+def test_probabilities_of_both_classes_are_no_two_models():
+    both = np.column_stack([1 - Y, Y]) * 0.5 + 0.25
+    with pytest.warns(UserWarning, match=r"two columns that sum to 1: pass y_score\[:, 1\]"):
+        assert metrics.roc_auc_score(Y, both).tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("line", COMMANDS)

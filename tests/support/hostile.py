@@ -75,7 +75,7 @@ def _metric_calls() -> dict[str, Call]:
     measures = {
         "partial": {"measure": part},
         "partial tpr": {"measure": metrics.PartialAUC(tpr_range=(0.1, 0.6), normalize="mcclish")},
-        "two-way": {"measure": metrics.PartialAUC((0.1, 0.6), (0.2, 0.9))},
+        "two-way": {"measure": metrics.PartialAUC((0.1, 0.6), tpr_range=(0.2, 0.9))},
         "scored": {"measure": "scored_auc"},
         "margin": {"measure": metrics.MarginAUC(0.3)},
         "tpr_at_fpr": {"measure": rate},

@@ -378,10 +378,9 @@ def require_two_classes(classes: NDArray[Any], n_samples: int, name: str, remedy
     if len(classes) == 1:
         raise ValueError(f"{name} has one class only: all {n_samples} labels are {listed(classes.tolist())}")
     if len(classes) > 2:
-        raise ValueError(
-            f"{name} must have two classes, got {len(classes)}: {listed(classes.tolist())};"
-            " give pos_label to rank one class above the rest"
-        )
+        swapped = classes.dtype.kind == "f" and len(classes) > 9 and (classes % 1).any()
+        advice = "are labels and scores swapped?" if swapped else "give pos_label to rank one class above the rest"
+        raise ValueError(f"{name} must have two classes, got {len(classes)}: {listed(classes.tolist())}; {advice}")
 
 
 def require_present(values: Any, name: str, remedy: str = "") -> None:

@@ -238,8 +238,7 @@ class Display(Picture):
                 one = f"{cls.__name__}.from_predictions(y_true[by == one], y_score[by == one])"
                 raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
             if name not in known:
-                advice = in_place_of(name, known) or f"; {maker} takes {', '.join(known)}"
-                raise TypeError(f"{cls.__name__} has no option {name!r}{advice}")
+                raise TypeError(f"{cls.__name__} has no option {name!r}{in_place_of(name, known, maker)}")
 
 
 class CurveDisplay(Display):

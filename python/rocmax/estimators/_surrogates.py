@@ -67,7 +67,7 @@ def surrogate_risk(
     y_true: ArrayLike,
     y_score: ArrayLike,
     fpr_range: tuple[float, float],
-    surrogate: Literal["tight", "naive", "hinge", "ramp"] = "tight",
+    surrogate: Literal["tight", "naive", "hinge", "dc", "ramp"] = "tight",
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -110,7 +110,7 @@ def surrogate_risk(
        curve", Neural Computation 29, 2017. :doi:`10.1162/NECO_a_00972`
     """
     known = tuple(name for name, surrogate in SURROGATES.items() if surrogate.given)
-    name = check_choice("surrogate", surrogate, known)
+    name = check_choice("surrogate", surrogate, (*known, "dc"))
     bounds, of_score = rate_range(fpr_range, "fpr_range"), {"sample_weight": sample_weight, "pos_label": pos_label}
     if not isinstance(y_true, Samples):
         of_score["remedy"] = ""  # the subgradient is one of all samples: none is dropped
@@ -118,7 +118,7 @@ def surrogate_risk(
     verify(data)
     positive, weight = np.ascontiguousarray(data.positive), data.weights
     problem = _core.Problem(positive, weight)
-    risk = SURROGATES[name].risk(bounds).bind(problem, data.threads)
+    risk = SURROGATES["hinge" if name == "dc" else name].risk(bounds).bind(problem, data.threads)
     found = (risk if isinstance(risk, Oracle) else risk.whole)(np.ascontiguousarray(data.score, dtype=np.float64))
     low, high = problem.ranks(*bounds)
     counts = np.abs(found.coef) * weight[positive].sum() * (high - low) / np.where(weight > 0, weight, 1.0)

@@ -139,9 +139,9 @@ class PartialAUC(CurveMeasure):
     def __init__(
         self,
         fpr_range: float | tuple[float, float] | None = _WHOLE,
+        *,
         tpr_range: tuple[float, float] | None = None,
         normalize: Normalize | None = "width",
-        *,
         specificity: float | tuple[float, float] | None = None,
         sensitivity: float | tuple[float, float] | None = None,
         multi_class: MultiClass = "raise",

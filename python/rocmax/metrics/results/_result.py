@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from html import escape
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from rocmax._parameters import check_choice
+from rocmax._parameters import check_choice, meant
 from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
@@ -134,6 +134,12 @@ class Result:
     def _journal(self) -> list[dict[str, str]]:
         """Return the rows of the table in the style of papers."""
         return words.journal(self.rows(), "", getattr(self, "confidence_level", None))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            near = "" if name.startswith("_") else meant(name, dir(self))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])

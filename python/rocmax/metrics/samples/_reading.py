@@ -150,4 +150,4 @@ def require_known(function: Callable[..., Any], reading: Mapping[str, Any], opti
     """Refuse options that a function does not have, and name the nearest that it has."""
     for name in reading:
         if name not in options:
-            refuse_unknown(name, function, [*options, *signature(function).parameters])
+            refuse_unknown(name, function, [*signature(function).parameters, *options])

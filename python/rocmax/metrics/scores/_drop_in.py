@@ -21,6 +21,7 @@ from rocmax._checks.samples import (
     scikit_learn,
     scores,
     two_texts,
+    warn_if_two_classes,
 )
 from rocmax._parameters import as_float, check_choice, check_flag, is_one_of, shown
 from rocmax._runtime.threads import n_threads
@@ -160,6 +161,7 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
     if s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")):
         return None
+    warn_if_two_classes(s, y_score, "y_score", 1)
     return _area(y, s, weight, max_fpr)
 
 

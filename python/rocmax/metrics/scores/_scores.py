@@ -85,7 +85,7 @@ def partial_auc_score(
         fpr_range = 0.0, number(max_fpr, "max_fpr", "in (0, 1]", lambda value: 0.0 < value <= 1.0)
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     if method == "curve":
-        measure = PartialAUC(fpr_range, tpr_range, normalize)
+        measure = PartialAUC(fpr_range, tpr_range=tpr_range, normalize=normalize)
         return measure(read(partial_auc_score, y_true, y_score, reading, Order, **of_score))
     _, low, high = curve_area(fpr_range, tpr_range, normalize)
     if tpr_range is not None or normalize != "width":
