@@ -23,7 +23,7 @@ _ALIKE = [
         "partial_auc pauc partial_roc_auc partial_auc_score/equal_error_rate eer/score wilson/ramp nonconvex",
         "average_precision ap pr_auc prauc auprc aucpr auc_pr prc average_precision_score/log_auc logauc slogauc",
         "ppv precision positive_predictive_value/recall_at recall recall_at_k hits_at",
-        "gini gini_coefficient accuracy_ratio somers_d",
+        "gini gini_coefficient accuracy_ratio somers_d/at sensitivity threshold cutoff",
         "tpr_at_fpr tpr true_positive_rate tar_at_far sens_at_spec sensitivity_at_specificity",
         "fpr max_fpr target_fpr far fall_out false_alarm_rate false_positive_rate",
         "sensitivity sens recall tpr hit_rate true_positive_rate tar/fpr_at_tpr fpr false_positive_rate fpr95",

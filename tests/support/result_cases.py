@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: compare(Y, {"a": S[:, 0], "b": S[:, 1]}),
         (
             "AUC: a = 0.612, b = 0.803, difference -0.191 (95 % CI -0.330 to -0.048), p = 0.009 (paired two-sided test;"
-            " profile of intervals, DeLong et al. 1988; 41 positive, 72 negative samples).",
+            " profile of both intervals, correlation by DeLong et al. 1988; 41 positive, 72 negative samples).",
         ),
     ),
     "Comparison, margin": (

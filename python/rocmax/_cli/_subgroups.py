@@ -55,7 +55,7 @@ def show(name: str, found: SubgroupInference) -> None:
     say(f"\n{name} by {found.by}")
     report.table(head, zip(*columns, strict=True))
     say(f"All subgroups of {found.by} equal: {found.equality_test}.")
-    say(f"pooled: pairs within subgroups; differences adjusted by {ADJUSTMENTS['holm']}.")
+    say(f"pooled: measured within each subgroup, then averaged; differences adjusted by {ADJUSTMENTS['holm']}.")
 
 
 def draw(path: str, found: Mapping[str, Any]) -> None:

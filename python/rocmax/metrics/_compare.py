@@ -94,7 +94,7 @@ def compare(  # with samples first, the measure is second
     >>> print(compare(y, scores))
     AUC: new = 0.920, old = 0.680
     difference +0.240 [+0.017, +0.488] (95 % CI), p = 0.038 (paired two-sided test)
-    profile of intervals, DeLong et al. 1988; 5 positive, 5 negative samples
+    profile of both intervals, correlation by DeLong et al. 1988; 5 positive, 5 negative samples
     >>> round(compare(y, scores, PartialAUC((0, 0.4))).difference, 3)
     0.4
     >>> compare(y, scores, alternative="non-inferiority", margin=0.05).pvalue < 0.025

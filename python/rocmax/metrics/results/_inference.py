@@ -162,7 +162,7 @@ class Inference(Measured):
         if self.threshold is None:
             return ""
         at_most = "" if self.higher_is_better else "<= "
-        return f" at threshold {at_most}{self.threshold:.6g}, which varies with the samples"
+        return f" at threshold {at_most}{self.threshold:.6g} of these samples"
 
     @property
     def _fixed(self) -> str:

@@ -147,7 +147,7 @@ class Source(NamedTuple):
 #: Methods of intervals and variances; results replace the source of "delong", and add those of "score", by the measure.
 METHODS = {
     "delong": Source("{}", ("delong",)),
-    "profile": Source("profile of intervals, {}", ("delong",)),
+    "profile": Source("profile of both intervals, correlation by {}", ("delong",)),
     "logit-delong": Source("logit of {}", ("delong",)),
     "score": Source("score interval"),
     "score-effective": Source("score interval for effective sample sizes, {}", ("korn",)),

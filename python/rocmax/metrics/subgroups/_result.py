@@ -217,7 +217,7 @@ class SubgroupInference(BySubgroup, Inference):
             f"{self.measure_in_words} by {self.by} ({words.level(self.confidence_level)}{self._fixed}{null};"
             f" difference: from the rest, pvalue_difference adjusted by {ADJUSTMENTS['holm']})",
             *words.text_table(rows, self._bounded),
-            "pooled: pairs within subgroups",
+            "pooled: measured within each subgroup, then averaged",
             f"all equal: {self.equality_test}",
         ]
 
