@@ -176,7 +176,7 @@ def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: R
     assert "k=31 is more than the 30 samples of day 2026-01-01; choose a smaller k" in err
     for more, said in (
         (["--per", "days"], "column 'days' not found; did you mean 'day'?"),
-        (["--method", "bootstrap"], "--per takes --method delong, got --method bootstrap"),
+        (["--method", "bootstrap"], "--per and --method bootstrap cannot be combined"),
         (["--alerts", "5%", "--by", "day"], None),
     ):
         code, out, err = run("compare", *how, *more)
@@ -227,8 +227,8 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--alerts", "0"], "need a number of rows, such as 500, or a share, such as 5%"),
         (["--alerts", "200%"], "need a number of rows"),
         (["--alerts", "5", "--per", "a"], "--per a: that column is already given as --score"),
-        (["--alerts", "5%", "--per", "g"], "--per g: give a number of alerts, such as --alerts 500"),
-        (["--guarantee", "0.95"], "--guarantee 0.95: give a cutoff, such as --at fpr=0.05"),
+        (["--alerts", "5%", "--per", "g"], "--per needs a number of alerts, such as --alerts 500"),
+        (["--guarantee", "0.95"], "--guarantee needs a cutoff, such as --at fpr=0.05"),
         (
             ["--guarantee", "0.95", "--at", "fpr=0.1", "eer"],
             "--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at eer",
@@ -237,10 +237,10 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--guarantee", "1", "--at", "fpr=0.1"], "need a number between 0 and 1"),
         (["--fpr", "0", "x"], "argument --fpr: x: need a rate, such as 0.05 or 5%"),
         (["--confidence", "x"], "argument --confidence: x: need a number"),
-        (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "wilson treats rows as independent"),
-        (["--prevalence", "0.1"], "give a cutoff, such as --at fpr=0.05"),
-        (["--cutoff-intervals", "bootstrap"], "give a cutoff, such as --at fpr=0.05"),
-        (["--weights-are", "sampling"], "give the column of weights"),
+        (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "--cutoff-intervals wilson and --groups"),
+        (["--prevalence", "0.1"], "needs a cutoff, such as --at fpr=0.05"),
+        (["--cutoff-intervals", "bootstrap"], "needs a cutoff, such as --at fpr=0.05"),
+        (["--weights-are", "sampling"], "needs the column of weights"),
         (["--report", "page.pdf"], "let the name end in .html"),
     ],
 )

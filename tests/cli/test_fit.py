@@ -96,7 +96,7 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
     assert code == 1 and out == "" and err.endswith("needs lightgbm: pip install lightgbm\n")
     for kind in ("boosting", "ensemble"):
         code, out, err = run(*fit, *FPR, "--model", kind, "--C", 1)
-        assert code == 2 and out == "" and one_line(err) and f"--C applies to linear models: --model {kind}" in err
+        assert code == 2 and out == "" and one_line(err) and f"--C and --model {kind} cannot be combined" in err
 
 
 def test_a_model_of_trees_without_lightgbm_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ WRONG = [
     (
         [*TWO, "--weight", "w", "--weights-are", "sampling", "--method", "obuchowski"],
         2,
-        "--weights-are sampling takes --method delong or bootstrap, got --method obuchowski",
+        "--weights-are sampling and --method obuchowski cannot be combined",
     ),
     (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 rows of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
@@ -117,17 +117,17 @@ WRONG = [
     (
         ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "ward", "smoker", "--method", "venkatraman"],
         2,
-        "give two columns and no --fpr",
+        "--method venkatraman compares two columns of scores",
     ),
     (
         ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "--method", "bootstrap"],
         2,
-        "--groups takes --method delong, got --method bootstrap",
+        "--groups and --method bootstrap cannot be combined",
     ),
     (
         ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--weight", "w", "--method", "venkatraman"],
         2,
-        "give two columns and no --fpr, --by, --weight, --groups, --measure",
+        "--method venkatraman and --",
     ),
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],

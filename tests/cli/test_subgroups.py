@@ -87,7 +87,7 @@ def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
     for said, command, *asked in (
         ("--by a: that column is already given as --score", "evaluate", "--by", "a"),
         ("at most 100 subgroups", "evaluate", "--by", "id"),
-        ("give two columns and no --fpr, --by, ", "compare", "--by", "site", "--method", "venkatraman"),
+        ("--method venkatraman and --by cannot be combined", "compare", "--by", "site", "--method", "venkatraman"),
         ("give two", "compare", "--score", "c", "--by", "site", "--plot", tmp_path / "x.png"),
     ):
         code, out, err = run(command, *how, *asked)

@@ -23,11 +23,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     given = make_parser().parse_args(argv)
     try:
+        command = given.command
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
         with warnings.catch_warnings(), quiet():
             warnings.showwarning = _warn
-            import_module(f"rocmax._cli.{given.command}").run(options_of(given))
+            import_module(f"rocmax._cli.{command}").run(options_of(given))
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")

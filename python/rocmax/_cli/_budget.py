@@ -3,7 +3,7 @@
 from typing import Any
 
 from rocmax._cli import _report as report, _scored as rows
-from rocmax._cli._output import Misuse, say
+from rocmax._cli._output import say
 from rocmax._cli._parser import Scores
 from rocmax.metrics import Inference, PrecisionAt, _words as words
 
@@ -13,18 +13,11 @@ def is_count(at: Any) -> bool:
     return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
 
 
-def check(arguments: Scores) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    if arguments.per is not None and not any(map(is_count, arguments.at)):
-        raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
-
-
 def measures(arguments: Scores, scored: rows.Whole) -> list[PrecisionAt]:
     """Return the precision of every number of alerts, which sampling weights do not count, in data as they are."""
     if arguments.weights_are == "sampling" or arguments.prevalence is not None:
         return []
-    counts = [at[1] for at in arguments.at if is_count(at)]
-    return [PrecisionAt(int(k), scored.per) for k in dict.fromkeys(counts)]
+    return [PrecisionAt(k, scored.per) for k in arguments.counts]
 
 
 def found(arguments: Scores, scored: rows.Whole) -> dict[str, list[Inference]]:

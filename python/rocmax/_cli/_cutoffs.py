@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._cli import _budget as budget, _report as report, _scored as rows
-from rocmax._cli._output import Misuse, say
+from rocmax._cli._output import say
 from rocmax._cli._parser import Evaluate
 from rocmax.metrics import OperatingPoint, _words as words, operating_point
 from rocmax.metrics.results._result import plain as as_plain
@@ -17,26 +17,6 @@ _INTERVALS = {
 }
 _RATES, _VALUES = ("tpr", "fpr"), ("ppv", "npv")  # with and without intervals
 _WEIGHED = ("youden", "closest", "cost", "precision", "f1")  # rules that use a known prevalence
-
-
-def check(arguments: Evaluate) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    given = {"prevalence": arguments.prevalence, "cutoff-intervals": arguments.cutoff_intervals}
-    for name, value in {**given, "guarantee": arguments.guarantee}.items():
-        if value is not None and not arguments.at:
-            raise Misuse(f"--{name} {value}: give a cutoff, such as --at fpr=0.05")
-    if arguments.at and arguments.groups and arguments.cutoff_intervals == "wilson":
-        what = "--cutoff-intervals wilson treats rows as independent"
-        raise Misuse(f"{what}; with --groups use --cutoff-intervals bootstrap")
-    budget.check(arguments)
-    if arguments.guarantee is None:
-        return
-    if wrong := [_name(at) for at in arguments.at if not isinstance(at, tuple) or at[0] == "cost"]:
-        raise Misuse(f"--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at {wrong[0]}")
-    bootstrap = arguments.cutoff_intervals == "bootstrap"
-    others = ("--weight", arguments.weight), ("--groups", arguments.groups), ("--cutoff-intervals bootstrap", bootstrap)
-    for option in (name for name, value in others if value):
-        raise Misuse(f"--guarantee and {option} cannot be combined")
 
 
 def found(arguments: Evaluate, scored: rows.Whole) -> dict[str, OperatingPoint]:

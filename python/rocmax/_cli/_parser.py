@@ -28,6 +28,27 @@ _EXAMPLES = """examples:
 """
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
 _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
+_TESTS = "profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"
+_NOT_DELONG = tuple(f"method={name}" for name in _TESTS if name != "delong")
+# Options, or values of them, with those that they cannot be combined with, and with what they need and how it is given.
+_APART = {
+    "weight": ("groups",),
+    "plan": ("weight", "groups", "by", "per", "at", "report", "plot", "lower"),
+    "guarantee": ("weight", "groups", "cutoff_intervals=bootstrap"),
+    "cutoff_intervals=wilson": ("groups",),
+    "method=venkatraman": ("fpr", "by", "measure", "at", "weight"),
+    "groups": _NOT_DELONG,
+    "per": _NOT_DELONG,
+    "weights_are=sampling": ("method=obuchowski",),
+    "C": ("model=boosting", "model=ensemble"),
+}
+_NEEDS = {
+    "weights_are": ("weight", "the column of weights: --weight COLUMN"),
+    "per": ("counts", "a number of alerts, such as --alerts 500"),
+    **dict.fromkeys(("prevalence", "cutoff_intervals", "guarantee"), ("at", "a cutoff, such as --at fpr=0.05")),
+    **dict.fromkeys(("method=mcnemar", "method=mcnemar-midp"), ("measure", "--measure sensitivity:THRESHOLD")),
+    "negative": ("data", "DATA, before it: rocmax explain MODEL DATA --negative VALUE ..."),
+}
 _MODEL = "model file written by rocmax fit"
 _NEGATIVE = "the negative classes, or rest for all but the positive one; needed if labels have more than two values"
 Range = tuple[float, float]
@@ -60,8 +81,8 @@ class Options:
 
     json: bool = _option("print one JSON object instead of tables", default=False, action="store_true")
 
-    def check_roles(self) -> None:
-        """Fail, before any work, if a column is given for two options."""
+    def check(self) -> None:
+        """Fail, before any work, if a column is given for two options, or options cannot be combined or lack others."""
         roles: dict[str, str] = {}
         for option in fields(self):
             held = getattr(self, option.name) if "role" in option.metadata else ()
@@ -69,6 +90,23 @@ class Options:
                 if name in roles and (roles[name], option.name) not in _SHARED:
                     raise Misuse(f"--{option.name} {name}: that column is already given as --{roles[name]}")
                 roles.setdefault(name, option.name)
+        for one, others in _APART.items():
+            for other in others:
+                if self._has(one) and self._has(other):
+                    raise Misuse(f"{_flag(one)} and {_flag(other)} cannot be combined")
+        for one, (other, needed) in _NEEDS.items():
+            if self._has(one) and not self._has(other):
+                raise Misuse(f"{_flag(one)} needs {needed}")
+
+    def _has(self, option: str) -> bool:
+        name, _, value = option.partition("=")
+        held = getattr(self, name, None)
+        return held == value if value else bool(held)
+
+
+def _flag(option: str) -> str:
+    name, _, value = option.partition("=")
+    return f"--{name.replace('_', '-')} {value}".rstrip()
 
 
 @dataclass(kw_only=True)
@@ -260,6 +298,22 @@ class Scores(Labelled):
         """The columns whose low scores are for positives."""
         return frozenset(() if self.lower is None else self.lower or self.score)
 
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of alerts, each once."""
+        counts = [at[1] for at in self.at if isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1]
+        return list(map(int, dict.fromkeys(counts)))
+
+    def check(self) -> None:
+        super().check()
+        groups = " ".join(self.groups)
+        if len(self.groups) > 2:
+            raise Misuse(f"--groups {groups}: give one column of clusters, or the two subjects of a pair")
+        if len(self.groups) == 2 and (self.at or self.by):
+            raise Misuse(f"--groups {groups}: with --{'at' if self.at else 'by'} give one column of clusters")
+        if unknown := sorted(self.lows - set(self.score)):
+            raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
+
 
 @dataclass(kw_only=True)
 class Evaluate(Scores):
@@ -302,6 +356,13 @@ class Evaluate(Scores):
         metavar="FILE",
     )
 
+    def check(self) -> None:
+        super().check()
+        wrong = [at for at in self.at if not isinstance(at, tuple) or at[0] == "cost"]
+        if self.guarantee is not None and wrong:
+            name = wrong[0][0] if isinstance(wrong[0], tuple) else wrong[0]
+            raise Misuse(f"--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at {name}")
+
 
 @dataclass(kw_only=True)
 class Compare(Scores):
@@ -315,7 +376,7 @@ class Compare(Scores):
     method: str | None = _option(
         "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
         "curves are equal",
-        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"),
+        choices=_TESTS,
     )
     alerts: list[Any] = _list(
         "also compare the positives caught and the precision of N alerts", dest="at", type=values.alerts, metavar="N"
@@ -324,6 +385,14 @@ class Compare(Scores):
         "number of resamples of bootstrap or venkatraman (default 2000)", default=2000, type=values.two_at_least
     )
     seed: int = _option("random seed of the resamples (default 0)", default=0, type=values.seed)
+
+    def check(self) -> None:
+        super().check()
+        if len(self.score) < 2:
+            raise Misuse(f"--score {self.score[0]}: need two columns or more to compare")
+        shows_two = "--method venkatraman" if self.method == "venkatraman" else "--plot with --by"
+        if len(self.score) > 2 and (self.method == "venkatraman" or (self.by and self.plot)):
+            raise Misuse(f"{shows_two} compares two columns of scores: give two")
 
 
 @dataclass(kw_only=True)
@@ -428,6 +497,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def options_of(given: argparse.Namespace) -> Any:
-    """Return the options of a command line that was parsed."""
-    values = vars(given)
-    return _COMMANDS[values.pop("command")](**values)
+    """Return the options of a command line that was parsed, checked."""
+    given_values = vars(given)
+    options = _COMMANDS[given_values.pop("command")](**given_values)
+    options.check()
+    return options

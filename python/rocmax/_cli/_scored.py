@@ -20,7 +20,7 @@ from rocmax._cli import (
     _table as table,
     plan,
 )
-from rocmax._cli._output import Failure, Misuse, log
+from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import Compare, Scores
 from rocmax._cli._trained import suspects
 from rocmax._runtime.settings import settings
@@ -191,27 +191,6 @@ class Whole(Scored):
         report.draw(
             path, self.samples, fpr_range=self.arguments.fpr, confidence_level=level, xscale=self.arguments.xscale
         )
-
-
-def check(arguments: Scores) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    arguments.check_roles()
-    groups = arguments.groups
-    if len(groups) > 2:
-        raise Misuse(f"--groups {' '.join(groups)}: give one column of clusters, or the two subjects of a pair")
-    for option, held in (("at", arguments.at), ("by", arguments.by)):
-        if len(groups) == 2 and held:
-            raise Misuse(f"--{option} and two columns of --groups cannot be combined: give one column of clusters")
-    if arguments.weight is not None and groups:
-        raise Misuse("--weight and --groups cannot be combined")
-    given = {"weight": arguments.weight, "groups": groups, "by": arguments.by, "per": arguments.per, "at": arguments.at}
-    others = {**given, "report": arguments.report, "plot": arguments.plot, "lower": arguments.lower}
-    if arguments.plan is not None and (beside := [name for name, value in others.items() if value]):
-        raise Misuse(f"--plan and --{beside[0]} cannot be combined")
-    if unknown := sorted(arguments.lows - set(arguments.score)):
-        raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
-    if arguments.weights_are is not None and arguments.weight is None:
-        raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
 
 
 def read(arguments: Scores) -> Whole:

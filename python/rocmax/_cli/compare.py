@@ -11,7 +11,7 @@ from rocmax._cli import (
     _scored as rows,
     _subgroups as subgroups,
 )
-from rocmax._cli._output import Misuse, about, check_plot, say
+from rocmax._cli._output import about, check_plot, say
 from rocmax._cli._parser import Compare
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison, _words as words
 from rocmax.metrics.measures.base import Trait
@@ -24,7 +24,7 @@ _OF_CALLS = "mcnemar", "mcnemar-midp"
 
 def run(arguments: Compare) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
-    _check(arguments)
+    check_plot(arguments.plot, arguments.data)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     usual = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
     wanted = measures.chosen(arguments.measure, [] if arguments.method in _OF_CALLS else usual)
@@ -62,30 +62,6 @@ def run(arguments: Compare) -> None:
             "plot": arguments.plot,
         }
     )
-
-
-def _check(arguments: Compare) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    if len(arguments.score) < 2:
-        raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
-    rows.check(arguments)
-    budget.check(arguments)
-    check_plot(arguments.plot, arguments.data)
-    given, method = arguments, arguments.method
-    others = given.fpr or given.by or given.weight or given.groups or given.measure or given.at
-    if method == "venkatraman" and (len(given.score) > 2 or others):
-        no = "--fpr, --by, --weight, --groups, --measure, --alerts"
-        raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no {no}")
-    if arguments.per and method not in (None, "delong"):
-        raise Misuse(f"--per takes --method delong, got --method {method}")
-    if method in _OF_CALLS and not arguments.measure:
-        raise Misuse(f"--method {method} compares calls at a threshold: add --measure sensitivity:THRESHOLD")
-    if arguments.groups and method not in (None, "delong"):
-        raise Misuse(f"--groups takes --method delong, got --method {method}")
-    if arguments.weights_are == "sampling" and method == "obuchowski":
-        raise Misuse("--weights-are sampling takes --method delong or bootstrap, got --method obuchowski")
-    if arguments.by and arguments.plot and len(arguments.score) > 2:
-        raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
 
 
 def _show_two(arguments: Compare, results: Sequence[Comparison]) -> None:

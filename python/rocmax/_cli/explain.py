@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _labels as classes, _model, _report as report, _source as source, _table as table
 from rocmax._cli._columns import features
-from rocmax._cli._output import Failure, Misuse, about, check_plot, printable, say
+from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
 from rocmax._tables._notes import Note
@@ -29,8 +29,6 @@ _KINDS = {  # in words, and what is plotted
 
 def run(arguments: Explain) -> None:
     """Print the weights of a linear model or the shares of columns in others; with data, the permutation importance."""
-    if arguments.negative and not arguments.data:
-        raise Misuse("--negative needs DATA, before it: rocmax explain MODEL DATA --negative VALUE ...")
     check_plot(arguments.plot, arguments.model, arguments.data)
     with report.warned():
         model = _model.load(arguments.model)

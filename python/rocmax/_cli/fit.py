@@ -19,7 +19,9 @@ from rocmax.metrics.results._result import plain
 
 def run(arguments: Fit) -> None:
     """Train the model that cross-validation selects, and write it."""
-    _check(arguments)
+    if is_stdout(arguments.out) and arguments.json:
+        raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
+    check_output(arguments.out, arguments.data)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
     named = [name for name in (groups, arguments.time) if name is not None]
@@ -86,16 +88,6 @@ def run(arguments: Fit) -> None:
         report.emit(result)
         return
     _show(arguments, labels, result)
-
-
-def _check(arguments: Fit) -> None:
-    """Fail, before any work, where the options cannot be combined."""
-    if is_stdout(arguments.out) and arguments.json:
-        raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
-    if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
-        raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
-    arguments.check_roles()
-    check_output(arguments.out, arguments.data)
 
 
 def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
