@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from rocmax.boosting import PartialAUCObjective, _distributed as distributed, partial_auc_metric
+from rocmax.boosting import PartialAUCObjective, _objective as distributed, partial_auc_metric
 from rocmax.risks import PairLoss
 
 RANGE = (0.0, 0.1)
@@ -79,6 +79,6 @@ def test_the_metric_gathers_the_rows_of_all(monkeypatch):
     metric = partial_auc_metric(RANGE, library="xgboost")
     expected = metric(y, scores)
     together = Together(2)
-    monkeypatch.setattr("rocmax.boosting._metric.collective", lambda: together)
+    monkeypatch.setattr("rocmax.boosting._objective.collective", lambda: together)
     found = together.run(lambda _, y, s: metric(y, s), np.split(y, [120]), np.split(scores, [120]))
     assert found == [pytest.approx(expected, abs=1e-12)] * 2

@@ -25,8 +25,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from profiles import cases
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
+from rocmax.ensemble._data import EnsembleStep, Run
 from rocmax.ensemble._models import raw_scores
-from rocmax.ensemble._run import EnsembleStep, Run
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")

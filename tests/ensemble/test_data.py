@@ -7,9 +7,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from rocmax._runtime.settings import using
-from rocmax.ensemble._data import Folds, HopelessError
+from rocmax.ensemble._data import Folds, HopelessError, Run
 from rocmax.ensemble._models import ExtraTrees, raw_scores
-from rocmax.ensemble._run import Run
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier
 from rocmax._tables._coder import TableCoder
 from rocmax.ensemble import _boosted
-from rocmax.ensemble._families import FAMILIES
-from rocmax.ensemble._models import Logistic
+from rocmax.ensemble._models import FAMILIES, Logistic
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 

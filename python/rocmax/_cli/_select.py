@@ -17,8 +17,8 @@ from rocmax._cli._numbers import Notes
 from rocmax._cli._output import Failure, log
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
-from rocmax.ensemble._data import n_folds as folds_by_default
-from rocmax.ensemble._run import EnsembleStep
+from rocmax.ensemble._classifier import n_folds as folds_by_default
+from rocmax.ensemble._data import EnsembleStep
 from rocmax.estimators._folds import folds_of
 from rocmax.exceptions import LeakageWarning
 

@@ -2,8 +2,7 @@
 
 from rocmax._parameters import make_helpful
 from rocmax.boosting._classifier import PartialAUCBoostingClassifier
-from rocmax.boosting._metric import partial_auc_metric
-from rocmax.boosting._objective import PartialAUCObjective
+from rocmax.boosting._objective import PartialAUCObjective, partial_auc_metric
 
 __all__ = ["PartialAUCBoostingClassifier", "PartialAUCObjective", "partial_auc_metric"]
 make_helpful(globals())

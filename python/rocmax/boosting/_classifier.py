@@ -27,15 +27,14 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import is_better, paired_difference
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._forms import is_frame
+from rocmax._tables._frame import columns_of
 from rocmax._tables._later import Later, trained_columns
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, Rounds
-from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, imported, in_one_line, raw_scores, taken
+from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, Rounds, as_features, drawn, given
+from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_params, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
-from rocmax.boosting._params import checked_params, forgets_rounds, sets_size
-from rocmax.boosting._rows import as_features, check_validation, drawn, given, names_of_texts
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, relative
@@ -271,7 +270,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         if in_range < _FEWEST_NEGATIVES:
             objectives = objectives[:1]
         sizes = [library]
-        if np.count_nonzero(held.positive) < _FEW_POSITIVES and not sets_size(library.params, library.library):
+        if np.count_nonzero(held.positive) < _FEW_POSITIVES and not library.sets_size:
             sizes.append(library.smaller())
         tries = [*product(objectives[:1], sizes), *((objective, None) for objective in objectives[1:])]
         candidates: list[Candidate] = []
@@ -288,7 +287,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
                 return done
 
             booster = library.train(rows, own, self.n_estimators, base, rows_held, watch)
-            n, anew = rounds.best, forgets_rounds(library.params)
+            n, anew = rounds.best, library.forgets_rounds
             booster = library.train(rows, own, n, base) if anew else library.first(booster, n)
             raw, small = raw_scores(booster, held.X, library.n_threads), library is not sizes[0]
             found = Candidate(objective, n, rounds.values[n - 1], small=small)
@@ -328,7 +327,9 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         given, labels = super()._checked_training(X, y)
         self._schema = decided(given, BOOSTING) if is_frame(given) else Schema(())
-        self._texts = names_of_texts(given, self._schema) if self._schema else set()
+        columns = columns_of(given) if self._schema.categories else {}
+        values = {one.name: columns[one.name].drop_nulls().unique().to_list() for one in self._schema.categories}
+        self._texts = {name for name, held in values.items() if any(isinstance(value, str) for value in held)}
         X, found = as_features(given, Later(self._schema, None), self._texts)
         self._trained = None if found is None else trained_columns(found)
         return X, labels
@@ -367,7 +368,13 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
         check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)
         check_threshold(self.threshold), check_verbose(self.verbose)
-        check_validation(self.validation)
+        pair = isinstance(self.validation, tuple | list) and len(self.validation) == 2
+        splitter = hasattr(self.validation, "split") and not isinstance(self.validation, str | bytes | bytearray)
+        if not (self.validation is None or pair or splitter):
+            raise ValueError(
+                "validation must be None, a pair (rows to train on, rows to hold out) or a splitter, got "
+                f"{shown(self.validation)}"
+            )
         share = as_float(self.validation_fraction)
         if not 0.0 < share < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {shown(self.validation_fraction)}")
@@ -378,9 +385,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             objectives = ["log_loss", PartialAUCObjective(fpr_range, blend=_BLEND, widen=_WIDEN)]
         kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        library, log_loss = imported(self.library), isinstance(objectives[0], str)
         with in_one_line(self.library):
-            params = checked_params(self.library_params, library, log_loss=log_loss)
+            params = checked_params(self.library_params, self.library, log_loss=isinstance(objectives[0], str))
         return kind(params, float(self.learning_rate), seed, n_threads(self.n_jobs)), objectives, fpr_range
 
 

@@ -1,22 +1,88 @@
-"""The partial AUC as an objective of LightGBM and XGBoost."""
+"""The partial AUC as an objective and as a metric of LightGBM and XGBoost."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import KW_ONLY, dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax._checks.samples import require_finite
-from rocmax._parameters import shown
+from rocmax._checks.samples import rate_range, require_finite
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.scores._scores import partial_auc_score
 from rocmax.risks import PairLoss, blended_pair_loss
+
+# Bins of the histograms of scores, of equal width. Boosted scores span some ten units, and the margin is 1.
+_BINS = 1 << 14
+
+
+def collective() -> Any:
+    """Return ``xgboost.collective`` if several processes train together, else None."""
+    found = sys.modules.get("xgboost.collective")
+    return found if found is not None and found.is_distributed() and found.get_world_size() > 1 else None
+
+
+def refuse_lightgbm_parts() -> None:
+    """Raise in a worker of LightGBM's dask classes, which give an objective no way to reach the other workers."""
+    if "lightgbm.dask" not in sys.modules:
+        return
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "lightgbm.dask" and frame.f_locals.get("num_machines", 1) > 1:
+            raise ValueError(
+                "PartialAUCObjective needs the scores of all rows, and LightGBM's dask classes give it those of one "
+                "worker: use xgboost.dask, or train on one worker"
+            )
+        frame = frame.f_back
+
+
+def add_pair_loss(
+    processes: Any, derivatives: tuple[F64, F64], blend: float, loss: PairLoss, positive: Bool, weight: F64, scores: F64
+) -> None:
+    """Add `blend` times the derivatives of W R over the rows of all processes to those of the rows of this one.
+
+    All processes sum two histograms of scores and their moments, O(n) and 512 KiB per round. A bin counts as a sample
+    with the mean score of its rows, which share its derivatives by weight: exact up to the width of a bin.
+    """
+    ends = np.array([-scores.min(initial=np.inf), scores.max(initial=-np.inf)])
+    low, high = np.array([-1.0, 1.0]) * processes.allreduce(ends, processes.Op.MAX)
+    place = np.zeros(len(scores), dtype=np.intp)
+    if high > low:
+        place = np.minimum((scores - low) * (_BINS / (high - low)), _BINS - 1).astype(np.intp)
+    place += np.where(positive, 0, _BINS)
+    sums = np.array([np.bincount(place, of, 2 * _BINS) for of in (weight, weight * scores)])
+    total, moment = processes.allreduce(sums, processes.Op.SUM).reshape(2, -1)
+    n_pos, n_neg = total[:_BINS].sum(), total[_BINS:].sum()
+    if min(n_pos, n_neg) == 0:
+        raise ValueError("PartialAUCObjective needs positive weight of both classes among the rows of all workers")
+    used = np.flatnonzero(total)
+    problem = _core.Problem(used < _BINS, total[used])
+    of_bins = np.zeros((2, 2 * _BINS))
+    found = np.zeros((2, len(used)))
+    loss.add_to((found[0], found[1]), blend * n_pos * (n_neg / (n_pos + n_neg)), problem, moment[used] / total[used])
+    of_bins[:, used] = found / total[used]
+    for derivative, values in zip(derivatives, of_bins, strict=True):
+        derivative += weight * values[place]
+
+
+def gathered(processes: Any, *columns: Any) -> list[F64]:
+    """Return columns of numbers with the rows of all processes, in the same order everywhere."""
+    sizes = np.zeros(processes.get_world_size())
+    sizes[processes.get_rank()] = n = len(columns[0])
+    sizes = processes.allreduce(sizes, processes.Op.SUM).astype(np.intp)
+    first = int(sizes[: processes.get_rank()].sum())
+    every = np.zeros((len(columns), sizes.sum()))
+    every[:, first : first + n] = columns
+    return list(processes.allreduce(every, processes.Op.SUM).reshape(every.shape))
+
 
 # The least second derivative: above 0 in float32 too, and negligible beside that of one sample.
 _LEAST_HESSIAN = 1e-16
@@ -221,3 +287,75 @@ def _positive(y: Any) -> Bool:
     if not np.all(positive | (y == (0 if (y == 0).any() else -1))):
         raise ValueError(f"y_true must hold two classes, got {shown(np.unique(y)[:5].tolist())}")
     return positive
+
+
+LIBRARIES = ("lightgbm", "xgboost")
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """The measure, its name, and the library that calls it."""
+
+    fpr_range: tuple[float, float]
+    tpr_range: tuple[float, float] | None
+    library: str
+
+    @property
+    def __name__(self) -> str:
+        low, high = self.fpr_range if self.tpr_range is None else self.tpr_range
+        rate = "fpr" if self.tpr_range is None else "tpr"
+        return f"auc_{rate}_{float(low):g}_{float(high):g}"
+
+    def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> Any:
+        rows = y_score if hasattr(y_score, "get_label") else None
+        if rows is not None:  # of `train`, which passes the scores first
+            y_true, y_score, sample_weight = rows.get_label(), y_true, rows.get_weight()
+            sample_weight = None if sample_weight is None or not len(sample_weight) else sample_weight
+        processes = collective() if self.library == "xgboost" else None
+        if processes is not None:  # the rows of all workers
+            weight = np.ones(len(y_score)) if sample_weight is None else sample_weight
+            y_true, y_score, sample_weight = gathered(processes, y_true, y_score, weight)
+        value = partial_auc_score(
+            y_true, y_score, fpr_range=self.fpr_range, tpr_range=self.tpr_range, sample_weight=sample_weight
+        )
+        if self.library == "lightgbm":
+            return self.__name__, value, True
+        return value if rows is None else (self.__name__, value)
+
+
+def partial_auc_metric(
+    fpr_range: float | tuple[float, float] = (0.0, 1.0),
+    *,
+    tpr_range: tuple[float, float] | None = None,
+    library: str = "lightgbm",
+) -> Any:
+    """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes, or of their `train`.
+
+    ``lightgbm.train`` takes it as `feval`, ``xgboost.train`` as `custom_metric`.
+    With XGBoost on several workers, the value is exact for the rows of all workers. Early stopping knows that higher is
+    better: LightGBM receives the direction, XGBoost infers it from the name, which starts with "auc".
+    ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; pass `metric="None"` for early
+    stopping by this metric alone.
+
+    >>> from rocmax.boosting import partial_auc_metric
+    >>> partial_auc_metric((0.0, 0.5))([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    ('auc_fpr_0_0.5', 0.5, True)
+
+    Parameters
+    ----------
+    fpr_range : float or (float, float), default=(0.0, 1.0)
+        The range of false positive rates.
+    tpr_range : (float, float), default=None
+        The range of true positive rates instead.
+    library : {"lightgbm", "xgboost"}, default="lightgbm"
+        The library that calls it: LightGBM needs name, value and direction, XGBoost the value.
+
+    Returns
+    -------
+    callable
+        ``metric(y_true, y_score, sample_weight=None)`` or ``metric(y_score, rows)``, with the `Dataset` or `DMatrix` of
+        `train`: the area divided by its width. It can be pickled.
+    """
+    curve_area(fpr_range, tpr_range, None)
+    check_choice("library", library, LIBRARIES)
+    return _Metric(rate_range(fpr_range, "fpr_range"), tpr_range, library)

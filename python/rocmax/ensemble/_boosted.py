@@ -9,10 +9,9 @@ from sklearn.pipeline import Pipeline
 from rocmax._selection import is_better, paired_difference
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
-from rocmax.boosting._choice import ERRORS_OF_SIZE, Candidate, best_round
+from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, best_round
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Folds, Found, HopelessError, composed, growth
-from rocmax.ensemble._run import Run
+from rocmax.ensemble._data import Folds, Found, HopelessError, Run, composed, growth
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
 # between two comparisons of the folds. Half the rate takes twice the time and gains -0.005 (standard error 0.007) with

@@ -1,12 +1,17 @@
-"""The data that all families learn from and share."""
+"""The data that all families learn from, and the course of a fit: threads, time limit, reports, its stop."""
 
-from collections.abc import Callable
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context, get_config
 
 from rocmax import _core
 from rocmax._selection import Standing, smoothed, standings
@@ -15,21 +20,114 @@ from rocmax._tables._decide import decided
 from rocmax._tables._forms import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.estimators._base import Data
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
-from rocmax.estimators._repeats import dealt
 from rocmax.metrics import PartialAUC
 
-# From this number of rows on, three folds choose as well as five, in half the time: 0.001 (standard error 0.001) better
-# on [0, 0.05] over phoneme, mammography, spambase, a9a and covtype, two or three splits, at most 8,000 training rows.
-_FEW_FOLDS = 2000
+T = TypeVar("T")
+
+# With fewer numbers than this, folds run in parallel and one thread grows each tree: threads of one tree would wait for
+# each other after each split.
+SMALL = 1_000_000
 
 
-def n_folds(n_rows: int) -> int:
-    """Return the number of folds by default."""
-    return 3 if n_rows >= _FEW_FOLDS else 5
+class EnsembleStep(NamedTuple):
+    """A step of ``PartialAUCEnsembleClassifier.fit``, passed to its callback.
+
+    Attributes
+    ----------
+    family : str
+        The family that is being fitted.
+    stage : {"folds", "refit"}
+        Whether it is fitted to the folds or to all rows.
+    done, total : int
+        Finished parts of this stage, and all of them: rounds of boosted trees, folds of other families.
+    seconds : float
+        Seconds since the fit began.
+    """
+
+    family: str
+    stage: str
+    done: int
+    total: int
+    seconds: float
+
+
+class OutOfTimeError(Exception):
+    """The time limit has passed."""
+
+
+# What ends a family, and not the fit.
+LIMITS = (OutOfTimeError, MemoryError)
+
+
+class Run:
+    """One fit; `report` is called with each step, in the thread that fits."""
+
+    def __init__(self, n_threads: int, time_limit: float | None, report: Callable[[EnsembleStep], None]) -> None:
+        self.n_threads = n_threads
+        self._began, self._report = time.monotonic(), report
+        self._limit = time_limit
+        self.share = 1.0  # the usable share of the time limit
+        self.limited = False  # whether work that is not finished by then is dropped
+        self._stop = threading.Event()
+        self.family, self.stage = "", "folds"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the fit began."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return float("inf") if self._limit is None else self.share * self._limit - self.seconds
+
+    def check(self) -> None:
+        """Raise if the fit was stopped or its time is up; all work calls this at least once a second."""
+        if self._stop.is_set():
+            raise InterruptedError
+        if self.limited and self.left <= 0:
+            raise OutOfTimeError
+
+    def progress(self, done: int, total: int) -> None:
+        """Report a step."""
+        self._report(EnsembleStep(self.family, self.stage, done, total, self.seconds))
+
+    def map(
+        self,
+        function: Callable[[Any], T],
+        items: Iterable[Any],
+        workers: int = 1,
+        begin: Callable[[], None] | None = None,
+    ) -> list[T]:
+        """Return the function of each item from threads that stop at `check` after Ctrl-C; each calls `begin` first."""
+        settings = get_config()
+
+        def work(item: Any) -> T:
+            with config_context(**settings):
+                return function(item)
+
+        pool = ThreadPoolExecutor(max(1, workers), initializer=begin)
+        try:
+            futures: list[Future[T]] = [pool.submit(work, item) for item in items]
+            found = [future.result() for future in futures]
+        except BaseException as failure:
+            over = isinstance(failure, LIMITS)
+            if not over:
+                self._stop.set()
+            pool.shutdown(wait=over, cancel_futures=True)
+            raise
+        pool.shutdown()
+        return found
+
+
+def quietly(function: Callable[[], T]) -> T:
+    """Call a function without the warnings of models that the user did not choose."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function()
 
 
 def growth(folds: list[Fold], n: int) -> float:
@@ -44,19 +142,6 @@ def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
         np.add.at(total, rows, found)
         np.add.at(count, rows, 1.0)
     return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
-
-
-def parts_of(positive: Bool, groups: Any, seed: int) -> list[AnyArray]:
-    """Return five stratified parts of the rows; with few rows of a class or few groups, fewer parts or none."""
-    y = positive.astype(int)
-    fewest = min(int(np.bincount(y, minlength=2).min()), len(y) if groups is None else len(np.unique(groups)))
-    n = min(5, fewest // 2)
-    if n < 2:
-        return []
-    fold = dealt(np.arange(len(y)) if groups is None else groups, y, n, seed)
-    parts = [np.flatnonzero(fold == k) for k in range(n)]
-    rest = [np.delete(y, part) for part in parts]
-    return parts if all(0 < of.sum() < len(of) for of in rest) else []
 
 
 # The number of folds after which a hopeless family is stopped, the standard errors beyond `lead` by which it must be
