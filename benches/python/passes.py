@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from rocmax.designs._linear import DenseDesign, SparseDesign
-from rocmax.designs._memmap import MemmapDesign
+from rocmax.designs._linear import DenseDesign, MemmapDesign, SparseDesign
 from rocmax.risks import Oracle
 
 

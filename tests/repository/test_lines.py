@@ -15,7 +15,7 @@ MOST = {
     "python/rocmax/_tables": (1_393, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_350, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
-    "python/rocmax/designs": (1_499, ""),
+    "python/rocmax/designs": (1_455, ""),
     "python/rocmax/display": (
         "a slider of alerts; bands and clinical rates named in legends; decimals of a column",
     ),
@@ -23,7 +23,7 @@ MOST = {
     "python/rocmax/estimators": (4_606, "convex fits of many rows start from a sample"),
     "python/rocmax/metrics": (18_447, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (853, ""),
-    "python/rocmax/risks": (593, "one check of pair losses, of torch and boosting"),
+    "python/rocmax/risks": (566, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_777, "held-out models that are zero by their rows"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_190, "limits of differences, rates of called shares; distances of bands"),

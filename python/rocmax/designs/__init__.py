@@ -1,27 +1,40 @@
 """Designs: the only layer that knows how the features are stored."""
 
-from rocmax.designs._base import Design as Design, Pull as Pull, conjugate as conjugate, inner as inner
-from rocmax.designs._chunks import Chunks as Chunks, is_dask as is_dask
+from rocmax.designs._base import (
+    Design as Design,
+    SubsetDesign as SubsetDesign,
+    conjugate as conjugate,
+    inner as inner,
+)
+from rocmax.designs._blocks import (
+    Chunks as Chunks,
+    is_dask as is_dask,
+    moments as moments,
+    rough_mean as rough_mean,
+    some_rows as some_rows,
+)
 from rocmax.designs._kernel import (
     KERNELS as KERNELS,
     DualDesign as DualDesign,
     Kernel as Kernel,
     KernelDesign as KernelDesign,
 )
-from rocmax.designs._landmarks import LandmarkDesign as LandmarkDesign, Landmarks as Landmarks
-from rocmax.designs._linear import halves as halves
-from rocmax.designs._moments import moments as moments, rough_mean as rough_mean, some_rows as some_rows
-from rocmax.designs._row_space import RowSpace as RowSpace, Space as Space
-from rocmax.designs._storages import (
+from rocmax.designs._linear import (
     as_design as as_design,
     compact as compact,
+    halves as halves,
     is_sparse as is_sparse,
     is_stored as is_stored,
     linear_scores as linear_scores,
+)
+from rocmax.designs._spaces import (
+    LandmarkDesign as LandmarkDesign,
+    Landmarks as Landmarks,
+    RowSpace as RowSpace,
+    Space as Space,
 )
 from rocmax.designs._structure import (
     StructuredDesign as StructuredDesign,
     plain_coefficients as plain_coefficients,
     structured_gram as structured_gram,
 )
-from rocmax.designs._subset import SubsetDesign as SubsetDesign

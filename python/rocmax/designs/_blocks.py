@@ -1,13 +1,17 @@
 """Blocks of dense features, all in C order: products then round alike whatever the layout of X."""
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
+from rocmax._runtime.memory import require_memory
 from rocmax._runtime.settings import settings
-from rocmax._typing import AnyArray
+from rocmax._typing import F64, AnyArray, Rows
+from rocmax.designs._base import Design
 
 # Bytes of the largest tile, and of the largest block of whole rows, which callers copy and which fits the cache.
 _BLOCK, _WHOLE = 1 << 26, 1 << 24
@@ -104,3 +108,132 @@ def _release(X: AnyArray) -> None:
     source = getattr(X, "_mmap", None)
     if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]
         source.madvise(mmap.MADV_DONTNEED)
+
+
+# The number of results that one task adds up.
+_ADDED = 8
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a dask array, without importing dask."""
+    return type(X).__module__.startswith("dask.array")
+
+
+class Chunks:
+    """The blocks of rows of a two-dimensional dask array.
+
+    Blocks in the memory of this process, as after ``from_array`` or ``persist`` without a cluster, are used directly: a
+    task takes ten times as long as the product of a small block. Others get one task each, and only its result crosses
+    the network.
+    """
+
+    def __init__(self, X: Any) -> None:
+        X = X.rechunk({1: -1})
+        self.ends = np.cumsum((0, *X.chunks[0]))
+        held = X.__dask_graph__().layers.get(X.name, {})
+        found = [held.get(key) for (key,) in X.__dask_keys__()]
+        self.in_memory = all(type(block) is np.ndarray for block in found)
+        self._blocks = found if self.in_memory else X.to_delayed()[:, 0].tolist()
+
+    def parts(self) -> list[slice]:
+        """Return the rows of each block."""
+        return [slice(first, last) for first, last in zip(self.ends[:-1], self.ends[1:], strict=True)]
+
+    def each(self, function: Callable[..., Any], own: Iterable[Any] = (), *shared: Any) -> list[Any]:
+        """Return ``function(block, own, *shared)`` for each block whose `own` is not None."""
+        return self._found(self._calls(function, own, shared))
+
+    def total(self, function: Callable[..., Any], own: Iterable[Any], *shared: Any) -> Any:
+        """Return the sum of ``function(block, own, *shared)`` over all blocks."""
+        parts = self._calls(function, own, shared)
+        while len(parts) > 1 and not self.in_memory:
+            parts = [_task(_sum)(parts[first : first + _ADDED]) for first in range(0, len(parts), _ADDED)]
+        return _sum(self._found(parts))
+
+    def take(self, index: Rows) -> AnyArray:
+        """Return the rows of an index, in its order."""
+        order = np.argsort(index, kind="stable")
+        edges = np.searchsorted(index[order], self.ends)
+        wanted = [
+            index[order[first:last]] - start if last > first else None
+            for first, last, start in zip(edges[:-1], edges[1:], self.ends[:-1], strict=True)
+        ]
+        ascending = np.concatenate(self.each(_rows, wanted))
+        found = np.empty_like(ascending)
+        found[order] = ascending
+        return found
+
+    def _calls(self, function: Callable[..., Any], own: Iterable[Any], shared: Sequence[Any]) -> list[Any]:
+        pairs = [(block, mine) for block, mine in zip(self._blocks, own, strict=True) if mine is not None]
+        if self.in_memory:
+            return [function(block, mine, *shared) for block, mine in pairs]
+        call, shared = _task(function), [_task(value) for value in shared]
+        return [call(block, mine, *shared) for block, mine in pairs]
+
+    def _found(self, parts: list[Any]) -> list[Any]:
+        if self.in_memory:
+            return parts
+        import dask
+
+        return list(dask.compute(*parts, optimize_graph=False))
+
+
+def _rows(block: AnyArray, index: Rows) -> AnyArray:
+    return block[index]
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    return reduce(add, parts)
+
+
+def _task(of: Any) -> Any:
+    import dask
+
+    return dask.delayed(of, pure=False, traverse=False)
+
+
+def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
+    """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
+
+    Uses the design's own method ``moments(weight, shift)`` if it has one, else two products per feature.
+    """
+    dim = design.dim
+    require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")
+    if (own := getattr(design, "moments", None)) is not None:
+        gram, total = own(weight, shift)
+        return gram, total
+    total = design.adjoint([weight])[0] - shift * weight.sum()
+    columns = (weight * (design.scores(unit) - offset) for unit, offset in zip(np.eye(dim), shift, strict=True))
+    gram = np.array([design.adjoint([column])[0] - shift * column.sum() for column in columns])
+    return 0.5 * (gram + gram.T), total
+
+
+def some_rows(X: Any, n_rows: int) -> AnyArray:
+    """Return about so many rows of X in ten runs: single rows of a file would each read a page."""
+    run = min(1 + n_rows // 10, X.shape[0])
+    starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
+    if is_dask(X):
+        return Chunks(X).take(np.concatenate([np.arange(start, start + run) for start in starts]))
+    return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
+
+
+def rough_mean(some: AnyArray) -> F64:
+    """Return the mean of some rows, 0 in columns where it is at most twice the standard deviation."""
+    some = np.asarray(some, dtype=np.float64)
+    mean = some.mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # features near 1e154 and above are refused by their products
+        return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
+
+
+def add_moments(gram: F64, total: F64, Z: AnyArray, weight: F64, shift: F64) -> None:
+    """Add the moments of some rows."""
+    used = np.flatnonzero(weight)
+    if len(used) < len(Z):
+        Z, weight = Z[used], weight[used]
+    Z = np.asarray(Z, dtype=np.float64)
+    if shift.any():
+        Z = Z - shift
+    total += weight @ Z
+    if (weight != 1.0).any():
+        Z = Z * np.sqrt(weight)[:, None]
+    gram += Z.T @ Z

@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 from rocmax.designs._base import Design
-from rocmax.designs._moments import moments
+from rocmax.designs._blocks import moments
 
 
 def class_covariance(design: Design, positive: Bool, weight: F64 | None = None) -> F64:

@@ -1,16 +1,25 @@
-"""Surrogates of the partial AUC risk on a range of false positive rates."""
+"""Surrogates of the partial AUC risk on a range of false positive rates: named ones, log loss and a user's own."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from rocmax import _core
 from rocmax._typing import F64
-from rocmax.risks._base import Difference, Oracle, Trimmed
+from rocmax.risks._base import Difference, Evaluation, Oracle, OwnOracle, Trimmed
 
 
 @dataclass(frozen=True)
-class Tight:
+class OfRange:
+    """A risk whose only parameter is its range."""
+
+    fpr_range: tuple[float, float]
+
+
+class Tight(OfRange):
     """The tight structural surrogate; convex.
 
     R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a)
@@ -20,14 +29,11 @@ class Tight:
     direction lifts the mean positive above the mean of the top j_b negatives, the zero model is the minimiser.
     """
 
-    fpr_range: tuple[float, float]
-
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
         return Oracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
 
 
-@dataclass(frozen=True)
-class Naive:
+class Naive(OfRange):
     """The structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
 
     R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a)
@@ -36,35 +42,27 @@ class Naive:
     The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+, which penalises negatives beyond the range.
     """
 
-    fpr_range: tuple[float, float]
-
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
         return Oracle(_core.Oracle.naive(problem, *self.fpr_range), n_threads)
 
 
-@dataclass(frozen=True)
-class Hinge:
+class Hinge(OfRange):
     """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if the range starts at zero.
 
     Otherwise it is the minimum, over all sets S of j_a negatives, of the convex hinge without S (see `Trimmed`).
     """
-
-    fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Trimmed:
         found = _trimmed(problem, self.fpr_range, [1.0], n_threads)
         return found if found.above else found.part(None).convex
 
 
-@dataclass(frozen=True)
-class Ramp:
+class Ramp(OfRange):
     """The mean of min(1, (1 - s + t)_+) over the pairs of the range: each pair costs at most 1; not convex.
 
     With h(k) = 1/M sum_i sum_r (k - s_i + t_(r))_+ over the range, R = h(1) - h(0). If the range starts at zero, both
     are convex; otherwise they are if the negatives above the range are left out (see `Trimmed`).
     """
-
-    fpr_range: tuple[float, float]
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Trimmed:
         return _trimmed(problem, self.fpr_range, [1.0, 0.0], n_threads)
@@ -96,3 +94,110 @@ def _trimmed(problem: _core.Problem, fpr_range: tuple[float, float], margins: li
         for own, high in ((1.0, True), (-1.0, False))
     ]
     return Trimmed(oracle(terms, problem, fpr_range), j_a, part)
+
+
+# The tolerance of the gradient along the intercept, relative to the size of its terms.
+_INTERCEPT_TOL = 1e-12
+_LEAST = float(np.finfo(np.float64).tiny)
+_MAX_STEPS = 200
+
+
+class Logistic(OfRange):
+    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i; the partial AUC is of `fpr_range`."""
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
+        return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
+
+
+class _LogisticOracle(OwnOracle):
+    """All values are sums of terms of one sign, so that a risk next to 0 keeps its digits."""
+
+    def __init__(self, core: _core.Oracle, n_threads: int) -> None:
+        super().__init__(core, n_threads)
+        positive, weight = self.labels, self.sample_weight
+        self._sign = np.where(positive, 1.0, -1.0)
+        self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
+        self._inverse = np.divide(1.0, self._share, out=np.zeros(len(positive)), where=self._share > 0)
+        self._level = float(logit((self._share * positive).sum()))
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk; O(N) a step of Newton's method for the intercept, and the partial AUC."""
+        partial_auc = super().__call__(scores).partial_auc
+        shifted = scores + self._intercept(scores)
+        value = float((self._share * np.logaddexp(0.0, -self._sign * shifted)).sum())
+        coef = self._slopes(shifted)
+        missed = np.abs(coef)
+        coef -= missed * (coef.sum() / max(missed.sum(), _LEAST))  # zero up to the accuracy of the intercept
+        return Evaluation(value, coef, partial_auc, value - float((coef * shifted).sum()))
+
+    def stiffness(self, found: Evaluation) -> F64:
+        """Return w_i p_i (1 - p_i) / sum_i w_i, p the probabilities; O(N)."""
+        missed = np.abs(found.coef)  # w_i / sum_i w_i times the probability of the other class
+        return np.asarray(np.maximum(missed * (1.0 - missed * self._inverse), 0.0))
+
+    def _slopes(self, shifted: F64) -> F64:
+        """Return the derivative of each sample's loss: minus its sign times the probability of the other class."""
+        return np.asarray(-self._sign * self._share * expit(-self._sign * shifted))
+
+    def _intercept(self, scores: F64) -> float:
+        """Return the b at which the slopes sum to 0, by Newton's method with bisection."""
+        low, high = self._level - float(scores.max()), self._level - float(scores.min())
+        b = self._level - float((self._share * scores).sum())
+        for _ in range(_MAX_STEPS):
+            slopes = self._slopes(scores + b)
+            missed, excess = np.abs(slopes), float(slopes.sum())
+            if abs(excess) <= _INTERCEPT_TOL * missed.sum() or high - low <= _INTERCEPT_TOL * (abs(low) + abs(high)):
+                break
+            low, high = (low, b) if excess > 0 else (b, high)
+            slope = float((missed * (1.0 - missed * self._inverse)).sum())
+            newton = b - excess / slope if slope > 0 else np.inf
+            b = newton if low < newton < high else 0.5 * (low + high)
+        return b
+
+
+# Takes the scores, which samples are positive, and the weights (None: all 1); returns R and a subgradient.
+RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
+
+
+@dataclass(frozen=True)
+class Own:
+    """A convex R(s) >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``."""
+
+    fpr_range: tuple[float, float]
+    function: RiskFunction
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
+        return _OwnFunction(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.function)
+
+
+class _OwnFunction(OwnOracle):
+    doubt = "surrogate is not convex or its subgradient is wrong; check it with finite differences"
+
+    def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
+        super().__init__(core, n_threads)
+        self._function = function
+        # A function must not write into the arrays of the problem.
+        self._positive, self._weight = (_read_only(values) for values in (self.labels, self.sample_weight))
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk, and the partial AUC."""
+        partial_auc = super().__call__(scores).partial_auc
+        value, coef = self._function(scores.copy(), self._positive, self._weight)
+        value, coef = float(value), np.array(coef, dtype=np.float64)
+        if coef.shape != scores.shape or not np.isfinite(coef).all():
+            raise ValueError(
+                f"surrogate must return a finite coefficient for each of the {len(scores)} scores, got an array of "
+                f"shape {coef.shape}"
+            )
+        if not 0.0 <= value < np.inf:
+            raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}; add a constant to it")
+        return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
+
+
+def _read_only(values: Any) -> Any:
+    """Return a view that cannot be written to."""
+    if values is None:
+        return None
+    view = values.view()
+    view.setflags(write=False)
+    return view
