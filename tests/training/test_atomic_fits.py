@@ -42,7 +42,7 @@ class Lines:
         file = frame.f_code.co_filename
         if not file.startswith(PACKAGE):
             return None
-        frame.f_trace_opcodes = file.endswith("_atomic.py")
+        frame.f_trace_opcodes = frame.f_code.co_qualname.startswith(("atomic.", "last_fit"))
         return self._inside
 
     def _inside(self, frame, event, arg):
@@ -77,7 +77,7 @@ def stages(model, X, y):
     """Every attribute that a fit sets, every bytecode that takes it over, and lines in between: each, or some."""
     seen = Lines()
     seen.run(lambda: model.fit(X, y))
-    taking = [count for (file, _, _), count in seen.first.items() if file.endswith("_atomic.py")]
+    taking = [count for (*_, bytecode), count in seen.first.items() if bytecode is not None]
     lines = sorted(seen.first.values())
     found = sorted({*taking[:: cases(7, 1)], *seen.written, *lines[:: cases(50, 1)]})
     return found[: -_LAST : cases(max(1, len(found) // _MOST), 1)] + found[-_LAST:]

@@ -19,7 +19,7 @@ from rocmax import (
     PartialAUCEnsembleClassifier,
     PartialAUCSVCCV,
 )
-from rocmax.estimators import _repeats as repeats
+from rocmax.estimators import _folds as repeats
 from rocmax.estimators._folds import folds_of
 
 KEPT = "rows repeat another row in all features: they stay together"

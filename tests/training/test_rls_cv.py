@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 
 import reference_rls as reference
 from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
-from rocmax.estimators._repeats import dealt
+from rocmax.estimators._folds import dealt
 
 
 def sample(n=23, d=4, seed=0, share=0.4):

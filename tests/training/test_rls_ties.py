@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
-from rocmax.estimators._repeats import dealt
+from rocmax.estimators._folds import dealt
 from rocmax.metrics import roc_auc_score
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -20,7 +20,7 @@ from rocmax import (
     PartialAUCSVC,
     PartialAUCSVCCV,
 )
-from rocmax.estimators._repeats import dealt
+from rocmax.estimators._folds import dealt
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
 

@@ -35,8 +35,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, Rounds, as_features, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_params, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data, warn_if_constant
+from rocmax.estimators._base import Data, atomic, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, relative
 from rocmax.estimators._folds import groups_of
 from rocmax.estimators._thresholds import Threshold, check_threshold

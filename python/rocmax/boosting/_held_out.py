@@ -11,8 +11,7 @@ from rocmax._selection import first_best
 from rocmax._tables._forms import is_frame, is_number
 from rocmax._tables._later import Later
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.estimators._folds import check_folds
-from rocmax.estimators._repeats import equal_rows, held_whole, warn_of_kept, warn_of_shared
+from rocmax.estimators._folds import check_folds, equal_rows, held_whole, warn_of_repeats, warn_of_shared
 from rocmax.metrics.scores._scores import partial_auc_score
 
 
@@ -51,7 +50,7 @@ def drawn(
         if groups is not None and not both:
             raise ValueError("groups leave one class only to train on or to hold out; pass more groups or validation=")
         if both:
-            warn_of_kept(whole) if groups is None else None
+            warn_of_repeats(whole) if groups is None else None
             return np.flatnonzero(~held), np.flatnonzero(held)
     index = []
     for of_class in (np.flatnonzero(positive), np.flatnonzero(~positive)):

@@ -27,7 +27,7 @@ from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._boosted import Boosted
 from rocmax.ensemble._data import Folds, Found, Run, quietly
 from rocmax.estimators import PartialAUCSVC
-from rocmax.estimators._landmarks import copied, first_of_both, ranks
+from rocmax.estimators._kernels import points_of, ranks
 from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 
@@ -279,7 +279,7 @@ class LandmarkMachine:
         """Choose width, surrogate and C; return the out-of-fold scores."""
         X = self._features(data)
         place = ranks(data.positive, data.weight, data.seed)
-        points = copied(X, first_of_both(data.positive, place, _N))
+        points = points_of(X, data.positive, place, _N)
         scale = Kernel.resolve("rbf", "scale", 3, 0.0, X, data.weight).gamma
         once = data.once()
         some, _ = once.first_folds()

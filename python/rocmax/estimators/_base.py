@@ -1,6 +1,8 @@
-"""The base of all rankers: checked samples, scores, threshold, labels."""
+"""The base of all rankers: checked samples, scores, threshold, labels, and a fit that is whole or not at all."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +23,7 @@ from rocmax._checks.training import (
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.estimators._docs import described
+from rocmax.estimators._docs import described, described_fit
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, middle_of_classes
 from rocmax.exceptions import ZeroModelWarning
@@ -34,6 +36,8 @@ else:
 
 # The rounding of kernel scores is measured on about _SOME rows; other rows may have _ROUNDING times as much.
 _SOME, _ROUNDING = 256, 8.0
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class Data(NamedTuple):
@@ -213,6 +217,39 @@ class Ranker(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+
+def atomic(fit: Fit) -> Fit:
+    """Return a `fit` that works on a shallow copy and replaces all attributes in one assignment, if it ends."""
+
+    @wraps(fit)
+    def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        replaced = before.get("_fit_attributes", ())
+        kept = {name: value for name, value in before.items() if name not in replaced}
+        copy = object.__new__(type(self))
+        vars(copy).update(kept)
+        if hasattr(self, "warm_start"):
+            vars(copy)["_last"] = self
+        fit(copy, *args, **kwargs)
+        found = vars(copy)
+        found.pop("_last", None)
+        # The next fit drops these by name.
+        found["_fit_attributes"] = ("_fit_attributes", *(name for name in found if name not in kept))
+        gone = {*replaced, *(kept.keys() - found.keys())}
+        changed = {name: value for name, value in found.items() if name not in kept or value is not kept[name]}
+        # Attributes set on the estimator during the fit, for example by a callback, stay.
+        self.__dict__ = {name: value for name, value in dict(vars(self)).items() if name not in gone} | changed
+        return self
+
+    fitted.__doc__ = described_fit(fit)
+    return cast(Fit, fitted)
+
+
+def last_fit(copy: Any) -> Any:
+    """Return the estimator that a warm start continues, or None; only once, so that callbacks do not keep it alive."""
+    last = vars(copy).pop("_last", None)
+    return last if copy.warm_start else None
 
 
 def warn_if_constant(scores: F64, advice: str = "no feature separates the classes") -> None:

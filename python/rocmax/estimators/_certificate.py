@@ -21,7 +21,7 @@ from rocmax.designs import KERNELS, Design, Kernel, plain_coefficients
 from rocmax.estimators._base import Data
 from rocmax.estimators._cuts import Convex
 from rocmax.estimators._digests import of_data, of_values
-from rocmax.estimators._kernel_base import kernel_design
+from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._proof import Arrangement, Pairs

@@ -1,50 +1,187 @@
-"""Folds, and paths that are fitted on the training part of each fold and scored on the rest, in parallel."""
+"""Folds, and rows that occur again: they stay together, as a model that has seen a row need not learn to rank it."""
 
-import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.metrics import check_scoring
+from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from rocmax import _core
 from rocmax._checks.frames import warn_of_order
-from rocmax._checks.samples import names_of, rate_range
-from rocmax._parameters import as_float, shown
-from rocmax._runtime.settings import settings
-from rocmax._runtime.threads import blas_threads, one_at_a_time
-from rocmax._selection import error_over_folds, is_better
-from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, RowSpace, Space, SubsetDesign, as_design, halves, is_stored
-from rocmax.estimators._base import Data
-from rocmax.estimators._callbacks import Task
-from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._repeats import dealt_folds, equal_rows, warn_of_kept, warn_of_shared
-from rocmax.estimators._thresholds import middle_of_classes
-from rocmax.estimators._training import Training
-from rocmax.metrics import partial_auc_score
-from rocmax.solvers import Model, SolverResult
+from rocmax._checks.samples import names_of
+from rocmax._parameters import shown
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
+from rocmax._tables._digests import STEP, mixed
+from rocmax._tables._forms import is_frame
+from rocmax._tables._frame import columns_of, numbered
+from rocmax._typing import F64, AnyArray, Bool, Rows
+from rocmax.designs import is_dask, is_sparse
+from rocmax.estimators._kernels import first_of_both
+
+Hashes = NDArray[np.uint64]
+
+# Equal pairs of rows are copies, not chance, if there are more than this multiple of those expected of independent
+# columns with the same shares of values: in tables of few values equal rows may be different subjects.
+_CHANCE = 10.0
+# Fewer repeated rows than this share change no choice.
+_SHARE = 0.02
+# A row of more than this share of all rows, half a fold of five, is a common case such as an empty picture: no copy.
+_LARGEST = 0.1
+# Columns of a sparse matrix that are looked at for chance.
+_COLUMNS = 1000
+# Rows of a dense array that are hashed at a time, in values.
+_BLOCK = 1 << 20
+
+
+def row_numbers(X: Any) -> AnyArray:
+    """Return a number for each row, which equal rows share. Hashed in 64 bits, block by block: O(n) memory."""
+    return np.unique(_hashes(X), return_inverse=True)[1]
+
+
+def equal_rows(X: Any) -> AnyArray | None:
+    """Return a number for each row that equal rows share, by hashes; None if no more repeat than chance explains."""
+    if is_dask(X):
+        return None
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    _, numbers, sizes = np.unique(_hashes(X), return_inverse=True, return_counts=True)
+    n, extra = len(numbers), len(numbers) - len(sizes)
+    if extra < max(1.0, _SHARE * n):
+        return None
+    pairs = float(np.sum(sizes * (sizes - 1.0))) / 2.0
+    if _expected(X, n, pairs / _CHANCE) * _CHANCE >= pairs:
+        return None
+    common = sizes[numbers] > _LARGEST * n
+    return np.where(common, len(sizes) + np.arange(n), numbers)
+
+
+def warn_of_repeats(
+    equal: AnyArray,
+    what: str = "they stay together in one fold, as copies would show the labels of held-out rows",
+) -> None:
+    """Warn of rows that occur again, and say what follows."""
+    extra, n = len(equal) - len(np.unique(equal)), len(equal)
+    warn(f"{extra:,} of {n:,} rows repeat another row in all features: {what}", UserWarning)
+
+
+def warn_of_shared(X: Any, folds: list[tuple[AnyArray, AnyArray]]) -> None:
+    """Warn of given folds that score rows which occur among their training rows."""
+    equal = equal_rows(X)
+    if equal is None:
+        return
+    shared = max(int(np.isin(equal[test], equal[train]).sum()) for train, test in folds)
+    if shared:
+        warn(
+            f"up to {shared:,} rows of a fold also occur among its training rows, equal in all features: the estimate "
+            "is too high if they are copies; use folds that keep equal rows together, or a number as cv",
+            UserWarning,
+        )
+
+
+def dealt_folds(
+    cluster: AnyArray, y: AnyArray, n_folds: int, repeats: int, seed: int
+) -> list[tuple[AnyArray, AnyArray]] | None:
+    """Return folds that keep clusters whole, repeated; None if a fold would lack a class."""
+    found = []
+    for repeat in range(repeats):
+        fold = dealt(cluster, y, n_folds, seed + repeat)
+        for k in range(n_folds):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            if min(len(np.unique(y[train])), len(np.unique(y[test]))) < 2:
+                return None
+            found.append((train, test))
+    return found
+
+
+def dealt(cluster: AnyArray, y: AnyArray, n_folds: int, seed: int) -> AnyArray:
+    """Return the fold of each row: clusters whole, dealt in random order of equal sizes, each kind of labels apart."""
+    _, place, size = np.unique(cluster, return_inverse=True, return_counts=True)
+    positive = np.bincount(place, y == np.max(y))
+    kind = np.where(positive == 0, 0, np.where(positive == size, 2, 1))
+    rng = np.random.default_rng(seed)
+    order = np.lexsort((rng.random(len(size)), -size, kind))
+    fold = np.empty(len(size), dtype=np.intp)
+    # Each round of `n_folds` clusters goes to all folds, in random order.
+    rounds = np.argsort(rng.random((-(-len(size) // n_folds), n_folds)), axis=1).ravel()
+    fold[order] = rounds[: len(size)]
+    return fold[place]
+
+
+def held_whole(cluster: AnyArray, positive: Bool, share: float, rng: np.random.Generator) -> Bool:
+    """Return the rows to hold out: clusters whole, about a share of the rows of each kind of labels."""
+    _, place, size = np.unique(cluster, return_inverse=True, return_counts=True)
+    n_pos = np.bincount(place, positive)
+    held = np.zeros(len(size), dtype=bool)
+    for of_kind in (n_pos == size, n_pos == 0, (n_pos > 0) & (n_pos < size)):
+        some = rng.permutation(np.flatnonzero(of_kind))
+        before = np.cumsum(size[some]) - size[some] / 2.0
+        held[some[before < share * size[some].sum()]] = True
+    return held[place]
+
+
+def _hashes(X: Any) -> Hashes:
+    """Return a hash of each row; those of equal rows are equal."""
+    if is_frame(X):
+        found = np.zeros(X.shape[0], dtype=np.uint64)
+        for k, column in enumerate(_columns(X)):
+            found += _mixed(_bits(column), np.uint64(k))
+        return found
+    if is_sparse(X):
+        X = X.tocsr()
+        each = _mixed(_bits(X.data), X.indices.astype(np.uint64))
+        each[X.data == 0] = 0
+        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(each, dtype=np.uint64)])
+        return np.asarray(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
+    columns = np.arange(X.shape[1], dtype=np.uint64)
+    step = max(1, _BLOCK // max(1, X.shape[1]))
+    blocks = (np.asarray(X[first : first + step]) for first in range(0, X.shape[0], step))
+    return np.concatenate([_mixed(_bits(block), columns).sum(axis=1, dtype=np.uint64) for block in blocks])
+
+
+def _bits(values: AnyArray) -> Hashes:
+    """Return the bits of numbers as float64; zeros have one sign, and NaN one form."""
+    found = np.add(values, 0.0, dtype=np.float64)
+    found[np.isnan(found)] = np.nan
+    return found.view(np.uint64)
+
+
+def _mixed(bits: Hashes, column: Any) -> Hashes:
+    """Return hashes of values in a column."""
+    step = np.uint64(STEP)
+    return mixed((bits ^ (np.atleast_1d(column) * step)) + step)  # numpy warns of overflow of single numbers
+
+
+def _expected(X: Any, n: int, enough: float) -> float:
+    """Return the expected number of equal pairs of rows if columns were independent, or any number below `enough`."""
+    pairs = n * (n - 1.0) / 2.0
+    for column in _columns(X):
+        counts = np.unique(_bits(column), return_counts=True)[1]
+        counts = np.append(counts, n - len(column))  # zeros that are not stored
+        pairs *= float(np.sum((counts / n) ** 2))
+        if pairs < enough:
+            break
+    return pairs
+
+
+def _columns(X: Any) -> Iterator[AnyArray]:
+    """Yield the columns; of a sparse matrix, what is stored in the columns that say most."""
+    if is_frame(X):
+        yield from (numbered(series, name) for name, series in columns_of(X).items())
+    elif is_sparse(X):
+        X = X.tocsc()
+        stored = np.diff(X.indptr)
+        for k in np.argsort(np.abs(stored - X.shape[0] / 2.0), kind="stable")[:_COLUMNS]:
+            yield X.data[X.indptr[k] : X.indptr[k + 1]]
+    else:
+        yield from (np.asarray(X[:, k]) for k in range(X.shape[1]))
+
 
 Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 
 # Folds of fewer than _MANY samples are repeated, up to _MOST times, so that no single split decides.
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
-# The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Data that
-# are fitted without error, as they are few or have more features, may take a thousand.
-_MOST_STEPS = 150
-# The relative gap at which a fit that stalls is lost; at smaller ones it is as good as the numbers allow.
-_LOST = 0.01
-# A path ends at a model whose risk is at most this share of the zero model's; or at most _LEARNT of it, if the mean
-# score is _BEHIND standard errors below that of a smaller C. Scores may fall where a model has learnt less: on spambase
-# that of the full range by .6 errors from C = .01 to .1, before it rises by a quarter.
-_FITTED, _LEARNT, _BEHIND = 0.02, 0.35, 0.5
 
 
 def folds_of(
@@ -77,7 +214,7 @@ def folds_of(
             pairs = splitter.split(y[kept], y[kept], groups) if whole is None else whole
             found = check_folds(((kept[train], kept[test]) for train, test in pairs), counted, y)
             if equal is not None:
-                warn_of_kept(equal[kept]) if whole is not None else warn_of_shared(X, found)
+                warn_of_repeats(equal[kept]) if whole is not None else warn_of_shared(X, found)
             return found, repeats
         given = {} if groups is None else {"groups": groups}
         folds = check_cv(cv, y, classifier=True).split(X, y, **given, **(params or {}))
@@ -142,175 +279,13 @@ def _index(rows: Any) -> AnyArray:
     return found if found.size else found.astype(np.intp)
 
 
-def check_one_score(estimator: Any) -> None:
-    """Raise unless `scoring` is one measure."""
-    if isinstance(estimator.scoring, dict | list | tuple | set):
-        raise ValueError(f"scoring must be one measure, as a name or a callable, got {shown(estimator.scoring)}")
-    if estimator.scoring is not None:
-        check_scoring(estimator, estimator.scoring)
-
-
-class Validation:
-    """The models of all folds of one data set, linear in its `features` or in a row space, and their scores."""
-
-    def __init__(
-        self,
-        estimator: CertifiedRanker,
-        data: Data,
-        features: Any,
-        *,
-        folds: list[Fold],
-        score_params: dict[str, Any],
-        space: Space = None,
-    ) -> None:
-        self._estimator: Any = estimator
-        self._X, self._positive, self._weight = data
-        self._space, self._features = space, features
-        self._folds, self._score_params = folds, score_params
-        # All folds are held at a time: whether these would be too many copies of rows.
-        self._whole = is_stored(features) or features.size > settings().fold_values
-        self._stop = threading.Event()
-        self._ended = False  # whether the paths of a surrogate end before larger C
-        self._shares = np.zeros(len(folds))  # the risk of the last model of each fold, relative to the zero model's
-        # Of each surrogate, C and fold: the coefficients or, if these are fewer, the held-out scores; and their zero.
-        self._kept: dict[tuple[str, int, int], tuple[F64, float]] = {}
-
-    def scores(
-        self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task, correction: float = 0.0
-    ) -> F64:
-        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); each fold is a part of `task`.
-
-        All folds fit one C before the next, so that they end a path together, given the `correction` of errors.
-        """
-        workers = min(threads, len(self._folds))
-        inner = max(1, threads // workers)
-        scores = np.empty((len(self._folds), len(surrogates), len(Cs)))
-        folds = [self._fold(number, surrogates, Cs, inner, task) for number in range(len(self._folds))]
-        self._stop.clear()
-        # Ctrl-C reaches only the main thread; a flag passes it on to the folds.
-        with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
-            try:
-                for k, column in np.ndindex(scores.shape[1:]):
-                    futures = [pool.submit(next, fold) for fold in folds]
-                    # Scorers run in this thread, as scikit-learn's change the warning filters of the process.
-                    found = zip(futures, self._folds, strict=True)
-                    scores[:, k, column] = [self._scored(future.result(), rows) for future, (_, rows) in found]
-                    behind = self._shares.max() <= _LEARNT and _is_behind(scores[:, k, : column + 1], correction)
-                    self._ended = column + 1 < len(Cs) and (self._ended or behind)
-                for fold in folds:
-                    next(fold, None)
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
-        return scores
-
-    def held_out(self, surrogate: str, column: int) -> Data:
-        """Return all held-out samples with scores (X) at a value of C, from the middle of the classes of each model."""
-        scores = []
-        for number, (_, rows) in enumerate(self._folds):
-            kept, zero = self._kept[surrogate, column, number]
-            scores.append((kept if len(kept) == len(rows) else self._part(rows)[0].scores(kept)) - zero)
-        data = Data(None, self._positive, self._weight).take(np.concatenate([rows for _, rows in self._folds]))
-        return data._replace(X=np.concatenate(scores))
-
-    def _fold(
-        self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
-    ) -> Iterator[Any]:
-        """Yield the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
-        rows, rows_test = self._folds[number]
-        design, positive, weight = self._part(rows, halved=True)
-        test, positive_test, weight_test = self._part(rows_test)
-
-        def data() -> dict[str, Any]:
-            metadata = None if weight is None else {"sample_weight": weight}
-            return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
-
-        part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        problem = _core.Problem(positive, weight)
-        training = Training(design, problem, rate_range(self._estimator.fpr_range, "fpr_range"), threads, proves=False)
-
-        def attributes(model: Model) -> Any:
-            return self._estimator._attributes(model, Data(None, positive, weight), self._space)
-
-        steps = min(self._estimator.max_iter, _MOST_STEPS)
-        for surrogate in surrogates:
-            path = training.path(surrogate, Cs, tol=self._estimator.tol, max_iter=steps, callback=self._check)
-            last: SolverResult | None = None
-            for column in range(len(Cs)):
-                one = part.subtask("fit")
-                if last is None or not (self._ended or _is_last(last)):
-                    last = next(path)
-                    model, self._shares[number] = last.model, _risk_left(last)
-                    held = test.scores(model.vector)
-                    if self._estimator.scoring is None:
-                        score = self._partial_auc(held, positive_test, weight_test)
-                    else:
-                        score = attributes(model)
-                    kept = min(held, model.vector, key=len), middle_of_classes(model.scores, positive, weight)
-                self._kept[surrogate, column, number] = kept
-                one.end(partial(attributes, model))
-                yield score
-        part.end()
-
-    def _check(self, *_: Any) -> None:
-        if self._stop.is_set():
-            raise InterruptedError
-
-    def _part(self, rows: AnyArray, *, halved: bool = False) -> tuple[Design, Bool, F64 | None]:
-        """Return features, labels and weights of rows; features in a file, or many, or `halved`, are not copied."""
-        X = self._features
-        design: Design
-        if isinstance(self._space, RowSpace):
-            design = self._space.design(rows)
-        else:
-            whole = self._whole or (halved and halves(X, len(rows)))
-            design = SubsetDesign(as_design(X), rows) if whole else as_design(X[rows])
-        return design, self._positive[rows], None if self._weight is None else self._weight[rows]
-
-    def _labels(self, positive: Bool) -> AnyArray:
-        return np.asarray(self._estimator.classes_[positive.astype(int)])
-
-    def _partial_auc(self, scores: F64, positive: Bool, weight: F64 | None) -> float:
-        fpr_range = self._estimator.fpr_range
-        return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
-
-    def _scored(self, found: Any, rows: AnyArray) -> float:
-        """Return the score of the model of a fold on its held-out rows."""
-        if self._estimator.scoring is None:
-            return float(found)
-        own = {name: rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        return self._score(found, self._X[rows], self._labels(self._positive[rows]), own)
-
-    def _score(self, attributes: dict[str, Any], X: Any, labels: AnyArray, params: dict[str, Any]) -> float:
-        fitted = clone(self._estimator)
-        fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
-        fitted.__dict__.update(attributes)
-        value = check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **params)
-        if not isinstance(value, Real) or not isfinite(as_float(value)):
-            scoring = shown(self._estimator.scoring)
-            raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")
-        return float(value)
-
-
-def _risk_left(found: SolverResult) -> float:
-    """Return the risk of a model as a share of that of the zero model."""
-    return (found.objective - 0.5 * found.model.norm) / found.zero_objective
-
-
-def _is_last(found: SolverResult) -> bool:
-    """Whether a larger C has nothing to fit: hardly any risk is left, or rounding hides it."""
-    return _risk_left(found) <= _FITTED or (found.status == "stalled" and found.gap > _LOST)
-
-
-def _is_behind(scores: F64, correction: float) -> bool:
-    """Whether the last of some values of C, the second axis, is worse than the best; False for a single fold."""
-    lead = scores[:, scores.mean(axis=0).argmax()] - scores[:, -1]
-    return correction > 0.0 and is_better(lead.mean(), error_over_folds(lead, correction), _BEHIND)
-
-
-def rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
-    """Return the given rows of a value with an entry per sample; other values unchanged."""
-    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
-        return np.asarray(value)[rows]
-    return value
+def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test: int) -> tuple[Rows, list[Fold]]:
+    """Cut folds to at most `n_train` and `n_test` rows; return the rows they still need, and the folds of these."""
+    kept = [
+        tuple(
+            rows[first_of_both(positive[rows], place[rows], n)] for rows, n in zip(fold, (n_train, n_test), strict=True)
+        )
+        for fold in folds
+    ]
+    some = np.unique(np.concatenate([rows for fold in kept for rows in fold]))
+    return some, [(np.searchsorted(some, train), np.searchsorted(some, test)) for train, test in kept]

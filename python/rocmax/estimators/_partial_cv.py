@@ -18,17 +18,17 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, KernelChoice, Rows, SurrogateName
 from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, compact, is_stored
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data
+from rocmax.estimators._base import Data, atomic
 from rocmax.estimators._callbacks import whole_fit
-from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, groups_of, rows_of
-from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks, thinned
-from rocmax.estimators._path import DEFAULT_CS, check_Cs
+from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
+from rocmax.estimators._kernels import check_landmarks, copied, landmark_design, points_of, ranks
+from rocmax.estimators._machine import CertifiedRanker
+from rocmax.estimators._partial import DEFAULT_CS, check_Cs
 from rocmax.estimators._scales import require_scale
 from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import Training, check_surrogate, check_tol
+from rocmax.estimators._validation import Validation, check_one_score, rows_of
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
@@ -286,7 +286,7 @@ class PartialAUCSVCCV(CertifiedRanker):
                 )
             return [None if is_stored(X) else RowSpace.of(X, threads)]
         gammas = self._gammas(X, weight)
-        points = copied(X, first_of_both(positive, place, n))
+        points = points_of(X, positive, place, n)
         kernels = [Kernel.resolve(self.kernel, gamma, self.degree, self.coef0, X, weight) for gamma in gammas]
         return [Landmarks(kernel, points) for kernel in kernels]
 

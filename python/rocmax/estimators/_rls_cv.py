@@ -16,11 +16,9 @@ from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data
-from rocmax.estimators._folds import check_folds, groups_of
-from rocmax.estimators._least_squares import LabelledRows, LeastSquares
-from rocmax.estimators._repeats import dealt, equal_rows, warn_of_kept, warn_of_repeats, warn_of_shared
+from rocmax.estimators._base import Data, atomic
+from rocmax.estimators._folds import check_folds, dealt, equal_rows, groups_of, warn_of_repeats, warn_of_shared
+from rocmax.estimators._rls import LabelledRows, LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
 from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_pair_out, scale
@@ -209,7 +207,7 @@ class AUCRLSCV(LeastSquares):
         if equal is not None and pairs:
             warn_of_repeats(equal, "leave-pair-out trains on their copies: pass cv=5, which keeps equal rows together")
         elif equal is not None and isinstance(self.cv, str | Integral):
-            warn_of_kept(equal)
+            warn_of_repeats(equal)
         return equal
 
     def _folds(

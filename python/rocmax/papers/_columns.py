@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse, is_stored
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Data, Ranker, warn_if_constant
+from rocmax.estimators._base import Data, Ranker, atomic, warn_if_constant
 from rocmax.estimators._thresholds import check_threshold
 
 

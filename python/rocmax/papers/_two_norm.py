@@ -15,9 +15,8 @@ from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, KernelChoice
 from rocmax.designs import as_design
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import warn_if_constant
-from rocmax.estimators._kernel_base import KernelRanker, support_of
+from rocmax.estimators._base import atomic, warn_if_constant
+from rocmax.estimators._kernels import KernelRanker, support_of
 
 # The limit of libsvm, which scikit-learn removes: without it, a fit whose rounding exceeds `tol` never ends.
 _MAX_ITER = 10_000_000

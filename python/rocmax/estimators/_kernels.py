@@ -1,16 +1,20 @@
-"""Rankers with a kernel: its parameters, and the scores of new samples."""
+"""Rankers with a kernel: its parameters, the scores of new samples, and landmarks in place of the kernel."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 
+from rocmax._parameters import check_count, shown
 from rocmax._runtime.interrupt import interruptible
-from rocmax._typing import F64, Bool
+from rocmax._runtime.memory import require_memory
+from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import (
     Design,
     Kernel,
     KernelDesign,
+    LandmarkDesign,
+    Landmarks,
     StructuredDesign,
     as_design,
     compact,
@@ -78,3 +82,60 @@ def kernel_design(kernel: Kernel, data: Data, structure: float, dtype: type) -> 
     if structure:
         gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)
     return KernelDesign(gram)
+
+
+# The place of samples of weight 0, after all others.
+_LAST = np.iinfo(np.intp).max
+
+
+def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
+    """Check and return the number of landmarks, None without landmarks."""
+    if n_landmarks is None:
+        return None
+    n = check_count("n_landmarks", n_landmarks)
+    if isinstance(kernel, str) and kernel in ("linear", "precomputed"):
+        raise ValueError(
+            f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; use "
+            "kernel='rbf', or n_landmarks=None"
+        )
+    if is_dask(X):
+        raise ValueError(f"dask input is not supported with n_landmarks={shown(n)}; pass X.compute() or a memmap")
+    return n
+
+
+def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
+    """Return the place of each sample in a random order; samples of weight 0 come last."""
+    place = np.full(len(positive), _LAST)
+    counted = np.arange(len(positive)) if weight is None else np.flatnonzero(weight > 0)
+    place[counted] = np.random.default_rng(seed).permutation(len(counted))
+    return place
+
+
+def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
+    """Return at most `n` rows: the first of either class by `place`, a third, if there are, of the smaller class."""
+    counted = place < _LAST
+    small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
+    size = min(len(small), max(n // 3, n - len(large)))
+    parts = [rows[np.argsort(place[rows])[:k]] for rows, k in ((small, size), (large, n - size))]
+    return np.sort(np.concatenate(parts))
+
+
+def copied(X: Any, rows: Rows) -> Any:
+    """Return some rows of X, in memory."""
+    found: AnyArray = X[rows]
+    return found if hasattr(found, "tocsr") else np.array(found, order="C")
+
+
+def points_of(X: Any, positive: Bool, place: Rows, n: int) -> Any:
+    """Return at most `n` landmarks: rows of X, of both classes."""
+    return copied(X, first_of_both(positive, place, n))
+
+
+def landmark_design(landmarks: Landmarks, data: Data, structure: float) -> Design:
+    """Return the features of landmarks; if they do not fit in memory, every product recomputes them."""
+    X, positive, weight = data
+    if structure:
+        require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
+        features = landmarks.features(X)
+        return StructuredDesign(as_design(features), positive, structure, weight)
+    return as_design(landmarks.features(X)) if landmarks.fit(X.shape[0]) else LandmarkDesign(landmarks, X)
