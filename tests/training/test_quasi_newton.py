@@ -8,7 +8,7 @@ from rocmax import _core
 from rocmax.designs import as_design
 from rocmax.risks import Difference, Own, Ramp, Tight
 from rocmax.solvers import Model, Objective, class_means, descend
-from rocmax.solvers._quasi_newton import _MEMORY, Memory
+from rocmax.solvers._newton import _MEMORY, Memory
 
 
 def direction(moves, changes, gradient):

@@ -93,7 +93,7 @@ class DenseDesign(_LinearDesign):
     def adjoint(self, coefs: Coefs, /) -> F64:
         large, vectors = self._X.size > settings().small_product, np.zeros((len(coefs), self.dim))
         if self._in_memory:
-            used = _used(coefs)
+            used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
             if self._in_core or len(used) <= _FEW * self.n_samples:
                 for some in slices(len(used), _COPIED // self.dim):
                     features, places = self._read(used[some])
@@ -219,10 +219,6 @@ def row_scores(X: AnyArray, coefs: F64) -> F64:
 def rounding_of(dtype: Any) -> float:
     """Return the relative rounding of products with features of a dtype: single precision stays."""
     return float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
-
-
-def _used(coefs: Coefs) -> Rows:
-    return np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
 
 
 class MemmapDesign(DenseDesign):

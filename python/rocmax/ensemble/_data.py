@@ -320,11 +320,6 @@ class Folds:
             return self, None
         return replace(self, folds=self.folds[:_FIRST]), replace(self, folds=self.folds[_FIRST:])
 
-    def mean_partial_auc(self, scores: list[F64]) -> float:
-        """Return the mean over the folds of the partial AUC."""
-        pairs = zip(self.folds, scores, strict=True)
-        return float(np.mean([self.partial_auc(held, of) for (_, held), of in pairs]))
-
     def once(self) -> "Folds":
         """Return the data with the first folds that score each row at most once."""
         count = np.zeros(self.n, dtype=int)

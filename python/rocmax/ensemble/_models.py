@@ -134,7 +134,8 @@ class ExtraTrees:
         half = range(fold_trees // 2)
         least = leaf_size(data.n)
         leaves = sorted({max(least, leaf) for leaf in _LEAVES})
-        tried = [first.mean_partial_auc(scored(first, leaf, half)) for leaf in leaves]
+        each = [zip(first.folds, scored(first, leaf, half), strict=True) for leaf in leaves]
+        tried = [np.mean([first.partial_auc(held, of) for (_, held), of in pairs]) for pairs in each]
         leaf = leaves[int(np.argmax(tried))]
         scores = scored(first, leaf, range(half.stop, fold_trees))
         if rest is not None:
@@ -163,11 +164,6 @@ def leaf_size(n_rows: int) -> int:
     """Return the least number of rows per leaf: 1 unless the forest would be too large."""
     most = _SHARE * available_memory()
     return int(min(_LARGEST_LEAF, max(1, np.ceil(settings().forest_trees[0] * 2 * n_rows * _NODE / max(most, 1)))))
-
-
-def fits_memory(n_rows: int) -> bool:
-    """Whether a forest of this many rows fits in memory."""
-    return leaf_size(n_rows) < _LARGEST_LEAF
 
 
 @dataclass(frozen=True)
@@ -428,7 +424,7 @@ def suitable(data: Folds) -> list[Family]:
     names = ["logistic_regression"]
     if is_available("lightgbm"):
         names = ["lightgbm", *names, "lightgbm_extra_trees"] + (["lightgbm_pairs"] if data.n >= _PAIRS else [])
-    if fits_memory(data.n) and not (sparse.issparse(data.X) and X.shape[1] > _FEATURES):
+    if leaf_size(data.n) < _LARGEST_LEAF and not (sparse.issparse(data.X) and X.shape[1] > _FEATURES):
         names.append("extra_trees")
     if data.n <= _LANDMARKS and X.shape[1] <= _FEATURES:
         names.append("landmarks")

@@ -24,8 +24,8 @@ from rocmax.estimators._digests import of_data, of_values
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES
 from rocmax.solvers import Model, rounded, squares_of
+from rocmax.solvers._objective import relative_gap
 from rocmax.solvers._proof import Arrangement, Pairs
-from rocmax.solvers._result import relative_gap
 from rocmax.solvers.least_squares import squares
 
 STEP = "last convex step"

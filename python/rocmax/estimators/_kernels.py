@@ -20,12 +20,10 @@ from rocmax.designs import (
     compact,
     is_dask,
     linear_scores,
-    plain_coefficients,
     structured_gram,
 )
 from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Data, Ranker
-from rocmax.solvers import Model
 
 
 class KernelRanker(Ranker):
@@ -47,11 +45,6 @@ class KernelRanker(Ranker):
             raise ValueError(f"dask input needs kernel='linear', got kernel={self.kernel!r}; or pass X.compute()")
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
         return self._kernel
-
-    def _dual_coef(self, model: Model, positive: Bool, structure: float, weight: F64 | None = None) -> F64:
-        """Return the coefficients over k of a model of `kernel_design`."""
-        coefs, scores = model.vector[: len(positive)], model.scores
-        return np.array(plain_coefficients(coefs, scores, positive, structure, weight) if structure else coefs)[None]
 
     def _scores(self, X: Any) -> F64:
         if hasattr(self, "coef_"):

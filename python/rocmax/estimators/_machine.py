@@ -18,7 +18,7 @@ from rocmax._parameters import (
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
-from rocmax.designs import Design, DualDesign, Kernel, Landmarks, RowSpace, Space
+from rocmax.designs import Design, DualDesign, Kernel, Landmarks, RowSpace, Space, plain_coefficients
 from rocmax.estimators._base import Data, atomic, last_fit, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, whole_fit
 from rocmax.estimators._certificate import CertificateMixin, Proof
@@ -37,7 +37,7 @@ from rocmax.estimators._training import Surrogate, Training, check_tol
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics.variances._resample import seed_of
 from rocmax.solvers import Model, Progress, SolverResult
-from rocmax.solvers._result import relative_gap
+from rocmax.solvers._objective import relative_gap
 
 # The default C for kernel="linear" and for other kernels, whose features are shorter. Chosen on the tuning half of the
 # sets of benches/python/defaults.py: linear machines are equally good from 3 to 1,000, kernel machines best at 300 on
@@ -134,8 +134,10 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
             }
         if not self._is_dual:
             return {"coef_": model.vector[None].copy()}
-        n, dual_coef = len(positive), self._dual_coef(model, positive, float(self.structure), weight)
-        found = {"dual_coef_": dual_coef, "_coefs": model.vector[:n].copy()}
+        n, coefs = len(positive), model.vector[: len(positive)].copy()
+        structured = plain_coefficients(coefs, model.scores, positive, float(self.structure), weight)
+        dual_coef = (structured if self.structure else coefs.copy())[None]  # without a structure to the sign of zeros
+        found = {"dual_coef_": dual_coef, "_coefs": coefs}
         if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
             return found | {"coef_": model.vector[None, n:].copy()}
         return found | support_of(self._kernel, X, dual_coef)
@@ -145,12 +147,6 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         found = self._coefficients(model, data, space)
         of_mean = space.of_mean(found["coef_"][0]) if isinstance(space, RowSpace) else 0.0
         return found | self._cut(data._replace(X=model.scores + of_mean))
-
-    def _resolved_C(self, C: Any) -> Any:
-        """Return C, with the default number for "auto"."""
-        if isinstance(C, str) and C == "auto":
-            return _AUTO_C["linear" if isinstance(self.kernel, str) and self.kernel == "linear" else "kernel"]
-        return C
 
     def _warn(self, *, zero: float, scores: F64, validated: bool = False) -> None:
         """Warn of a gap above `tol`, of a constant model, and of a zero model that is nearly optimal."""
@@ -219,7 +215,9 @@ class Machine(CertifiedRanker):
         """
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()
-        C, structure = check_positive("C", self._resolved_C(self.C)), check_nonnegative("structure", self.structure)
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        C = _AUTO_C["linear" if linear else "kernel"] if isinstance(self.C, str) and self.C == "auto" else self.C
+        C, structure = check_positive("C", C), check_nonnegative("structure", self.structure)
         tol, max_iter = check_tol(self.tol), check_count("max_iter", self.max_iter)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         dtype = np.dtype(check_choice("kernel_dtype", self.kernel_dtype, ("float64", "float32"))).type

@@ -183,7 +183,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         check_verbose(self.verbose)
         check_one_score(self)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
-        Cs = self._some_Cs()
+        default = list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
+        Cs = default if isinstance(self.Cs, str) and self.Cs == "auto" else check_Cs(self.Cs)
         data = self._validated(X, y, sample_weight)
         groups = groups_of(groups, len(data.positive), X)
         X, positive, weight = data
@@ -198,8 +199,10 @@ class PartialAUCSVCCV(CertifiedRanker):
         counted = data.counted
         correction = correction_of_folds([(counted[train].sum(), counted[test].sum()) for train, test in folds])
         self.Cs_ = np.array(Cs)
-        first, rest = _stages(surrogates, len(spaces))
-
+        # Full-range training, the fastest, chooses the width; other surrogates are tried only there.
+        staged = len(spaces) > 1 and len(surrogates) > 1
+        first = ("auc",) if staged else surrogates
+        rest = tuple(name for name in surrogates if name not in first)
         n_parts = len(spaces) + bool(rest) + 1
         with whole_fit(self, X, positive, weight, n_subtasks=n_parts) as task:
 
@@ -268,12 +271,6 @@ class PartialAUCSVCCV(CertifiedRanker):
         # With landmarks the ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of
         # letter, covtype, phoneme and mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
         return tuple(name for name, known in candidates.items() if known.convex or self.n_landmarks is None)
-
-    def _some_Cs(self) -> list[float]:
-        """Return the values of C to choose from."""
-        if isinstance(self.Cs, str) and self.Cs == "auto":
-            return list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
-        return check_Cs(self.Cs)
 
     def _spaces(self, data: Data, place: Rows, threads: int) -> Sequence[Space]:
         """Return the landmarks with every width to choose from; of a model linear in X its row space if X is wide."""
@@ -348,13 +345,6 @@ class PartialAUCSVCCV(CertifiedRanker):
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
-
-
-def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the surrogates that choose the width (full-range training is fastest), and those tried only there."""
-    if n_widths == 1 or len(surrogates) == 1:
-        return surrogates, ()
-    return ("auc",), tuple(name for name in surrogates if name != "auc")
 
 
 def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction: float) -> tuple[int, int]:

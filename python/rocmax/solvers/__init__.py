@@ -12,9 +12,15 @@ from rocmax.solvers._certificate import reach as reach, rounded as rounded, squa
 from rocmax.solvers._convex import minimise_convex as minimise_convex, of_cuts as of_cuts
 from rocmax.solvers._convex_concave import minimise_trimmed as minimise_trimmed
 from rocmax.solvers._cvxopt import minimise_pairs as minimise_pairs
-from rocmax.solvers._objective import Model as Model, Objective as Objective, Tilt as Tilt
-from rocmax.solvers._quasi_newton import descend as descend
-from rocmax.solvers._result import Callback as Callback, Progress as Progress, SolverResult as SolverResult
-from rocmax.solvers._smooth import minimise_smooth as minimise_smooth, suits_newton as suits_newton
+from rocmax.solvers._newton import descend as descend, minimise_smooth as minimise_smooth, suits_newton as suits_newton
+from rocmax.solvers._objective import (
+    Callback as Callback,
+    Model as Model,
+    Objective as Objective,
+    Progress as Progress,
+    SolverResult as SolverResult,
+    Tilt as Tilt,
+    class_means as class_means,
+    leave_zero as leave_zero,
+)
 from rocmax.solvers._steps import lengthened as lengthened
-from rocmax.solvers._zero_model import class_means as class_means, leave_zero as leave_zero

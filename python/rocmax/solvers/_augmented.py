@@ -6,7 +6,7 @@ from rocmax._typing import F64
 from rocmax.designs import inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._objective import DIVISIBLE, HINGES, Model, Objective, missing, require
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._steps import Point, Ray, Springs, search, solve
 
 # The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after
@@ -25,12 +25,10 @@ _LEAST, _MOST = 1e-30, 1e30
 # penalty leads far away from a good model, and on hiva (counts of substructures) the method did not come back.
 _FAR, _STIFFER = 10.0, 4.0
 
-NEEDS = HINGES, DIVISIBLE
-
 
 def suits_augmented(objective: Objective) -> bool:
-    """Whether the risk and the design meet the needs."""
-    return not missing(NEEDS, objective)
+    """Whether the risk is a sum of hinges, and some samples of the design cost only their share."""
+    return objective.oracle.hinges is not None and objective.design.divisible
 
 
 class Augmented:
@@ -47,7 +45,6 @@ class Augmented:
     """
 
     def __init__(self, objective: Objective, bundle: Bundle, model: Model, left: float) -> None:
-        require("the augmented Lagrangian method", NEEDS, objective)
         self._objective, self._bundle = objective, bundle
         self._lean = 0.0 if objective.tilt.vector is None else objective.tilt.vector
         self._envelope = Envelope(objective, bundle)

@@ -12,8 +12,7 @@ from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import Augmented, suits_augmented
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._certificate import check_bound, check_design, check_promises
-from rocmax.solvers._objective import SAMPLED, Model, Objective, Tilt, missing
-from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
+from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt, relative_gap
 from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
 
 # Accuracies relative to the gap: of the minimiser of the cuts, and of the search of a ray.
@@ -276,7 +275,8 @@ class Newton:
 
     def __init__(self, objective: Objective) -> None:
         self._objective, self._rng = objective, np.random.default_rng(0)
-        self._on = not missing([SAMPLED], objective)
+        # With fewer samples than features the curvature of a sample says little.
+        self._on = objective.design.n_samples >= max(settings().newton_samples, objective.design.dim)
         self._before: float | None = None  # the gap before the last step, if that was a Newton step
 
     def smoothed(self, state: State) -> Smoothed | None:

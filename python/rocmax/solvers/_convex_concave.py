@@ -9,9 +9,8 @@ from rocmax.designs import Design, inner
 from rocmax.risks import Difference, Evaluation, Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._convex import minimise_convex
-from rocmax.solvers._objective import Model, Objective, Tilt
-from rocmax.solvers._quasi_newton import descend
-from rocmax.solvers._result import Callback, Progress, SolverResult
+from rocmax.solvers._newton import descend
+from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt
 
 # A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5

@@ -10,8 +10,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.designs import Design
 from rocmax.risks import PairHinge
 from rocmax.solvers._certificate import check_bound
-from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._result import Progress, SolverResult
+from rocmax.solvers._objective import Model, Objective, Progress, SolverResult
 
 # The matrix, cvxopt's copy, a scaled copy and its factor.
 _COPIES = 4

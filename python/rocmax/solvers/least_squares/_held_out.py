@@ -22,9 +22,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._runtime.interrupt import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._features import Features
-from rocmax.solvers.least_squares._loss import Loss, targets
-from rocmax.solvers.least_squares._spectrum import Spectrum
+from rocmax.solvers.least_squares._systems import Features, Loss, Spectrum, targets
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at a time.

@@ -1,4 +1,4 @@
-"""Quasi-Newton steps on a smoothed risk: few passes to a good model, without a certificate."""
+"""Newton's method for a smooth risk, and quasi-Newton steps on a smoothed one, which have no certificate."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,49 @@ import numpy as np
 from rocmax import _core
 from rocmax._typing import F64
 from rocmax.designs import Design, inner
-from rocmax.risks import Difference, Evaluation
+from rocmax.risks import Difference, Evaluation, Oracle
 from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._steps import Point, Ray, search, smoothed_cut
+from rocmax.solvers._steps import Point, Ray, Springs, search, smoothed_cut, solve
+
+# A search along a ray ends when the slope has fallen to this share, or after so many calls.
+_FLAT_END, _MOST_CALLS = 0.5, 40
+_MOST_STEPS = 100
+# The residual of steps that are not exact.
+_RESIDUAL = 0.1
+
+
+def suits_newton(objective: Objective) -> bool:
+    """Whether the risk has a second derivative, and some samples of the design cost only their share."""
+    return type(objective.oracle).stiffness is not Oracle.stiffness and objective.design.divisible
+
+
+def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
+    """Minimise F(w) = 1/2|w|^2 + C R(w) by Newton steps, R convex with a second derivative.
+
+    Ends when half the squared gradient, which bounds the possible gain, is at most tol F.
+    """
+    if not suits_newton(objective):
+        raise ValueError(
+            "Newton's method needs a risk with a second derivative (`stiffness`) and a design of which some samples "
+            "cost only their share (`divisible`); use minimise_convex"
+        )
+    design, C = objective.design, objective.C
+    rows, one_group = np.arange(design.n_samples), np.zeros(1, dtype=np.intp)
+    model = start
+    value, found = objective(model)
+    for _ in range(_MOST_STEPS):
+        gradient = model.vector + C * design.adjoint([found.coef])[0]
+        if 0.5 * inner(design, gradient, gradient) <= tol * value:
+            break
+        springs = Springs(rows, one_group, C * objective.oracle.stiffness(found))
+        ray = Ray(objective, model, model.vector + solve(springs, gradient, design, _RESIDUAL))
+        origin = Point(0.0, value, inner(design, gradient, ray.direction))
+        lowest = search(ray.point, origin, 0.0, flat=_FLAT_END, max_calls=_MOST_CALLS)
+        if lowest.value >= value:
+            break  # only rounding is left
+        model, value, found = ray.model(lowest.step), lowest.value, lowest.found
+    return model
+
 
 # The pairs of moves and changes of the gradient that tell the curvature.
 _MEMORY = 10
