@@ -68,13 +68,13 @@ class Scores:
         return total / np.maximum(count, 1.0)
 
 
-class RecordedData(_data.Data):
+class RecordedData(_data.Folds):
     """Data that keep the scores of each fold with what is found."""
 
-    def found(self, scores: list[np.ndarray], *arguments: Any, **options: Any) -> Any:
-        found = super().found(scores, *arguments, **options)
-        found.parts = scores
-        return found
+    def result(self, scores: list[np.ndarray], *arguments: Any, **options: Any) -> Any:
+        result = super().result(scores, *arguments, **options)
+        result.parts = scores
+        return result
 
 
 class Recorder(PartialAUCEnsembleClassifier):

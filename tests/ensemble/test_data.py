@@ -55,4 +55,4 @@ def test_trees_of_folds_are_those_of_a_forest(kind):
         forest = ExtraTreesClassifier(6, min_samples_leaf=found.chosen["min_samples_leaf"], random_state=7)
         forest.fit(coded[train], positive[train], None if weight is None else weight[train])
         expected.append(raw_scores(forest, coded[test]))
-    np.testing.assert_allclose(found.scores, data.found(expected, log_odds=True).scores, atol=1e-9)
+    np.testing.assert_allclose(found.scores, data.result(expected, log_odds=True).scores, atol=1e-9)

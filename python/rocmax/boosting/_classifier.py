@@ -263,8 +263,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     ) -> Any:
         """Train the candidates; return the best: itself, its library, its booster and its held-out scores."""
         base = kept.log_odds
-        rows, rows_held = _made(library, kept), None
-        rows_held = _made(library, held, rows)
+        rows = library.rows(*kept)
+        rows_held = library.rows(*held, rows)
         in_range = np.count_nonzero(~held.positive) * (fpr_range[1] - fpr_range[0])
         if in_range < _FEWEST_NEGATIVES:
             objectives = objectives[:1]
@@ -289,30 +289,30 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             n, anew = rounds.best, library.forgets_rounds
             booster = library.train(rows, own, n, base) if anew else library.first(booster, n)
             raw, small = raw_scores(booster, held.X, library.n_threads), library is not sizes[0]
-            found = Candidate(objective, n, rounds.values[n - 1], small=small)
+            candidate = Candidate(objective, n, rounds.values[n - 1], small=small)
             better = best is None
             if best is not None:
                 difference = paired_difference(held.positive, raw, best[3], fpr_range, weight=held.weight)
-                found = Candidate(objective, n, found.score, *difference, small)
+                candidate = Candidate(objective, n, candidate.score, *difference, small)
                 better = is_better(*difference, ERRORS_OF_SIZE if sized else _ERRORS)
-            candidates.append(found)
-            best = (found, library, booster, raw) if better else best
+            candidates.append(candidate)
+            best = (candidate, library, booster, raw) if better else best
             if self.verbose:
-                print(f"{type(self).__name__}: {found}")
+                print(f"{type(self).__name__}: {candidate}")
         self.candidates_ = candidates
         return best
 
     def _keep(self, best: Any, all_rows: Data, kept: Data, held: Data) -> None:
         """Set the fitted attributes, after `refit`."""
-        found, library, booster, raw = best
+        candidate, library, booster, raw = best
         if self.refit and kept is not all_rows:
-            own = None if isinstance(found.objective, str) else found.objective
+            own = None if isinstance(candidate.objective, str) else candidate.objective
             share = 1.0 - float(self.validation_fraction)
             if self.validation is not None:
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
-            n_rounds = round(found.n_estimators / share)
-            booster = library.train(_made(library, all_rows), own, n_rounds, all_rows.log_odds)
-        self._set_trees(library, booster, found.objective)
+            n_rounds = round(candidate.n_estimators / share)
+            booster = library.train(library.rows(*all_rows), own, n_rounds, all_rows.log_odds)
+        self._set_trees(library, booster, candidate.objective)
         self._calibrate(raw, held, all_rows)
         if not self.feature_importances_.any():
             warn_if_constant(raw_scores(self.booster_, held.X, library.n_threads), _NO_SPLIT)
@@ -329,8 +329,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         columns = columns_of(given) if self._schema.categories else {}
         values = {one.name: columns[one.name].drop_nulls().unique().to_list() for one in self._schema.categories}
         self._texts = {name for name, held in values.items() if any(isinstance(value, str) for value in held)}
-        X, found = as_features(given, Later(self._schema, None), self._texts)
-        self._trained = None if found is None else trained_columns(found)
+        X, table = as_features(given, Later(self._schema, None), self._texts)
+        self._trained = None if table is None else trained_columns(table)
         return X, labels
 
     def _checked_features(self, X: Any) -> Any:
@@ -387,7 +387,3 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         with in_one_line(self.library):
             params = checked_params(self.library_params, self.library, log_loss=isinstance(objectives[0], str))
         return kind(params, float(self.learning_rate), seed, n_threads(self.n_jobs)), objectives, fpr_range
-
-
-def _made(library: Library, part: Data, like: Any = None) -> Any:
-    return library.rows(part.X, part.positive.astype(np.float64), part.weight, like)

@@ -16,7 +16,7 @@ from rocmax._checks.training import n_rows, rows_of
 from rocmax._parameters import meant, shown
 from rocmax._runtime.threads import openmp_threads
 from rocmax._runtime.warn import warn
-from rocmax._typing import F64
+from rocmax._typing import F64, Bool
 from rocmax.boosting._objective import PartialAUCObjective
 
 # Parameters of the libraries that are parameters of the class, by the name there.
@@ -143,7 +143,7 @@ def _xgboost_names(params: Mapping[Any, Any], library: Any) -> set[str]:
     """Return the names that a booster of these parameters has in its configuration."""
     kinds = {name: params[name] for name in ("booster", "tree_method", "updater", "device") if name in params}
     booster = library.Booster({"num_feature": 1, "verbosity": 0, "objective": "binary:logistic", **kinds})
-    found: set[str] = set()
+    names: set[str] = set()
     parts = [json.loads(booster.save_config())]
     used = parts[0]["learner"]["generic_param"]["device"]
     if (wanted := str(params.get("device", used))).split(":")[0] != used.split(":")[0]:
@@ -151,8 +151,8 @@ def _xgboost_names(params: Mapping[Any, Any], library: Any) -> set[str]:
     while parts:
         for name, part in parts.pop().items():
             parts += [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, dict)]
-            found |= set(part) if name.endswith("_param") else set()
-    return found
+            names |= set(part) if name.endswith("_param") else set()
+    return names
 
 
 # Receives the scores of the held-out rows after each round; returns whether to stop.
@@ -203,10 +203,10 @@ class LightGBM(_Library):
     name = "lightgbm"
     small: ClassVar[dict[str, Any]] = {"num_leaves": 7}
 
-    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
+    def rows(self, X: Any, positive: Bool, weight: F64 | None, like: Any = None) -> Any:
         """Return training rows, or rows held out of training rows `like`."""
         made = {"weight": weight, "reference": like, "params": self._params(), "free_raw_data": False}
-        return self.library.Dataset(_matrix(X), y, **made)
+        return self.library.Dataset(_matrix(X), positive.astype(np.float64), **made)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
@@ -274,8 +274,9 @@ class XGBoost(_Library):
     name = "xgboost"
     small: ClassVar[dict[str, Any]] = {"max_depth": 3}
 
-    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
-        return self.library.DMatrix(_numbered(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)
+    def rows(self, X: Any, positive: Bool, weight: F64 | None, like: Any = None) -> Any:
+        made: dict[str, Any] = {"weight": weight, "enable_categorical": True, "nthread": self.n_threads}
+        return self.library.DMatrix(_numbered(X), positive.astype(np.float64), **made)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
@@ -324,9 +325,9 @@ class XGBoost(_Library):
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
-        found = booster.get_score(importance_type="total_gain")
+        gains = booster.get_score(importance_type="total_gain")
         names = booster.feature_names or [f"f{k}" for k in range(n_features)]
-        return np.array([found.get(name, 0.0) for name in names], dtype=np.float64)
+        return np.array([gains.get(name, 0.0) for name in names], dtype=np.float64)
 
 
 Library = LightGBM | XGBoost

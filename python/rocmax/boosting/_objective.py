@@ -26,8 +26,8 @@ _BINS = 1 << 14
 
 def collective() -> Any:
     """Return ``xgboost.collective`` if several processes train together, else None."""
-    found = sys.modules.get("xgboost.collective")
-    return found if found is not None and found.is_distributed() and found.get_world_size() > 1 else None
+    module = sys.modules.get("xgboost.collective")
+    return module if module is not None and module.is_distributed() and module.get_world_size() > 1 else None
 
 
 def refuse_lightgbm_parts() -> None:
@@ -66,9 +66,10 @@ def add_pair_loss(
     used = np.flatnonzero(total)
     problem = _core.Problem(used < _BINS, total[used])
     of_bins = np.zeros((2, 2 * _BINS))
-    found = np.zeros((2, len(used)))
-    loss.add_to((found[0], found[1]), blend * n_pos * (n_neg / (n_pos + n_neg)), problem, moment[used] / total[used])
-    of_bins[:, used] = found / total[used]
+    slopes = np.zeros((2, len(used)))
+    scale = blend * n_pos * (n_neg / (n_pos + n_neg))
+    loss.add_to((slopes[0], slopes[1]), scale, problem, moment[used] / total[used])
+    of_bins[:, used] = slopes / total[used]
     for derivative, values in zip(derivatives, of_bins, strict=True):
         derivative += weight * values[place]
 

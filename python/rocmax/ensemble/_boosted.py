@@ -11,7 +11,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, best_round
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
-from rocmax.ensemble._data import Folds, Found, HopelessError, Run, composed, growth
+from rocmax.ensemble._data import FamilyResult, Folds, HopelessError, Run, composed, growth
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
 # between two comparisons of the folds. Half the rate takes twice the time and gains -0.005 (standard error 0.007) with
@@ -42,22 +42,22 @@ class Boosted:
     learning_rate: float = _RATE
 
     @in_one_line("lightgbm")
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Choose the rounds, with few positives also the size of trees; return the out-of-fold scores."""
-        found = self._cross_fitted(data, run)
+        result = self._cross_fitted(data, run)
         if self.params or np.count_nonzero(data.positive) >= _FEW_POSITIVES or run.left <= 0:
-            return found
+            return result
         try:
             smaller = replace(self, params=LightGBM.small)._cross_fitted(data, run)
         except HopelessError:
-            return found
+            return result
         smaller.chosen |= LightGBM.small
-        rows = np.flatnonzero(np.isfinite(found.scores))
+        rows = np.flatnonzero(np.isfinite(result.scores))
         _, positive, weight = data.samples(None, rows)
-        gain = paired_difference(positive, smaller.scores[rows], found.scores[rows], data.fpr_range, weight=weight)
-        return smaller if is_better(*gain, ERRORS_OF_SIZE) else found
+        gain = paired_difference(positive, smaller.scores[rows], result.scores[rows], data.fpr_range, weight=weight)
+        return smaller if is_better(*gain, ERRORS_OF_SIZE) else result
 
-    def _cross_fitted(self, data: Folds, run: Run) -> Found:
+    def _cross_fitted(self, data: Folds, run: Run) -> FamilyResult:
         """Choose the rounds and return the out-of-fold scores, with the mean partial AUC as state."""
         _, X = data.coded("trees")
         small = data.is_small(X)
@@ -70,15 +70,15 @@ class Boosted:
             best = _best(folds, n)
 
             def held(fold: _Fold, best: int = best) -> F64:
-                found = fold.booster.predict(
+                raw = fold.booster.predict(
                     _matrix(X[fold.rows]), raw_score=True, num_iteration=best, num_threads=library.n_threads
                 )
-                return np.asarray(found, dtype=np.float64)
+                return np.asarray(raw, dtype=np.float64)
 
             scores = run.map(held, folds, run.n_threads if small else 1)
             data.check_hope(scores)
         chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
-        return data.found(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
+        return data.result(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
 
     def _advanced(self, folds: list[_Fold], n: int, data: Folds, run: Run, library: LightGBM, small: bool) -> int:
         """Add rounds until the mean over the folds stops improving; return the number that all folds have."""
@@ -121,7 +121,7 @@ class Boosted:
         if "lightgbm" not in data.shared:
             coder, X = data.coded("trees")
             names = list(range(X.shape[1] - len(coder.schema_.categories), X.shape[1]))
-            made = library.rows(X, data.positive.astype(np.float64), data.weight)
+            made = library.rows(X, data.positive, data.weight)
             made.set_categorical_feature(names if names else "auto")
             data.shared["lightgbm"] = made.construct()
         return data.shared["lightgbm"]
@@ -133,13 +133,13 @@ class Boosted:
         return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
 
     @in_one_line("lightgbm")
-    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
-        params = self.params | {name: found.chosen[name] for name in LightGBM.small if name in found.chosen}
+        params = self.params | {name: result.chosen[name] for name in LightGBM.small if name in result.chosen}
         n_threads = 1 if data.is_small(X) else run.n_threads
         library, objective = replace(self, params=params)._library(data, n_threads), self._objective(data)
-        n = found.chosen["n_estimators"]
+        n = result.chosen["n_estimators"]
         whole = self._whole(library, data)
         whole.set_init_score(np.full(data.n, data.samples(None).log_odds))
         full = library._params() | {"objective": "binary" if objective is None else "none"}
@@ -158,10 +158,10 @@ class Boosted:
         )  # fmt: skip
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         model._set_trees(library, booster, objective or "log_loss")
-        model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
-        here = np.isfinite(found.scores)
-        model._calibrate(found.raw()[here], data.samples(None, here))
-        found.curve = composed(found.curve, (1.0, -float(model.intercept_[0])))  # of decision_function
+        model.candidates_ = [Candidate(model.objective_, n, float(result.state))]
+        here = np.isfinite(result.scores)
+        model._calibrate(result.raw()[here], data.samples(None, here))
+        result.curve = composed(result.curve, (1.0, -float(model.intercept_[0])))  # of decision_function
         return Pipeline([("table", coder), ("model", model)])
 
 

@@ -19,7 +19,7 @@ from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.ensemble._data import LIMITS, EnsembleStep, Folds, Found, HopelessError, Run, composed, quietly
+from rocmax.ensemble._data import LIMITS, EnsembleStep, FamilyResult, Folds, HopelessError, Run, composed, quietly
 from rocmax.ensemble._models import Family, families_of, importances, raw_scores, suitable
 from rocmax.estimators._base import atomic, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, sigmoid
@@ -29,7 +29,7 @@ from rocmax.metrics import PartialAUC, infer
 
 Curve = tuple[float, float]
 NO_ROOM = "no family fits in memory; pass fewer rows or columns, or other families"
-Results = dict[str, tuple[Family, Found]]  # of the families on the folds
+Results = dict[str, tuple[Family, FamilyResult]]  # of the families on the folds
 Board = dict[str, dict[str, Any]]  # what the leaderboard says of each family
 
 
@@ -61,12 +61,12 @@ def combination(data: Folds, scores: dict[str, F64], rows: AnyArray, n_threads: 
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
 
 
-def refitted(data: Folds, found: Results, board: Board, run: Run, chosen: Combination) -> tuple[Combination, list[Any]]:
+def refitted(data: Folds, of: Results, board: Board, run: Run, chosen: Combination) -> tuple[Combination, list[Any]]:
     """Fit the families kept to all rows, the best first; return the first and those that finish in time."""
     run.stage, run.share = "refit", 1.0
     fitted: dict[str, Any] = {}
     for k, name in enumerate(sorted(chosen.kept, key=lambda name: -chosen.standings[name].partial_auc)):
-        family, one = found[name]
+        family, one = of[name]
         run.family, run.limited, began = name, bool(fitted), run.seconds
         try:
             run.check()
@@ -88,13 +88,13 @@ def limit_of(error: Exception) -> str:
 
 def held_out(data: Folds, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
     """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`."""
-    found = chosen.of([scores[name][rows] for name in chosen.kept])
+    combined = chosen.of([scores[name][rows] for name in chosen.kept])
     groups = None if data.groups is None else data.groups[rows]
     for part in parts_of(data.positive[rows], groups, data.seed):
         rest = np.setdiff1d(np.arange(len(rows)), part, assume_unique=True)
         by_rest = combination(data, scores, rows[rest], n_threads)
-        found[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
-    return found
+        combined[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
+    return combined
 
 
 def n_folds(n_rows: int) -> int:
@@ -117,13 +117,13 @@ def parts_of(positive: Bool, groups: Any, seed: int) -> list[AnyArray]:
 
 def leaderboard(board: Board, standings: dict[str, Standing]) -> list[dict[str, Any]]:
     """Return a row for each family, best first."""
-    found = []
+    rows = []
     for name, row in board.items():
         unknown = Standing(row.get("partial_auc", np.nan), np.nan, np.nan, np.nan, False)
         standing, note = standings.get(name, unknown), row["note"]
         about = {"kept": standing.kept and not note, "seconds": row["seconds"], "chosen": row.get("chosen", {})}
-        found.append({"family": name, **standing._asdict(), **about, "note": note})
-    return sorted(found, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))
+        rows.append({"family": name, **standing._asdict(), **about, "note": note})
+    return sorted(rows, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))
 
 
 def board_text(board: list[dict[str, Any]], fpr_range: tuple[float, float]) -> str:
@@ -312,8 +312,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         if self._schema is None:
             warn_of_leaks(data.X, data.positive, data.groups)
         with blas_threads(1):  # so that nothing depends on their number
-            found, board = self._cross_fitted(data, families, run)
-            self._keep(data, found, board, run, rows)
+            results, board = self._cross_fitted(data, families, run)
+            self._keep(data, results, board, run, rows)
         return self
 
     def _data(
@@ -334,18 +334,18 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     def _cross_fitted(self, data: Folds, families: list[Family] | None, run: Run) -> tuple[Results, Board]:
         """Return the out-of-fold results of each family, and the rows of the leaderboard so far."""
-        found, board, best = Results(), Board(), -np.inf
+        results, board, best = Results(), Board(), -np.inf
         for family in families or suitable(data):
             began, note, run.family = run.seconds, "", family.name
-            run.limited = bool(found)
+            run.limited = bool(results)
             if run.limited and run.left <= 0:
                 board[family.name] = {"seconds": 0.0, "note": "not tried: time_limit"}
                 continue
             try:
                 one = family.cross_fit(data, run)
-                found[family.name] = family, one
+                results[family.name] = family, one
             except HopelessError as behind:
-                note, one = "stopped after the first folds, far worse than the best", Found(behind.scores)
+                note, one = "stopped after the first folds, far worse than the best", FamilyResult(behind.scores)
             except LIMITS as error:
                 board[family.name] = {"seconds": run.seconds - began, "note": f"not finished: {limit_of(error)}"}
                 continue
@@ -358,16 +358,16 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
                 best, data.best = value, one.scores
             if self.verbose:
                 print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
-        if not found:
+        if not results:
             raise MemoryError(NO_ROOM)
-        return found, board
+        return results, board
 
-    def _keep(self, data: Folds, found: Results, board: Board, run: Run, rows: AnyArray) -> None:
+    def _keep(self, data: Folds, results: Results, board: Board, run: Run, rows: AnyArray) -> None:
         """Select families, refit them to all rows, and set the fitted attributes."""
-        scores = {name: one.scores for name, (_, one) in found.items()}
+        scores = {name: one.scores for name, (_, one) in results.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
         chosen = combination(data, scores, here, run.n_threads)
-        chosen, estimators = refitted(data, found, board, run, chosen)
+        chosen, estimators = refitted(data, results, board, run, chosen)
         for limit, text, fix in (
             ("time_limit", f"time_limit={shown(self.time_limit)}", "raise time_limit or pass fewer families"),
             ("memory", "not enough memory", "pass fewer columns or categories"),
@@ -383,7 +383,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         shares = [share for share in (importances(one, names) for one in estimators) if share is not None]
         self.feature_importances_ = np.mean(shares, axis=0) if shares else np.full(len(names), np.nan)
         self.curves_ = [
-            composed(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
+            composed(curve, results[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
         ]
         self._calibrate(combined, samples)
         self.out_of_fold_ = np.full(self._n_rows, np.nan)
@@ -443,8 +443,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         for model in self.estimators_:
             coder = model[0] if isinstance(model, Pipeline) else None
             if isinstance(coder, TableCoder) and coder.kind == "trees":
-                found, names = coder.coded(X), [one.name for one in coder.features()] or getattr(X, "columns", None)
-                return type(X)(found, columns=names, index=X.index) if hasattr(X, "iloc") else found
+                coded, names = coder.coded(X), [one.name for one in coder.features()] or getattr(X, "columns", None)
+                return type(X)(coded, columns=names, index=X.index) if hasattr(X, "iloc") else coded
         raise ValueError(f"features are those of trees, and no family of trees was kept: {', '.join(self.families_)}")
 
     def summary(self) -> str:

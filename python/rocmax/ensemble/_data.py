@@ -112,7 +112,7 @@ class Run:
         pool = ThreadPoolExecutor(max(1, workers), initializer=begin)
         try:
             futures: list[Future[T]] = [pool.submit(work, item) for item in items]
-            found = [future.result() for future in futures]
+            done = [future.result() for future in futures]
         except BaseException as failure:
             over = isinstance(failure, LIMITS)
             if not over:
@@ -120,7 +120,7 @@ class Run:
             pool.shutdown(wait=over, cancel_futures=True)
             raise
         pool.shutdown()
-        return found
+        return done
 
 
 def quietly(function: Callable[[], T]) -> T:
@@ -138,8 +138,8 @@ def growth(folds: list[Fold], n: int) -> float:
 def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
     """Return the mean score of each row over the folds that score it; NaN if none does."""
     total, count = np.zeros(n), np.zeros(n)
-    for (_, rows), found in zip(folds, scores, strict=False):
-        np.add.at(total, rows, found)
+    for (_, rows), of_fold in zip(folds, scores, strict=False):
+        np.add.at(total, rows, of_fold)
         np.add.at(count, rows, 1.0)
     return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
 
@@ -160,7 +160,7 @@ class HopelessError(Exception):
 
 
 @dataclass(eq=False)
-class Found:
+class FamilyResult:
     """The result of a family on the folds."""
 
     scores: F64  # the out-of-fold score of each row; NaN if there is none
@@ -238,12 +238,12 @@ class Folds:
             run.check()
             return function(k)
 
-        found: list[F64] = []
+        scores: list[F64] = []
         for some in self.stages():
-            found += run.map(checked, some, run.n_threads if small else 1)
-            run.progress(len(found), len(self.folds))
-            self.check_hope(found)
-        return found
+            scores += run.map(checked, some, run.n_threads if small else 1)
+            run.progress(len(scores), len(self.folds))
+            self.check_hope(scores)
+        return scores
 
     def best_of_path(self, run: Run, path: Callable[[int], list[F64]]) -> tuple[list[F64], int, float]:
         """Return the scores of the folds at the best place of a path, the place, and its mean partial AUC."""
@@ -280,16 +280,16 @@ class Folds:
         if not self.standings(rows, [self.best[rows], own[rows]], self.lead + _HOPELESS)[1].kept:
             raise HopelessError(own)
 
-    def found(
+    def result(
         self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None, *, log_odds: bool = False
-    ) -> Found:
+    ) -> FamilyResult:
         """Return the result of the folds: their scores pooled, or their adjusted log-odds if folds are not alike."""
         if self.alike:
             if log_odds:
                 scores = self._of_equal_shares(scores)
-            return Found(pooled(self.folds, scores, self.n), chosen or {}, state)
+            return FamilyResult(pooled(self.folds, scores, self.n), chosen or {}, state)
         level, curve = self._levelled(scores)
-        return Found(level, chosen or {}, state, curve)
+        return FamilyResult(level, chosen or {}, state, curve)
 
     @property
     def alike(self) -> bool:

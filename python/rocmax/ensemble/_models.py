@@ -25,7 +25,7 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting._libraries import imported, is_available
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._boosted import Boosted
-from rocmax.ensemble._data import Folds, Found, Run, quietly
+from rocmax.ensemble._data import FamilyResult, Folds, Run, quietly
 from rocmax.estimators import PartialAUCSVC
 from rocmax.estimators._kernels import points_of, ranks
 from rocmax.estimators._thresholds import middle_of_classes
@@ -38,37 +38,37 @@ _FINEST = 1e4
 def importances(model: Any, names: list[Any]) -> F64 | None:
     """Return the share of each column in the gain of splits, or in absolute weights; None if a model has neither."""
     coder, machine = (model[0], model[-1]) if isinstance(model, Pipeline) else (None, model)
-    found = getattr(machine, "feature_importances_", None)
-    if found is None and isinstance(machine, PartialAUCSVC):  # of landmarks
+    gains = getattr(machine, "feature_importances_", None)
+    if gains is None and isinstance(machine, PartialAUCSVC):  # of landmarks
         return None
-    found = np.ravel(np.abs(getattr(machine, "coef_", ()) if found is None else found)).astype(np.float64)
+    gains = np.ravel(np.abs(getattr(machine, "coef_", ()) if gains is None else gains)).astype(np.float64)
     columns = [*range(len(names))]
     if isinstance(coder, TableCoder):
         place = {name: k for k, name in enumerate(names)}
         columns = [place[one.column] for one in coder.features()] or [*columns, *coder.holes_.tolist()]
-    if len(found) != len(columns):
+    if len(gains) != len(columns):
         return None
-    return np.bincount(columns, found, len(names)) / max(float(found.sum()), float(np.finfo(float).tiny))
+    return np.bincount(columns, gains, len(names)) / max(float(gains.sum()), float(np.finfo(float).tiny))
 
 
 def raw_scores(model: Any, X: Any) -> F64:
     """Return one score per row: ``decision_function``, or the log-odds of ``predict_proba`` away from 0 and 1."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(model, "decision_function"):
-        found = np.asarray(model.decision_function(X), dtype=np.float64)
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        if scores.ndim == 2 and scores.shape[1] == 1:
+            scores = scores[:, 0]
         what = "decision_function"
     else:
         n = len(last.estimators_) if isinstance(last, ExtraTreesClassifier | RandomForestClassifier) else _FINEST
         probability = np.asarray(model.predict_proba(X), dtype=np.float64)
         p = probability[:, 1] if probability.ndim == 2 and probability.shape[1] == 2 else probability
-        found = log_odds_of_votes(n * p, n)
+        scores = log_odds_of_votes(n * p, n)
         what = "predict_proba"
-    if found.ndim != 1 or not np.isfinite(found).all():
-        held = f"shape {found.shape}" if found.ndim != 1 else shown(found[~np.isfinite(found)][:1])
+    if scores.ndim != 1 or not np.isfinite(scores).all():
+        held = f"shape {scores.shape}" if scores.ndim != 1 else shown(scores[~np.isfinite(scores)][:1])
         raise ValueError(f"families: {what} of {type(last).__name__} must return one finite score a row, got {held}")
-    return found
+    return scores
 
 
 def log_odds_of_votes(votes: F64, n: float) -> F64:
@@ -93,7 +93,7 @@ class ExtraTrees:
 
     name: str = "extra_trees"
 
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Choose the rows of a leaf and return the out-of-fold scores."""
         _, X = data.coded("trees")
         X = X.astype(np.float32)
@@ -141,13 +141,13 @@ class ExtraTrees:
         if rest is not None:
             data.check_hope(scores)
             scores += scored(rest, leaf, range(fold_trees))
-        return data.found(scores, {"n_estimators": all_trees, "min_samples_leaf": leaf}, log_odds=True)
+        return data.result(scores, {"n_estimators": all_trees, "min_samples_leaf": leaf}, log_odds=True)
 
-    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Pipeline:
         """Return the forest of all rows."""
         coder, X = data.coded("trees")
         forest = ExtraTreesClassifier(
-            0, random_state=data.seed, warm_start=True, min_samples_leaf=found.chosen["min_samples_leaf"]
+            0, random_state=data.seed, warm_start=True, min_samples_leaf=result.chosen["min_samples_leaf"]
         )
         step = max(10 if data.n <= 2 * _ROWS else run.n_threads, _ROWS // data.n)
 
@@ -156,7 +156,7 @@ class ExtraTrees:
                 run.check()
                 forest.set_params(n_estimators=min(n, n_trees), n_jobs=run.n_threads).fit(X, data.positive, data.weight)
 
-        run.map(grow, [found.chosen["n_estimators"]])
+        run.map(grow, [result.chosen["n_estimators"]])
         return Pipeline([("table", coder), ("model", forest.set_params(warm_start=False, n_jobs=1))])
 
 
@@ -172,29 +172,29 @@ class Logistic:
 
     name: str = "logistic_regression"
 
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Choose C and return the out-of-fold scores."""
         _, X = data.coded("linear")
 
         def path(k: int) -> list[F64]:
             train, test = data.folds[k]
             part, positive, weight = data.samples(X, train)
-            model, found = self._model(part), []
+            model, scores = self._model(part), []
             for C in _CS:
                 run.check()
                 model.set_params(C=C).fit(part, positive, weight)
-                found.append(np.asarray(model.decision_function(X[test]), dtype=np.float64))
-            return found
+                scores.append(np.asarray(model.decision_function(X[test]), dtype=np.float64))
+            return scores
 
         scores, best, _ = data.best_of_path(run, path)
-        return data.found(scores, {"C": float(_CS[best])}, log_odds=True)
+        return data.result(scores, {"C": float(_CS[best])}, log_odds=True)
 
-    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Pipeline:
         """Return the model of all rows."""
         coder, X = data.coded("linear")
 
         def made(_: Any) -> LogisticRegression:
-            return self._model(X).set_params(C=found.chosen["C"]).fit(X, data.positive, data.weight)
+            return self._model(X).set_params(C=result.chosen["C"]).fit(X, data.positive, data.weight)
 
         (model,) = quietly(lambda: run.map(made, [None]))
         return Pipeline([("table", coder), ("model", model)])
@@ -212,7 +212,7 @@ class Own:
     name: str
     estimator: Any
 
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Return the out-of-fold scores."""
         if data.weight is not None and self._weights_as is None:
             warn(
@@ -225,9 +225,9 @@ class Own:
             model = self._fitted(data, train)
             return raw_scores(model, rows_of(data.X, test))
 
-        return data.found(data.over_folds(run, held, small=False))
+        return data.result(data.over_folds(run, held, small=False))
 
-    def refit(self, data: Folds, run: Run, found: Found) -> Any:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Any:
         """Return the classifier of all rows."""
         (model,) = run.map(lambda _: self._fitted(data, np.arange(data.n)), [None])
         return model
@@ -271,7 +271,7 @@ class LandmarkMachine:
 
     name: str = "landmarks"
 
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Choose width, surrogate and C; return the out-of-fold scores."""
         X = self._features(data)
         place = ranks(data.positive, data.weight, data.seed)
@@ -292,7 +292,7 @@ class LandmarkMachine:
         name = max(values, key=lambda surrogate: values[surrogate])
         scores, C, _ = self._paths(data, run, space, name, known)
         chosen = {"surrogate": name, "C": C, "gamma": float(gamma)}
-        return data.found(scores, chosen, space)
+        return data.result(scores, chosen, space)
 
     @staticmethod
     def _features(data: Folds) -> Any:
@@ -317,28 +317,28 @@ class LandmarkMachine:
             part, positive, weight = data.samples(features, train)
             training = Training(as_design(part), _core.Problem(positive, weight), data.fpr_range, 1)
             held = as_design(features[test])
-            found = []
+            scores = []
             for result in training.path(surrogate, list(Cs), **_stop(run)):
                 run.check()
                 zero = middle_of_classes(result.model.scores, positive, weight)  # as in `refit`
-                found.append(held.scores(result.model.vector) - zero)
-            known[surrogate, k] = found
-            return found
+                scores.append(held.scores(result.model.vector) - zero)
+            known[surrogate, k] = scores
+            return scores
 
         scores, best, value = data.best_of_path(run, path)
         return scores, Cs[best], value
 
-    def refit(self, data: Folds, run: Run, found: Found) -> Pipeline:
+    def refit(self, data: Folds, run: Run, fold_result: FamilyResult) -> Pipeline:
         """Return the machine of all rows."""
         coder, _ = data.coded("linear")
-        landmarks, features = found.state
-        surrogate, C = found.chosen["surrogate"], found.chosen["C"]
+        landmarks, features = fold_result.state
+        surrogate, C = fold_result.chosen["surrogate"], fold_result.chosen["C"]
 
         problem = _core.Problem(data.positive, data.weight)
         training = Training(as_design(features), problem, data.fpr_range, run.n_threads)
         (result,) = quietly(lambda: run.map(lambda C: training.fit(surrogate, C, **_stop(run)), [C]))
         model = PartialAUCSVC(
-            data.fpr_range, kernel="rbf", gamma=found.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
+            data.fpr_range, kernel="rbf", gamma=fold_result.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
         model._store(result, surrogate, data.samples(features), landmarks)
@@ -362,10 +362,10 @@ class Family(Protocol):
     def name(self) -> str:
         """The name of the family."""
 
-    def cross_fit(self, data: Folds, run: Run) -> Found:
+    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Select parameters by the folds; return the out-of-fold scores."""
 
-    def refit(self, data: Folds, run: Run, found: Found) -> Any:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Any:
         """Return the model of all rows, which accepts X unchanged."""
 
 
@@ -392,14 +392,14 @@ def families_of(families: Any) -> list[Family] | None:
             f"families must be 'auto' or a list of names ({', '.join(map(repr, FAMILIES))}) and of (name, estimator) "
             f"pairs, got {shown(families)}"
         )
-    found: list[Family] = []
+    chosen: list[Family] = []
     for one in families:
         if isinstance(one, str):
             if one not in FAMILIES:
                 raise ValueError(f"families must be of {', '.join(map(repr, FAMILIES))}, got {shown(one)}")
             if one.startswith("lightgbm"):
                 imported("lightgbm")
-            found.append(FAMILIES[one])
+            chosen.append(FAMILIES[one])
             continue
         if not (isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str)):
             raise ValueError(f"families must hold names and (name, estimator) pairs, got {shown(one)}")
@@ -410,12 +410,12 @@ def families_of(families: Any) -> list[Family] | None:
                 f"families: {name!r} must be an estimator with fit and decision_function or predict_proba, got "
                 f"{shown(estimator)}"
             )
-        found.append(Own(name, estimator))
-    names = [family.name for family in found]
+        chosen.append(Own(name, estimator))
+    names = [family.name for family in chosen]
     double = {name for name in names if names.count(name) > 1}
     if double:
         raise ValueError(f"families must have different names, got {shown(sorted(double)[0])} more than once")
-    return found
+    return chosen
 
 
 def suitable(data: Folds) -> list[Family]:

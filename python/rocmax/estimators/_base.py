@@ -75,8 +75,8 @@ class Ranker(ClassifierMixin, BaseEstimator):
     threshold: Threshold
     intercept_: F64
     threshold_: Any  # a number, of several labels an array
-    # Whether the scales of features matter, and whether values may be missing (NaN).
-    _by_scale, _takes_missing = True, False
+    # Whether the scales of features matter, and whether values may be missing (NaN) or sparse.
+    _by_scale, _takes_missing, _takes_sparse = True, False, True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -214,7 +214,7 @@ class Ranker(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.allow_nan = self._takes_missing
         return tags
 

@@ -125,8 +125,8 @@ class Validation:
             return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        problem = _core.Problem(positive, weight)
-        training = Training(design, problem, rate_range(self._estimator.fpr_range, "fpr_range"), threads, proves=False)
+        fpr_range = rate_range(self._estimator.fpr_range, "fpr_range")
+        training = Training(design, _core.Problem(positive, weight), fpr_range, threads, proves=False)
 
         def attributes(model: Model) -> Any:
             return self._estimator._attributes(model, Data(None, positive, weight), self._space)
@@ -142,7 +142,7 @@ class Validation:
                     model, self._shares[number] = last.model, _risk_left(last)
                     held = test.scores(model.vector)
                     if self._estimator.scoring is None:
-                        score = self._partial_auc(held, positive_test, weight_test)
+                        score = partial_auc_score(positive_test, held, fpr_range, sample_weight=weight_test, n_jobs=1)
                     else:
                         score = attributes(model)
                     kept = min(held, model.vector, key=len), middle_of_classes(model.scores, positive, weight)
@@ -169,22 +169,16 @@ class Validation:
     def _labels(self, positive: Bool) -> AnyArray:
         return np.asarray(self._estimator.classes_[positive.astype(int)])
 
-    def _partial_auc(self, scores: F64, positive: Bool, weight: F64 | None) -> float:
-        fpr_range = self._estimator.fpr_range
-        return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
-
     def _scored(self, found: Any, rows: AnyArray) -> float:
         """Return the score of the model of a fold on its held-out rows."""
         if self._estimator.scoring is None:
             return float(found)
         own = {name: rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        return self._score(found, self._X[rows], self._labels(self._positive[rows]), own)
-
-    def _score(self, attributes: dict[str, Any], X: Any, labels: AnyArray, params: dict[str, Any]) -> float:
         fitted = clone(self._estimator)
         fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
-        fitted.__dict__.update(attributes)
-        value = check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **params)
+        fitted.__dict__.update(found)
+        X, labels = self._X[rows], self._labels(self._positive[rows])
+        value = check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **own)
         if not isinstance(value, Real) or not isfinite(as_float(value)):
             scoring = shown(self._estimator.scoring)
             raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")

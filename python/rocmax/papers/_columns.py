@@ -16,9 +16,6 @@ from rocmax.estimators._thresholds import check_threshold
 class PaperRanker(Ranker):
     """A ranker whose `fit` checks its parameters, learns, and sets the threshold."""
 
-    # Whether sparse features are accepted.
-    _sparse = True
-
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -54,13 +51,8 @@ class PaperRanker(Ranker):
         return super()._checked_features(X)
 
     def _require_storage(self, X: Any) -> None:
-        if not self._sparse and is_sparse(X):
+        if not self._takes_sparse and is_sparse(X):
             raise TypeError(f"{type(self).__name__} does not support sparse X; pass X.toarray()")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse
-        return tags
 
 
 def in_memory(data: Data, n_bytes: int) -> Data:

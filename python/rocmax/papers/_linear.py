@@ -122,9 +122,9 @@ def _best(area: Any, f: F64, g: F64, n_steps: int) -> tuple[tuple[float, float],
         share = (2.0 * (k % (n_steps + 1)) - n_steps) / n_steps
         return (1.0, share) if k <= n_steps else (share, 1.0)
 
-    found = _areas(area, 2 * (n_steps + 1), lambda k: factors(k)[0] * f + factors(k)[1] * g)
-    at = int(np.argmax(found >= found.max() - _TIE))
-    return factors(at), float(found[at])
+    areas = _areas(area, 2 * (n_steps + 1), lambda k: factors(k)[0] * f + factors(k)[1] * g)
+    at = int(np.argmax(areas >= areas.max() - _TIE))
+    return factors(at), float(areas[at])
 
 
 def _require_finite(scores: F64) -> F64:

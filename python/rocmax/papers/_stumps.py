@@ -88,8 +88,8 @@ class RankBoost(PaperRanker):
             values = columns.data.astype(np.float64)
         else:
             values = by_column(samples)
-        found = _core.rank_boost(_core.Problem(labels, weights), values, lists, n_estimators, threads)
-        self.feature_, self.cut_, self.missing_above_, self.coef_, self.edge_ = found
+        stumps = _core.rank_boost(_core.Problem(labels, weights), values, lists, n_estimators, threads)
+        self.feature_, self.cut_, self.missing_above_, self.coef_, self.edge_ = stumps
         self.bound_ = float(np.prod(np.sqrt(np.maximum(1.0 - self.edge_**2, 0.0))))
 
     def _scores(self, X: Any) -> F64:
@@ -158,7 +158,7 @@ class PAUCBoost(PaperRanker):
     Bioinformatics 11:314, 2010. :doi:`10.1186/1471-2105-11-314`
     """
 
-    _by_scale = _sparse = False
+    _by_scale = _takes_sparse = False
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)
     n_estimators: int = 100
@@ -256,7 +256,7 @@ class AUCSplitTree(PaperRanker):
     2002, section 3.
     """
 
-    _by_scale = _sparse = False
+    _by_scale = _takes_sparse = False
 
     _: KW_ONLY
     min_samples_leaf: float = 1
@@ -270,8 +270,8 @@ class AUCSplitTree(PaperRanker):
 
     def _learn(self, data: Data, leaf: float, depth: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 30)
-        found = _core.split_tree(_core.Problem(labels, weights), by_column(samples), leaf, depth, threads)
-        self.pos_, self.neg_, self.feature_, self.cut_, self.left_, self.right_ = found
+        tree = _core.split_tree(_core.Problem(labels, weights), by_column(samples), leaf, depth, threads)
+        self.pos_, self.neg_, self.feature_, self.cut_, self.left_, self.right_ = tree
 
     def _scores(self, X: Any) -> F64:
         at = np.zeros(X.shape[0], dtype=np.intp)

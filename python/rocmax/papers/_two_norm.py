@@ -172,8 +172,8 @@ class TwoNormSVC(KernelRanker):
             waiting.setdefault(key, []).append(row)
         for rows in waiting.values():
             rows.reverse()
-        found = (waiting.get(key, []) for key in _hashes(X))
-        return np.array([rows.pop() if rows else -1 for rows in found], dtype=np.intp)
+        of_rows = (waiting.get(key, []) for key in _hashes(X))
+        return np.array([rows.pop() if rows else -1 for rows in of_rows], dtype=np.intp)
 
 
 def _require_definite(gram: F64) -> None:

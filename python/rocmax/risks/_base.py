@@ -126,10 +126,10 @@ class Oracle:
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
         """Return a cut of the risk, smoothed over a width of scores; None if the risk is not a sum of hinges."""
         coef = np.empty(len(scores))
-        found = self._core.smooth(scores, coef, width, self._n_threads)
-        if found is None:
+        smoothed = self._core.smooth(scores, coef, width, self._n_threads)
+        if smoothed is None:
             return None
-        offset, hinges = found
+        offset, hinges = smoothed
         return Smoothed(offset, coef, Curvature(self.labels, scores, hinges, width, self.sample_weight))
 
     @cached_property

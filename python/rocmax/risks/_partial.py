@@ -53,8 +53,8 @@ class Hinge(OfRange):
     """
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Trimmed:
-        found = _trimmed(problem, self.fpr_range, [1.0], n_threads)
-        return found if found.above else found.part(None).convex
+        risk = _trimmed(problem, self.fpr_range, [1.0], n_threads)
+        return risk if risk.above else risk.part(None).convex
 
 
 class Ramp(OfRange):
