@@ -13,7 +13,7 @@ from profiles import cases
 from rocmax.exceptions import PositiveClassWarning
 from rocmax.metrics import partial_auc_score, roc_auc_score
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
-from rocmax.papers._linear import TopMean
+from rocmax.papers._machines import TopMean
 
 RANGE = (0.1, 0.4)
 MODELS = [

@@ -116,7 +116,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
     @property
     def _is_dual(self) -> bool:
         """Whether models without landmarks have a coefficient per sample instead of per feature."""
-        return False
+        return bool(self.kernel != "linear")
 
     def _coefficients(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the attributes that score new samples."""
@@ -260,10 +260,6 @@ class Machine(CertifiedRanker):
     def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
         """Minimise the objective, by `options` of ``Training.fit``."""
         return training.fit(surrogate, C, go_on=True, **options)
-
-    @property
-    def _is_dual(self) -> bool:
-        return self._kernel.name != "linear"
 
     def _set_kernel_and_landmarks(self, last: Any, data: Data, seed: int) -> Landmarks | None:
         """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
