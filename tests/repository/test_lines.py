@@ -20,7 +20,7 @@ MOST = {
         "a slider of alerts; bands and clinical rates named in legends; decimals of a column",
     ),
     "python/rocmax/ensemble": (1_406, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_544, "convex fits of many rows start from a sample"),
+    "python/rocmax/estimators": (4_532, "convex fits of many rows start from a sample"),
     "python/rocmax/metrics": (18_447, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (820, ""),
     "python/rocmax/risks": (566, "one check of pair losses, of torch and boosting"),
