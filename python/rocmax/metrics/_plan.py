@@ -147,18 +147,15 @@ class LabelPlan(Value):
         n_found = float((chance * (plan.size / plan.whole)[plan.stratum])[below].sum())
         if n_found < _LEAST and below.any():
             budget = self._n_certain + np.ceil((len(self.rows) - self._n_certain) * _LEAST / n_found)
-            budget = min(budget, len(self._score))
             raise ValueError(
                 f"{n_found:.1f} positives are expected below the rows that are labelled for certain, at a prevalence of"
-                f" {prevalence:g}, fewer than five: plan a budget of {budget:,.0f}"
+                f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self._score)):,.0f}"
             )
         expected = plan._replace(rows=np.arange(len(chance)), labels=chance)
         found = Planned().estimate(expected.sample(self._score, Sample(np.zeros(0), self._score, None, 0)), measure)
         low, high = found.limits.at(0.95)
-        estimate, width = found.estimate, high - low
-        if self._score.ndim == 1:
-            return Expectation(float(estimate[0]), float(width[0]), n_found)
-        return Expectation(estimate, width, n_found)
+        one = self._score.ndim == 1
+        return Expectation(*(float(each[0]) if one else each for each in (found.estimate, high - low)), n_found)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame of `row`, `weight` and `stratum`, in the order of labelling."""
@@ -168,11 +165,9 @@ class LabelPlan(Value):
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a file, with the scores; :meth:`load` reads it."""
-        names = np.array([] if self._names is None else self._names, dtype=str)
+        held = {"rows": self.rows, "strata": self._strata, "rank": self._rank, "score": self._score}
         with written(Path(path)) as file:
-            np.savez_compressed(
-                file, rows=self.rows, strata=self._strata, rank=self._rank, score=self._score, names=names
-            )
+            np.savez_compressed(file, names=np.array(self._names or [], dtype=str), **held)
 
     @classmethod
     def load(cls, path: str | Path) -> LabelPlan:
@@ -197,8 +192,7 @@ class LabelPlan(Value):
     def _of(cls, rows: Any, strata: Any, rank: Any, score: Any, names: Any) -> LabelPlan:
         whole = np.bincount(strata)
         size = np.bincount(strata[rows], minlength=len(whole))
-        plan = cls.__new__(cls)
-        weight = (whole / np.maximum(size, 1))[strata[rows]]
+        plan, weight = cls.__new__(cls), (whole / np.maximum(size, 1))[strata[rows]]
         held = {"_score": score, "_names": names, "_rank": rank, "_strata": strata}
         plan._set(rows=rows, weight=weight, stratum=strata[rows], _n_certain=int((whole == 1).sum()), **held)
         return plan
@@ -274,11 +268,7 @@ def label_plan(
         certain |= more
     rest, n_strata = order[~certain], max(left // _STRATUM, 1)
     reached = np.cumsum(size[~certain])
-    own = (
-        np.minimum((reached - size[~certain] / 2) / reached[-1] * n_strata, n_strata - 1).astype(np.intp)
-        if len(rest)
-        else rest
-    )
+    own = np.minimum((reached - size[~certain] / 2) / reached[-1:] * n_strata, n_strata - 1).astype(np.intp)
     strata = np.empty(n, dtype=np.intp)
     strata[order[certain]] = np.arange(certain.sum())
     strata[rest] = own + int(certain.sum())
@@ -295,9 +285,8 @@ def label_plan(
 
 
 def _count(value: Any, name: str, most: int) -> int:
-    return int(
-        number(value, name, f"that is whole, from 1 to the {most:,} rows", lambda x: 1 <= x <= most and x % 1 == 0)
-    )
+    domain = f"that is whole, from 1 to the {most:,} rows"
+    return int(number(value, name, domain, lambda x: 1 <= x <= most and x % 1 == 0))
 
 
 class LabelDesign(NamedTuple):
@@ -382,9 +371,8 @@ class LabelDesign(NamedTuple):
         spread = self.whole**2 * (1.0 - share) / self.size / np.maximum(self.size - 1.0, 1.0)
         apart = (moved - mean[:, self.places]) * np.sqrt(spread)[self.places]
         left = (1.0 - share[self.places]) * self.expected()
-        pseudo = (
-            gains * self.weight * np.sqrt(left / max(left.sum(), np.finfo(float).tiny) * (1.0 - share[self.places]))
-        )
+        chance = left / max(left.sum(), np.finfo(float).tiny)
+        pseudo = gains * self.weight * np.sqrt(chance * (1.0 - share[self.places]))
         return np.asarray(apart @ apart.T + pseudo @ pseudo.T)
 
     def expected(self) -> F64:

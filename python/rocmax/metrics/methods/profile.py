@@ -8,6 +8,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Covariance, Interval, Method, joined
 from rocmax.metrics.methods.defaults import estimated, estimated_jointly
 from rocmax.metrics.samples._classes import Classes
@@ -38,7 +39,8 @@ class Profile(Method):
     where r exceeds 0.9; of models of independent samples it is 0. Estimates with few possible values have limits that
     begin apart at level 0; ``(1 - r^2)^(1/4)`` of both gaps is added. Joint tests and means of subgroups come from
     DeLong's covariance. Where fewer than five samples of a class are in the range of a partial area, the jackknife's,
-    over ``1 + 3 / (2 k + 1)``, replaces the part of that class, k the samples expected up to the end of the range.
+    over ``1 + 3 / (2 k + 1)``, replaces the part of that class, k the samples expected up to the end of the range. Of
+    rates, one of the m samples of the class that is called counts as called by each model on its own.
 
     Where 1,000 samples decide a partial area, or 10,000 another measure with two bounds, u and v are those of intervals
     by "logit-delong", unless the classes are nearly separated.
@@ -72,6 +74,10 @@ class Profile(Method):
         if (few := range_part(sample, measure)) is not None:
             parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
             matrix = parts[0].matrix + parts[1].matrix
+        if isinstance(measure, Rate):  # that all of few samples are called alike does not show that others are
+            k = int(measure.mirrored)
+            called = parts[k].matrix / sample.effective[k]
+            matrix = matrix - called + np.diag(np.diagonal(called))
         own = estimated_jointly(sample, measure, estimate, parts)
         return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 

@@ -21,6 +21,7 @@ from rocmax.metrics.intervals._interval import (
 )
 from rocmax.metrics.intervals._joint import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.defaults import is_normal
 from rocmax.metrics.methods.delong import log_odds, newcombe_limits, newcombe_variance, per_pair
@@ -31,7 +32,9 @@ from rocmax.metrics.variances._effective import is_design
 #: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
-_ERROR = 0.25  # of the log-odds of a mean, from which the components' variances may be too uncertain
+# Of the log-odds of a mean, from which the components' variances may be too uncertain; and of a rate whose threshold
+# few samples set: sums of its score intervals, each skewed, are up to 1.9 times as wide as the mean varies.
+_ERROR, _OF_FEW = 0.25, 0.5
 HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 _SHRINKAGE = 10.0  # samples that the mean of the variances counts as
 _ALIKE = 2  # the greatest size of a class over the least
@@ -214,7 +217,10 @@ def pooled(estimates: Estimates, shares: Any, measure: Measure, *, wider: bool =
 def needs_scores(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
     """Whether means need the sum of score intervals, because those by components, which skew, would undercover."""
     least, most = shares @ np.array([measure.reachable(one.totals) for one in samples])
-    return of_unseen_range(samples, shares, measure) or not is_normal(mean, (least, most), _ERROR).all()
+    sizes = np.sum([one.effective for one in samples], axis=0)
+    few = isinstance(measure, Rate) and sizes[1 - measure.mirrored] < sizes[int(measure.mirrored)]
+    normal = is_normal(mean, (least, most), _OF_FEW if few else _ERROR).all()
+    return of_unseen_range(samples, shares, measure) or not normal
 
 
 def of_alerts(mean: Interval, samples: Sequence[Sample], shares: F64, measure: Measure) -> Interval:
