@@ -196,7 +196,7 @@ def run_covtype(repeats, folder):
 
 
 def run_middle(repeats, folder, quick=False):
-    """Print every fit of the grid, and for each range the median and the worst of time and passes."""
+    """Print every fit of the grid, for each range the median and the worst of time and passes, and a table of times."""
     lines = []
     for name, (X, y, X_test, y_test) in middle(folder, quick):
         reference, logistic = timed(lambda: LogisticRegression(max_iter=1000).fit(X, y), repeats)  # noqa: B023
@@ -210,7 +210,7 @@ def run_middle(repeats, folder, quick=False):
                 model.fit(X, y)
             kind = f"[{fpr_range[0]:g}, {fpr_range[1]:g}] {surrogate}"
             found = model.dual_gap_, model.score(X_test, y_test), model.objective_
-            lines.append((kind, C, seconds / reference, counts.passes / its_passes, *found))
+            lines.append((kind, name.partition(" x ")[0], seconds / reference, counts.passes / its_passes, *found))
             print(f"  {kind:<18}{C:>7g}{lines[-1][2]:>8.2f} x time{lines[-1][3]:>8.2f} x passes{model.n_iter_:>6} steps"
                   f"{found[0]:>10.1e} gap{found[1]:>8.4f} test pAUC{found[2]:>12.5g}", flush=True)  # fmt: skip
     print(f"\n{'range':<20}{'fits':>5}{'time / logistic, median':>25}{'worst':>7}{'passes, median':>16}{'worst':>7}"
@@ -220,6 +220,12 @@ def run_middle(repeats, folder, quick=False):
         (time_, passes), (of_time, of_passes) = np.median(values[:, :2], axis=0), values[:, :2].max(axis=0)
         print(f"{kind:<20}{len(values):>5}{time_:>25.2f}{of_time:>7.1f}{passes:>16.2f}{of_passes:>7.1f}"
               f"{values[:, 2].max():>13.1e}{values[:, 3].mean():>16.4f}")  # fmt: skip
+    kinds = dict.fromkeys(line[0] for line in lines)
+    print("\n".join(["", " | ".join(["| tables", *kinds]) + " |", "|---" * (1 + len(kinds)) + "|"]))
+    for tables_ in [*dict.fromkeys(line[1] for line in lines), "all"]:
+        of_kinds = [[line[2] for line in lines if line[0] == kind and tables_ in (line[1], "all")] for kind in kinds]
+        cells = [f"{np.median(times):.1f} / {max(times):.1f}" for times in of_kinds]
+        print(" | ".join([f"| {tables_}", *cells]) + " |")
 
 
 def run_path(repeats, _):
