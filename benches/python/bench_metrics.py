@@ -10,6 +10,8 @@ of DeLong take minutes with 10^7 scores and are left out there. "rate" is the in
 
 import argparse
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -230,6 +232,19 @@ def growth(largest: float) -> None:
         print(f"{name}: " + "  ".join(found))
 
 
+def first() -> None:
+    """The first call of a process, with its imports but NumPy's."""
+    code = (
+        "import time, numpy as np; y, s = np.array([0, 1, 0, 1]), np.arange(4.0); start = time.process_time();"
+        "from rocmax import metrics; metrics.{0}(y, s); print(time.process_time() - start)"
+    )
+    print("first call: seconds")
+    for name in ("roc_auc_score", "infer"):
+        times = [float(subprocess.check_output([sys.executable, "-c", code.format(name)])) for _ in range(REPEATS)]
+        print(f"{name} {np.median(times):.2f}", end="  ")
+    print()
+
+
 def small() -> None:
     rng = np.random.default_rng(0)
     y, s = rng.integers(0, 2, 20), rng.normal(size=20)
@@ -279,6 +294,9 @@ def forms(n: int) -> None:
         with suppress(ImportError):
             make = getattr(import_module(name), series)
             held |= {name: (make(y), make(s)), f"{name} text": (make(text.tolist()), make(s))}
+    with suppress(ImportError):
+        polars = import_module("polars")
+        held["polars categories text"] = polars.Series(text.tolist(), dtype=polars.Categorical), s
     print(f"n = {n:.0e}: processor time relative to arrays")
     for function in (metrics.roc_auc_score, metrics.roc_curve, metrics.infer, metrics.Samples):
         label = {} if function is metrics.roc_auc_score else {"pos_label": "yes"}
@@ -300,6 +318,7 @@ if __name__ == "__main__":
         help="number of scores (default 1e7); growth is shown up to ten times as many",
     )
     largest = parser.parse_args().largest
+    first()
     small()
     intervals()
     forms(10**5)

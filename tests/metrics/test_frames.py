@@ -240,8 +240,26 @@ def categories(y):
     return pd.Series(y, dtype="category")
 
 
+def enumerated(y):
+    return pl.Series(y, dtype=pl.Enum(sorted({*y} - {None}, reverse=True)))
+
+
+def dictionaries(y):
+    return pa.chunked_array([pa.array(part, pa.string()).dictionary_encode() for part in (y[:7], [], y[7:])])
+
+
 @pytest.mark.parametrize(
-    "make", [pl.Series, pa.array, pd.Series, categories, lambda y: pa.chunked_array([y[:7], [], y[7:]])]
+    "make",
+    [
+        pl.Series,
+        lambda y: pl.Series(y, dtype=pl.Categorical),
+        enumerated,
+        pa.array,
+        lambda y: pa.chunked_array([y[:7], [], y[7:]]),
+        dictionaries,
+        pd.Series,
+        categories,
+    ],
 )
 def test_texts_of_columns_are_those_of_arrays(make):
     pairs = ("yes", "no"), ("", "-"), ("a" * 12, "a" * 13), ("b" * 30 + "a", "b" * 31), ("\N{SNOWMAN}" * 4, "x")

@@ -33,6 +33,8 @@ def in_numpy(values: Any) -> Any:
     """Return what numpy cannot read (tensors, bfloat16, 128-bit integers) as an array, anything else as it is."""
     if type(values) is np.ndarray and values.dtype.kind != "V":  # the common case, without the dtype's name
         return values
+    if hasattr(values, "unify_dictionaries"):
+        return one_chunk(values)
     dtypes = getattr(values, "dtypes", None)
     if any("Int128" in str(dtype) for dtype in (dtypes if type(dtypes) is list else [getattr(values, "dtype", "")])):
         return _of_python_numbers(values)
@@ -44,6 +46,12 @@ def in_numpy(values: Any) -> Any:
         return np.asarray(held)
     except TypeError:  # a dtype that numpy does not have
         return np.asarray(held.float())
+
+
+def one_chunk(values: Any) -> Any:
+    """Return chunks of pyarrow as one array: NumPy takes a missing value among categories in chunks for another."""
+    parts = getattr(values, "chunks", [values])
+    return parts[0] if len(parts) == 1 else values.unify_dictionaries().combine_chunks()
 
 
 def _of_python_numbers(values: Any) -> NDArray[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._checks.arrays import one_chunk
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import names_of
@@ -44,40 +45,45 @@ def coded(values: Any, name: str) -> Any:
 def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
     dtype: Any = getattr(values, "dtype", "")
-    if type(dtype).__name__ == "CategoricalDtype" and all(isinstance(one, str) for one in dtype.categories):
-        codes = np.asarray(getattr(values, "cat", values).codes)
-        differs, place = _core.two_rows(codes.astype(np.uint32)[:, None]) or (None, 0)
-        if differs is None or place == len(codes) or min(codes[0], codes[place]) < 0:  # -1 is missing
-            return None
-        return [dtype.categories[codes[k]] for k in (0, place)], differs
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = values.array.__arrow_array__()
-    of_polars = str(dtype) == "String" and hasattr(values, "null_count")
-    if not of_polars and str(getattr(values, "type", "")) not in ("string", "large_string", "string_view"):
+    arrow = str(getattr(values, "type", "")) if hasattr(values, "null_count") else ""
+    of_polars, rows, found = type(dtype).__name__ if hasattr(values, "to_physical") else "", None, None
+    if (arrow and values.null_count) or (of_polars and values.null_count()):
         return None
-    if not len(values) or (values.null_count() if of_polars else values.null_count):
+    if of_polars == "String" and len(values):
+        differs = (values != values[0]).to_numpy()
+        place = int(differs.argmax())
+        two = (values == values[place]).sum() == np.count_nonzero(differs)
+        found = (differs, place) if place and two else None
+    elif arrow in ("string", "large_string", "string_view"):
+        rows = _rows(values)
+    elif arrow.startswith("dictionary<"):
+        rows = _codes(one_chunk(values).indices)
+    elif of_polars in ("Categorical", "Enum"):
+        rows = _codes(values.to_physical())
+    elif type(dtype).__name__ == "CategoricalDtype":
+        rows = _codes(getattr(values, "cat", values).codes)
+    found = found if rows is None else _core.two_rows(rows)
+    if found is None or found[1] == len(values):
         return None
-    if not of_polars:
-        differs, place = _core.two_rows(_rows(values)) or (None, 0)
-        return None if differs is None or place == len(values) else ([values[k].as_py() for k in (0, place)], differs)
-    differs = (values != values[0]).to_numpy()
-    place = int(differs.argmax())
-    two = place > 0 and (values == values[place]).sum() == np.count_nonzero(differs)
-    return ([values[0], values[place]], differs) if two else None
+    labels = [values.iloc[k] if hasattr(values, "iloc") else values[k] for k in (0, found[1])]
+    texts = [label.as_py() if arrow else label for label in labels]  # codes may be missing ones, or have equal texts
+    return (texts, found[0]) if all(isinstance(text, str) for text in texts) and texts[0] != texts[1] else None
 
 
 def _rows(texts: Any) -> NDArray[np.uint32]:
     """Return texts of pyarrow as rows, their lengths and bytes; as codes if there is one of more than twelve bytes."""
     with suppress(NotImplementedError, ValueError):  # pyarrow without such views
-        views = texts.cast("string_view")
-        chunks = [chunk for chunk in getattr(views, "chunks", [views]) if len(chunk)]
-        words = [np.frombuffer(one.buffers()[1], np.uint32)[4 * one.offset :][: 4 * len(one)] for one in chunks]
-        rows = (words[0] if len(words) == 1 else np.concatenate(words)).reshape(-1, 4)
-        if rows[:, 0].max() <= 12:
+        views = one_chunk(texts.cast("string_view"))
+        rows = np.frombuffer(views.buffers()[1], np.uint32)[4 * views.offset :][: 4 * len(views)].reshape(-1, 4)
+        if rows[:, 0].max(initial=0) <= 12:
             return rows
-    codes = texts.dictionary_encode()
-    codes = codes.unify_dictionaries().combine_chunks() if hasattr(codes, "chunks") else codes
-    return np.asarray(codes.indices).view(np.uint32)[:, None]
+    return _codes(one_chunk(texts.dictionary_encode()).indices)
+
+
+def _codes(codes: Any) -> NDArray[np.uint32]:
+    return np.asarray(codes).astype(np.uint32)[:, None]
 
 
 def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
