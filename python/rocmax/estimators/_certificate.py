@@ -329,9 +329,9 @@ class Proof(NamedTuple):
     known: dict[str, Any]
 
     @classmethod
-    def of(cls, cuts: list[tuple[float, F64]], data: Data, kernel: Kernel, **known: Any) -> Self:
+    def of(cls, cuts: list[tuple[float, Any]], data: Data, kernel: Kernel, **known: Any) -> Self:
         """Return the proof by cuts, given the share and the coefficients of each; O(N) for each cut."""
-        none, parameters = np.zeros(len(data.positive)), (kernel.gamma, kernel.degree, kernel.coef0)
+        none, parameters = np.broadcast_to(0.0, len(data.positive)), (kernel.gamma, kernel.degree, kernel.coef0)
         plain: dict[str, Any] = {"tangent": none, "before": none, "kernel_dtype": "float64", "structure": 0.0}
         plain |= {"kernel": kernel.name, "kernel_parameters": parameters}
         known = plain | {name: held for name, held in known.items() if held is not None}

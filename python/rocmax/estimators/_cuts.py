@@ -1,12 +1,12 @@
 """Averages of the cuts of a fit, as arrangements of pairs: what its bound follows from."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rocmax import _core
 from rocmax._runtime.threads import n_threads
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64, Bool
 from rocmax.estimators._surrogates import FULL, PROVEN
 from rocmax.risks import Oracle
 from rocmax.solvers._proof import Arrangement, Pairs
@@ -38,15 +38,16 @@ class Convex(NamedTuple):
         return 0.0 if self.risk is None else self.risk(scores).value
 
     @property
-    def classes(self) -> list[Rows]:
-        """The positive and the negative samples of positive weight."""
+    def classes(self) -> list[Bool]:
+        """Which samples are positives, and which are negatives, of positive weight."""
         labels, weight = self.problem.labels, self.problem.sample_weight
-        return [np.flatnonzero(side if weight is None else side & (weight > 0)) for side in (labels, ~labels)]
+        return [side if weight is None else side & (weight > 0) for side in (labels, ~labels)]
 
-    def average(self, cuts: list[tuple[float, F64]]) -> Arrangement:
+    def average(self, cuts: list[tuple[float, Any]]) -> Arrangement:
         """Return the average of cuts, given the share and the coefficients of each. O(N) for each cut."""
-        order = np.concatenate(self.classes)
-        return self.pairs.average([share for share, _ in cuts], (coef[order] for _, coef in cuts))
+        classes = self.classes
+        coefs = (np.asarray(coef) for _, coef in cuts)
+        return self.pairs.average([share for share, _ in cuts], ([coef[side] for side in classes] for coef in coefs))
 
     def cut(self, found: Arrangement) -> tuple[float, F64, float]:
         """Return the offset of the cut less the concave part, its coefficients over all samples, and their size."""

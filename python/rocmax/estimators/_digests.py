@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from rocmax._tables._digests import STEP, mixed
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
-from rocmax.designs._blocks import row_blocks
+from rocmax.designs._blocks import row_blocks, slices
 
 Bits = NDArray[np.uint64]
+# Values whose numbers are made at a time.
+_BLOCK = 1 << 16
 
 
 def odd(start: int, size: int) -> Bits:
@@ -24,13 +26,14 @@ def odd(start: int, size: int) -> Bits:
 
 def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
     """Return the digests of features, labels and weights."""
-    return [of_features(X), of_values(positive), of_values(np.ones(len(positive)) if weight is None else weight)]
+    weight = np.broadcast_to(1.0, len(positive)) if weight is None else weight
+    return [of_features(X), of_values(positive), of_values(weight)]
 
 
 def of_values(values: AnyArray) -> int:
     """Return the digest of numbers, in order."""
-    bits = _bits(values.ravel())
-    return int(bits @ odd(0, len(bits)))
+    parts = (int(_bits(values[some]) @ odd(some.start, some.stop - some.start)) for some in slices(len(values), _BLOCK))
+    return sum(parts) % (1 << 64)
 
 
 def of_features(X: Any) -> int:

@@ -81,20 +81,11 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         if isinstance(space, Landmarks) or kernel.function is not None:
             return "it needs a kernel by name or kernel='precomputed', without landmarks"
         proof = Proof.of(
-            result.proof,
-            data,
-            kernel,
-            objective=result.objective,
-            bound=result.bound,
-            surrogate=from_zero or surrogate,
-            fpr_range=fpr_range,
-            C=self.C_,
-            kernel_dtype=getattr(self, "kernel_dtype", "float64"),
-            structure=float(self.structure),
+            result.proof, data, kernel, objective=result.objective, bound=result.bound, C=self.C_,
+            surrogate=from_zero or surrogate, fpr_range=fpr_range, structure=float(self.structure),
+            kernel_dtype=getattr(self, "kernel_dtype", "float64"), tangent=result.tangent, before=result.before,
             model=(self.coef_ if kernel.name == "linear" else self.dual_coef_)[0].copy(),
-            tangent=result.tangent,
-            before=result.before,
-        )
+        )  # fmt: skip
         # The fit multiplies by the structured matrix, which single precision rounds otherwise than the kernel.
         other = kernel.name == "linear" or proof.known["kernel_dtype"] == "float32"
         return proof.by_samples(data) if self.structure and other else proof

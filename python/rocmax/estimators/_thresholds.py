@@ -59,7 +59,7 @@ def choose_threshold(
 def _ends(scores: F64, merged: F64, positive: Bool, rule: Rule, weight: F64 | None) -> tuple[float, float]:
     """Return the highest score predicted negative and the lowest predicted positive, by a cut of merged scores."""
     above = merged >= chosen(rule, merged, positive, weight)
-    return float(scores[~above].max(initial=-np.inf)), float(scores[above].min(initial=np.inf))
+    return float(scores.max(where=~above, initial=-np.inf)), float(scores.min(where=above, initial=np.inf))
 
 
 def middle_of_classes(scores: F64, positive: Bool, weight: F64 | None = None) -> float:
@@ -67,8 +67,10 @@ def middle_of_classes(scores: F64, positive: Bool, weight: F64 | None = None) ->
     total = 0.0
     for of in (positive, ~positive):
         own = of if weight is None else of & (weight > 0)  # zeros would change how sums round
-        share = np.ones(np.count_nonzero(own)) if weight is None else weight[own]
-        total += float(np.sum(scores[own] * (share / share.sum() / 2)))
+        share = 1.0 / np.count_nonzero(own) if weight is None else weight[own] / weight[own].sum()
+        halves = scores[own]
+        halves *= share / 2
+        total += float(np.sum(halves))
     return total
 
 

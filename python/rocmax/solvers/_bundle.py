@@ -1,6 +1,7 @@
 """The known cuts of a convex risk, and the piecewise linear model of the objective that they form."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,19 +20,33 @@ INDEFINITE = (
 )
 
 
+class Packed:
+    """Coefficients over the samples without the zeros: most, of a narrow range."""
+
+    def __init__(self, coef: F64, rows: Rows | slice, n_samples: int) -> None:
+        counted = np.zeros(n_samples, dtype=bool)
+        counted[rows] = coef != 0.0
+        self._n, self._counted, self._values = n_samples, np.packbits(counted), coef[coef != 0.0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:
+        found = np.zeros(self._n)
+        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
+        return found
+
+
 class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
 
     Cuts depend neither on C nor on a tilt, so a path over C and the steps of a convex-concave procedure keep them.
-    Holds 8 (dim + k) bytes per cut, k the number of cuts; if it `proves` its bounds, also 8 bytes per sample and cut.
+    Holds 8 (dim + k) bytes per cut, k the number of cuts; if it `proves` its bounds, also 8 for each sample of a cut.
     """
 
     def __init__(self, design: Design, *, proves: bool = False) -> None:
         self._design, self._proves = design, proves and not design.dual
         # The coefficients of each cut over the samples, which prove it; vectors of a dual design begin with them.
-        self._coefs: list[F64 | None] = [None]
-        #: The rows of the design that the next cuts are about, None for all.
-        self.rows: Rows | None = None
+        self._coefs: list[Packed | None] = [None]
+        #: The rows of the design that the next cuts are about, ascending.
+        self.rows: Rows | slice = slice(None)
         self._offsets = np.zeros(1)
         self._store = np.zeros((1, design.dim))
         self.gram = np.zeros((1, 1))  # the inner products of the vectors
@@ -56,9 +71,11 @@ class Bundle:
         """Return the sum of the offsets, each times its weight."""
         return float((self.weights * self._offsets).sum())
 
-    def add(self, offsets: F64, vectors: F64, coefs: Sequence[F64 | None]) -> None:
+    def add(self, offsets: F64, vectors: F64, coefs: Sequence[F64 | Packed | None]) -> None:
         """Add cuts; offsets of shape (k,), vectors of shape (k, dim), k arrays of shape (n_samples,)."""
-        self._coefs += [self._whole(coef) for coef in coefs] if self._proves else [None] * len(offsets)
+        n = self._design.n_samples
+        packed = (Packed(coef, self.rows, n) if isinstance(coef, np.ndarray) else coef for coef in coefs)
+        self._coefs += packed if self._proves else [None] * len(offsets)
         cross = self._design.inner(self.vectors, vectors)
         own = self._design.inner(vectors, vectors)
         self._append(vectors)
@@ -71,16 +88,9 @@ class Bundle:
         if len(other) > 1:
             self.add(other._offsets[1:], other.vectors[1:], other._coefs[1:])
 
-    def coef(self, k: int) -> F64 | None:
+    def coef(self, k: int) -> F64 | Packed | None:
         """Return the coefficients of a cut over all samples; None if they were not kept."""
         return self._store[k, : self._design.n_samples] if self._design.dual else self._coefs[k]
-
-    def _whole(self, coef: F64 | None) -> F64 | None:
-        if self.rows is None or coef is None:
-            return coef
-        found = np.zeros(self._design.n_samples)
-        found[self.rows] = coef
-        return found
 
     def _append(self, vectors: F64) -> None:
         """Write the vectors behind the others; a full store doubles (copying all for each cut took 15 % of a fit)."""

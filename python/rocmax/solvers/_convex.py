@@ -238,18 +238,10 @@ class State:
         proof = [(share, self.bundle.coef(cut) if isinstance(cut, int) else cut) for share, cut in self.proof]
         known = [(share, coef) for share, coef in proof if coef is not None]
         return SolverResult(
-            model=self.best,
-            objective=self.value,
-            bound=self.bound,
-            zero_objective=self.objective.at_zero(),
-            partial_auc=self.partial_auc,
-            ranker=self.ranker,
-            n_iter=len(self.history),
-            history=self.history,
-            status=self.status,
-            proof=known if len(known) == len(proof) else None,
-            offset=self.offset - self.objective.tilt.offset,
-        )
+            self.best, self.value, self.bound, self.objective.at_zero(), self.partial_auc, self.ranker,
+            n_iter=len(self.history), history=self.history, status=self.status,
+            proof=known if len(known) == len(proof) else None, offset=self.offset - self.objective.tilt.offset,
+        )  # fmt: skip
 
 
 def of_cuts(result: SolverResult, bundle: Bundle, objective: Objective) -> SolverResult:

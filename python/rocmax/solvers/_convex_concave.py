@@ -185,16 +185,11 @@ class State:
         # Scores that were updated along rays lose digits if a step undoes most of another.
         model = Model.of(self.best.vector, self.whole.design)
         value, at = self.whole(model)
+        bound, of_zero = min(step.bound, value), self.whole.at_zero()  # the majorant lies above J
         return replace(
-            step,
-            model=model,
-            objective=value,
-            bound=min(step.bound, value),  # the majorant lies above J
-            zero_objective=self.whole.at_zero(),
-            partial_auc=at.partial_auc,
-            history=self.history,
-            n_iter=len(self.history),
-        )
+            step, model=model, objective=value, bound=bound, zero_objective=of_zero, partial_auc=at.partial_auc,
+            history=self.history, n_iter=len(self.history),
+        )  # fmt: skip
 
 
 def _raised(part: Difference, scores: F64) -> F64:

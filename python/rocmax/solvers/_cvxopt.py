@@ -1,7 +1,5 @@
 """The explicit quadratic program with one variable for each pair: the reference for the other solvers."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,13 +43,8 @@ def solve_pair_dual(
     bounds = cvxopt.spdiag([cvxopt.matrix(1.0, (1, 1))] * p)
     constraints = cvxopt.sparse([[-bounds, bounds]])
     limits = cvxopt.matrix(np.repeat([0.0, cap * unit], p))
-    options: dict[str, Any] = {
-        "show_progress": False,
-        "abstol": 1e-12,
-        "reltol": min(tol, 1e-6) / 10,
-        "feastol": 1e-9,
-        "maxiters": max_iter,
-    }
+    options = {"abstol": 1e-12, "reltol": min(tol, 1e-6) / 10, "feastol": 1e-9, "maxiters": max_iter}
+    options["show_progress"] = False
     found = cvxopt.solvers.qp(cvxopt.matrix(hessian), cvxopt.matrix(-1.0, (p, 1)), constraints, limits, options=options)
     return np.clip(np.array(found["x"])[:, 0] / unit, 0.0, cap), int(found["iterations"])
 
@@ -71,14 +64,6 @@ def minimise_pairs(
     value, found = objective(model)
     bound = float(values.sum()) - 0.5 * model.norm
     check_bound(objective, model, value, bound)
-    result = SolverResult(
-        model=model,
-        objective=value,
-        bound=bound,
-        zero_objective=objective(objective.zero())[0],
-        partial_auc=found.partial_auc,
-        ranker=model.vector,
-        n_iter=n_iter,
-        history=[Progress(value, bound, found.partial_auc, "pairs")],
-    )
+    history, of_zero = [Progress(value, bound, found.partial_auc, "pairs")], objective(objective.zero())[0]
+    result = SolverResult(model, value, bound, of_zero, found.partial_auc, model.vector, n_iter, history)
     return result, np.where(values > _NONE * values.max(), values, 0.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class SolverResult:
     n_iter: int
     history: list[Progress] = field(repr=False)
     status: str = "converged"
-    proof: list[tuple[float, F64]] | None = field(default=None, repr=False)
+    proof: list[tuple[float, Any]] | None = field(default=None, repr=False)
     offset: float = 0.0
     before: F64 | None = field(default=None, repr=False)
     tangent: F64 | None = field(default=None, repr=False)
@@ -142,7 +142,7 @@ class SolverResult:
     def pull(self) -> F64:
         """The coefficients over the samples of the average of the cuts, less those of the concave part."""
         none = np.zeros(len(self.model.scores))
-        of_cuts = sum((share * coef for share, coef in self.proof or []), none)
+        of_cuts = sum((share * np.asarray(coef) for share, coef in self.proof or []), none)
         return of_cuts - (none if self.tilt is None else self.tilt)
 
     def zero_within(self, tol: float) -> float:

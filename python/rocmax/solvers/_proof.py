@@ -67,9 +67,10 @@ class Pairs:
     def of(cls, problem: _core.Problem, ranks: tuple[float, float], below: F64 | None, *, naive: bool) -> "Pairs":
         """Return those of the samples of positive weight; `below` replaces the weights of the negatives."""
         labels, weight = problem.labels, problem.sample_weight
-        own = np.ones(len(labels)) if weight is None else weight
-        of_negatives = own if below is None else below
-        return cls(own[labels & (own > 0)], of_negatives[~labels & (own > 0)], ranks, naive)
+        counted, ones = True if weight is None else weight > 0, np.broadcast_to(1.0, len(labels))
+        sides = (weight, labels & counted), (weight if below is None else below, ~labels & counted)
+        own = [ones[: np.count_nonzero(side)] if of is None else of[side] for of, side in sides]
+        return cls(own[0], own[1], ranks, naive)
 
     @property
     def total(self) -> float:
@@ -81,19 +82,20 @@ class Pairs:
         """J_b; of a share of a total weight a little less, since the total depends on the order of its sum."""
         return self.ranks[1] if self.ranks[1].is_integer() else self.ranks[1] * (1.0 - _TOTAL)
 
-    def average(self, shares: list[float], coefs: Iterable[F64]) -> Arrangement:
-        """Return the average of cuts, given the coefficients of positives, then of negatives."""
+    def average(self, shares: list[float], coefs: Iterable[list[F64]]) -> Arrangement:
+        """Return the average of cuts, given the coefficients of positives and of negatives."""
         m, (low, _) = len(self.positives), self.ranks
         share, beyond, inside = (np.zeros(m) for _ in range(3))
         columns = np.zeros(len(self.negatives))
-        for weight, coef in zip(shares, coefs, strict=True):
-            sizes = np.maximum(-coef[:m] * (self.total / self.positives), 0.0)
+        for weight, (of_positives, own) in zip(shares, coefs, strict=True):
+            sizes = np.maximum(-of_positives * (self.total / self.positives), 0.0)
             reach = sizes > low if low > 0 else np.ones(m, dtype=bool)
             share += weight * reach
             beyond += weight * np.where(reach, sizes, 0.0)
             inside += weight * np.where(reach, 0.0, sizes)
-            own = np.divide(coef[m:] * self.total, self.negatives, out=np.zeros_like(columns), where=self.negatives > 0)
-            columns += weight * np.maximum(own, 0.0)
+            own *= self.total
+            np.divide(own, self.negatives, out=own, where=self.negatives > 0)  # others have coefficient 0
+            columns += np.multiply(np.maximum(own, 0.0, out=own), weight, out=own)
         return Arrangement(np.minimum(share, 1.0), beyond, inside, columns)
 
     def coefs(self, found: Arrangement) -> tuple[F64, F64]:

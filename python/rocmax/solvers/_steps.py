@@ -111,6 +111,7 @@ def search(
             lowest = point
         if abs(point.slope) <= flat * abs(start.slope) and not point.value >= start.value:
             break
+        point = point._replace(found=None)  # only the lowest keeps its coefficients
         if point.slope < 0 and not point.value >= left.value:
             left = point
         else:
