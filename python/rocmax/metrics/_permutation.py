@@ -102,7 +102,8 @@ def permutation_test(
     exact = comb(n, m) <= n_resamples
     statistic, rng = float(rule.estimates(data)[0]), np.random.default_rng(seed_of(random_state))
     count, higher, lower = 0, 0, 0
-    for labels in _labellings(n, m) if exact else (rng.permutation(data.positive) for _ in range(n_resamples)):
+    every = (np.bincount(chosen, minlength=n) > 0 for chosen in combinations(range(n), m))
+    for labels in every if exact else (rng.permutation(data.positive) for _ in range(n_resamples)):
         apart, size = rule.value(data._replace(y=labels, kept=None)) - statistic, _ROUNDING * max(abs(statistic), 1.0)
         count, higher, lower = count + 1, higher + (apart >= -size), lower + (apart <= size)
     extra = 0 if exact else 1  # the labels that were observed
@@ -110,11 +111,3 @@ def permutation_test(
     both = min(1.0, 2.0 * min(greater, less))
     pvalue = {"two-sided": both, "greater": greater, "less": less}[alternative]
     return PermutationTest(statistic, float(pvalue), count, exact)
-
-
-def _labellings(n: int, m: int) -> Any:
-    """Yield every choice of m of n samples."""
-    for chosen in combinations(range(n), m):
-        labels = np.zeros(n, dtype=bool)
-        labels[list(chosen)] = True
-        yield labels

@@ -429,7 +429,8 @@ def journal(
             continue
         values = [(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")) for row in renamed]
         widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
-        places = _journal_places(min(widths) / 4 if widths else None, is_share and name not in _UNBOUNDED)
+        needed = -math.floor(math.log10(min(widths) / 4)) if widths else _LEAST_PLACES  # of one digit of an error
+        places = min(max(needed, _LEAST_PLACES if is_share and name not in _UNBOUNDED else 0), _MOST_PLACES)
         of = rate(as_rate if name in ("estimate", "difference") else name if name in _RATES else "")
         form = Form(places, of.change if name == "difference" else of)
         cells = [_journal_cell(name, *value, form) for value in values]
@@ -454,12 +455,6 @@ def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
         named = {name: found.pop(name) for name in ("subgroup",) if name in found}
         found = named | pair | {"estimate": both} | found
     return found
-
-
-def _journal_places(error: float | None, is_share: bool) -> int:
-    """Return how many decimals show one digit of a standard error."""
-    needed = _LEAST_PLACES if error is None else -math.floor(math.log10(error))
-    return min(max(needed, _LEAST_PLACES if is_share else 0), _MOST_PLACES)
 
 
 def _journal_cell(name: str, value: Any, low: Any, high: Any, places: Form) -> str:

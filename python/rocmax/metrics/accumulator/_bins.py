@@ -47,14 +47,6 @@ def counted_once(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> F6
     return np.stack([value, value, pos, neg])
 
 
-def pushed(runs: tuple[F64, ...], run: F64) -> tuple[F64, ...]:
-    """Add a run of bins; each run stays at least twice as long as the next, so that a bin is copied log n times."""
-    while runs and runs[-1].shape[1] < 2 * run.shape[1]:
-        *left, last = runs
-        runs, run = tuple(left), pooled([last, run])
-    return (*runs, run)
-
-
 def pooled(runs: list[F64]) -> F64:
     """Merge runs of bins; equal bins become one."""
     bins = np.concatenate(runs, axis=1)
@@ -230,7 +222,11 @@ class Shared:
             return state
         least, most = (run[0, 0], run[1, -1]) if extent is None else extent
         extent = min(state.extent[0], float(least)), max(state.extent[1], float(most))
-        state = state._replace(runs=pushed(state.runs, run), extent=extent)
+        runs = state.runs
+        while runs and runs[-1].shape[1] < 2 * run.shape[1]:  # so that a bin is copied log n times
+            *left, last = runs
+            runs, run = tuple(left), pooled([last, run])
+        state = state._replace(runs=(*runs, run), extent=extent)
         return self._one_run(state) if self._many(state, WAITING, 2) else state
 
     def _many(self, state: State, few: int, times: int) -> bool:

@@ -13,6 +13,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, shown
 from rocmax._typing import Average, MultiClass
 from rocmax.metrics.intervals._interval import Limits
+from rocmax.metrics.intervals._score import Area, score, slope_of
 from rocmax.metrics.measures._ranking import parts_of
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._reading import Labelled, read
@@ -85,8 +86,6 @@ class CurveMeasure(Measure):
         return too_few(*self.limiting_sizes(sizes)[1], _LEAST)
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals._score import Area, score, slope_of
-
         rows = []
         for one in sample.models():
             curve = one.curve()

@@ -11,7 +11,7 @@ threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,16 +19,15 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._words import label_text
+from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
+from rocmax.metrics.intervals._score import slope_of
 from rocmax.metrics.intervals._units import Units, greatest
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._arguments import Strata
 from rocmax.metrics.samples._sample import Sample, has_variance
-
-if TYPE_CHECKING:
-    from rocmax.metrics.intervals._inversion import Curves, Inverse
 
 # Half the width of the window around a cut, in standard errors of the sum above it, and the number of samples that the
 # prior counts for: the share r of two normal distributions with equal variances.
@@ -79,7 +78,7 @@ class CutMeasure(RankedMeasure):
         """Return the value at a true positive rate of 0, and how it grows with the rate."""
         return 0.0, 1.0
 
-    def rate_on(self, curves: "Curves", ranking: Ranking) -> F64:
+    def rate_on(self, curves: inversion.Curves, ranking: Ranking) -> F64:
         """Return the true positive rates at the cuts of binormal curves."""
         return _core.rates_of_called(self.alerts(ranking.sizes) / sum(ranking.sizes), ranking.prevalence, *curves)
 
@@ -130,8 +129,6 @@ class CutMeasure(RankedMeasure):
         return (self.alerts((2 * sizes[0], 2 * sizes[1])) - self.alerts(sizes)) / sum(sizes)
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals._score import slope_of
-
         if self.pooled and sample.weight is not None and sample.weight_kind == "sampling":
             # Wilson's interval with Student's t, for the effective size by the variance of a ratio of totals.
             estimate, added, span = self.estimates(sample), influence_of(sample, self), self.bounds[1]
@@ -166,10 +163,8 @@ class CutMeasure(RankedMeasure):
         """Return the share of the heaviest row in what the measure is a share of, and how many such rows are known."""
         return min(greatest(one.weights, one.positive)[0] / one.totals[0], 1.0), np.inf
 
-    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> "Inverse":
+    def inverse(self, sample: Sample, slope: float, sizes: Counts) -> inversion.Inverse:
         """Return the confidence distribution of one model, by the fitted slope of its curve and the class sizes."""
-        from rocmax.metrics.intervals import _inversion as inversion
-
         ranking = self.weights(sample)
         cut = self.cut(ranking)
         first, last = (self.rate_on(curves, ranking) for curves in inversion.at_cut(cut.tpr, cut.fpr, slope, sizes))
@@ -465,5 +460,5 @@ class EqualErrorRate(CutMeasure):
 
     by_totals = Measure.by_totals  # a point of the curve
 
-    def rate_on(self, curves: "Curves", ranking: Ranking) -> F64:
+    def rate_on(self, curves: inversion.Curves, ranking: Ranking) -> F64:
         return np.asarray(normal_cdf(curves.a / (1.0 + curves.b)))

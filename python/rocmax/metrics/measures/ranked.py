@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,14 +10,13 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._words import rate
+from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
+from rocmax.metrics.intervals._score import slope_of
 from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_sums, of_totals_too, parts_of
 from rocmax.metrics.measures.auc import too_few
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call
-
-if TYPE_CHECKING:
-    from rocmax.metrics.intervals._inversion import Inverse
 
 Counts = tuple[float, float]
 # Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.
@@ -72,7 +71,7 @@ class RankedMeasure(Measure):
         return sample.effective
 
 
-def of_inverses(found: "Sequence[Inverse]", bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
+def of_inverses(found: Sequence[inversion.Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
     """Return estimates, variances and limits from the confidence distribution of each model."""
     estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in found]).T
     return estimate, variance, stacked([one.limits(bounds) for one in found])
@@ -95,9 +94,6 @@ class MeanMeasure(Measure):
         return 0.0, 1.0
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals import _inversion as inversion
-        from rocmax.metrics.intervals._score import slope_of
-
         # So that value, moments and slope of a model share one sort.
         models = [one if one.kept and one.kept.fits(one) else one.scored(one.score) for one in sample.models()]
         known = min(sizes) >= 2

@@ -9,7 +9,9 @@ import numpy as np
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics._words import rate
+from rocmax.metrics.intervals import _inversion as inversion, _rate as of_rate
 from rocmax.metrics.intervals._interval import Limits, counted
+from rocmax.metrics.intervals._score import slope_of
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait, values_of
@@ -55,8 +57,6 @@ class Rate(CurveMeasure):
         return lambda x: values_of(sample, self.at(x))
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals import _rate as rate
-
         thresholds: list[float] = []
 
         def curves() -> Iterator[_core.Curve]:
@@ -65,14 +65,12 @@ class Rate(CurveMeasure):
                 thresholds.append(self.threshold_of(curve))  # or the scores would be sorted again
                 yield curve
 
-        found = rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes, sample.threads)
+        found = of_rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes, sample.threads)
         sample.once(("thresholds", self), lambda: thresholds)
         return found
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
-        from rocmax.metrics.intervals import _rate as rate
-
-        return rate.slopes(self.reader(sample), self.low, self.mirrored, sample.effective)
+        return of_rate.slopes(self.reader(sample), self.low, self.mirrored, sample.effective)
 
     def of_pairs(self, sample: Sample) -> F64:
         """Return which positives are called, and which negatives exceed a threshold that at least so many exceed.
@@ -248,9 +246,6 @@ class YoudenIndex(RankedMeasure):
         return None  # no sample is below it
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
-        from rocmax.metrics.intervals import _inversion as inversion
-        from rocmax.metrics.intervals._score import slope_of  # scipy takes a while to import
-
         def inverse(one: Sample) -> inversion.Inverse:
             value = self.read(self.weights(one))
             first, last = inversion.at_difference(value, slope_of(one, min(sizes)), sizes)

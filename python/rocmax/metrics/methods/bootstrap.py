@@ -15,7 +15,7 @@ from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, variance_of
-from rocmax.metrics.methods.delong import newcombe
+from rocmax.metrics.methods.delong import newcombe_limits, per_pair
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._multiclass import replicates
@@ -122,7 +122,7 @@ def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) 
     """Return the intervals of estimates that do not vary; of several classes, the smallest is against the rest."""
     fewest, *others = np.sort(sample.effective)
     if measure.counts_pairs:
-        limits, source = newcombe(estimate, (fewest, sum(others))), "newcombe"
+        limits, source = newcombe_limits(estimate, *per_pair((fewest, sum(others)))), "newcombe"
     else:
         least, most = measure.bounds
         if isinstance(measure, RankedMeasure) and isinstance(sample, Sample):

@@ -52,8 +52,8 @@ class Newcombe(Method):
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
-        estimate, sizes = measure.estimates(data), sizes_of_models(data, measure)
-        return Interval(estimate, newcombe_variance(estimate, *per_pair(sizes)), newcombe(estimate, sizes), self.name)
+        estimate, of_pair = measure.estimates(data), per_pair(sizes_of_models(data, measure))
+        return Interval(estimate, newcombe_variance(estimate, *of_pair), newcombe_limits(estimate, *of_pair), self.name)
 
 
 def per_pair(sizes: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -65,11 +65,6 @@ def per_pair(sizes: tuple[Any, Any]) -> tuple[Any, Any]:
 def newcombe_variance(auc: F64, one: Any, more: Any) -> F64:
     """Return ``A (1-A) (one + more ((1-A)/(2-A) + A/(1+A)))``, Hanley and McNeil's variance made symmetric."""
     return np.asarray(auc * (1 - auc) * (one + more * ((1 - auc) / (2 - auc) + auc / (1 + auc))))
-
-
-def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
-    """Return Newcombe's limits for class sizes."""
-    return newcombe_limits(auc, *per_pair(sizes))
 
 
 def newcombe_limits(auc: F64, one: Any, more: Any) -> Limits:
@@ -197,7 +192,9 @@ def logit(
     # With several classes, the smallest is compared with all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
     few = ~inside | (fewest < FEW)
-    return either(few, newcombe(estimate, (fewest, others)), limits), "newcombe" if few.all() else None
+    return either(
+        few, newcombe_limits(estimate, *per_pair((fewest, others))), limits
+    ), "newcombe" if few.all() else None
 
 
 def _logit(share: Any) -> Any:

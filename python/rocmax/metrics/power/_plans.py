@@ -42,19 +42,6 @@ class Spread(NamedTuple):
         return self.of_positives + self.of_negatives / ratio
 
 
-def check_planned(measure: Measure) -> None:
-    """Check that the components of a measure have the same variances at any prevalence."""
-    two = measure.multi_class == "raise"
-    if not (isinstance(measure, (AUC, PartialAUC, Rate)) and two):
-        raise ValueError(
-            "measure must be AUC(), PartialAUC(...), TPRAtFPR(...) or FPRAtTPR(...) of two classes, got"
-            f" measure={measure!r}"
-        )
-    if isinstance(measure, Rate) and measure.at_edge:
-        reason = measure.refusal((1.0, 1.0))
-        raise ValueError(f"measure={measure!r} has no test to plan: {reason}; plan for a less extreme rate")
-
-
 def warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if few of these positives and negatives are expected where the measure looks."""
     count, held = min(measure.limiting_sizes(sizes))
@@ -314,7 +301,15 @@ def study_plan(
     """Check that the true values are given in one way, and read the pilot."""
     require_known(function, reading, Plain.__annotations__)
     measure = as_measure(measure)
-    check_planned(measure)
+    # Their components have the same variances at any prevalence.
+    if not (isinstance(measure, (AUC, PartialAUC, Rate)) and measure.multi_class == "raise"):
+        raise ValueError(
+            "measure must be AUC(), PartialAUC(...), TPRAtFPR(...) or FPRAtTPR(...) of two classes, got"
+            f" measure={measure!r}"
+        )
+    if isinstance(measure, Rate) and measure.at_edge:
+        reason = measure.refusal((1.0, 1.0))
+        raise ValueError(f"measure={measure!r} has no test to plan: {reason}; plan for a less extreme rate")
     spread = None
     if pilot is not None:
         if any(given is not None for given in (auc, auc_b, correlation)):

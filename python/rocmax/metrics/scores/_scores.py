@@ -137,7 +137,7 @@ def tpr_at_fpr_score(
     ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c; a sample is called positive if its score is at least c, so that
     tied scores are called alike.
     """
-    key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", _is_rate))
+    key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     data = read(tpr_at_fpr_score, y_true, y_score, reading, Order, **of_score).two
     return call(_core.measure, data, key, data.threads)
@@ -179,14 +179,10 @@ def fpr_at_tpr_score(
     ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`. At 0.95 it is FPR95 of
     out-of-distribution detection.
     """
-    key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", _is_rate))
+    key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     data = read(fpr_at_tpr_score, y_true, y_score, reading, Order, **of_score).two
     return call(_core.measure, data, key, data.threads)
-
-
-def _is_rate(value: float) -> bool:
-    return 0.0 <= value <= 1.0
 
 
 def scored_auc_score(

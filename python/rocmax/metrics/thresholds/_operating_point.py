@@ -211,6 +211,9 @@ def operating_point(  # with samples first, the threshold is second
     found, calls = Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = values(calls, prevalence)
     sizes = _sizes(data, found, calls)
+    resampling = None if bootstrap is None else f"{bootstrap.resampling}, percentiles"
+    if bootstrap is not None and data.group is not None:
+        resampling = f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
     if bootstrap is None:
         ends = intervals(shares, sizes, prevalence, critical(level))
     else:
@@ -238,7 +241,7 @@ def operating_point(  # with samples first, the threshold is second
         n_pos=n_pos,
         n_neg=n_neg,
         method="wilson" if bootstrap is None else bootstrap.name,
-        resampling=None if bootstrap is None else _resampling(bootstrap, data),
+        resampling=resampling,
         **of_samples(data),
         **made,
     )
@@ -246,7 +249,8 @@ def operating_point(  # with samples first, the threshold is second
 
 def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     """Return how the intervals resample, or None for those of fixed thresholds."""
-    shares = any(rule.of_shares for rule in rules or ())
+    # Stratified resamples fix the share of positives.
+    shares = any(rule.kind.limits == "samples" or rule.kind.of_calls is not None for rule in rules or ())
     if isinstance(method, str) and method in ("wilson", "bootstrap"):
         return None if method == "wilson" else Bootstrap(stratified=not shares)
     if not isinstance(method, Bootstrap) or method.interval != "percentile":
@@ -261,12 +265,6 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     return method
 
 
-def _resampling(bootstrap: Bootstrap, data: Sample) -> str:
-    if data.group is None:
-        return f"{bootstrap.resampling}, percentiles"
-    return f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
-
-
 def _sizes(data: Sample, thresholds: F64, calls: Calls) -> Sizes:
     """Return the number of samples of each kind, for sampling weights the effective number."""
     if data.weight_kind == "frequency" or data.weight is None:
@@ -274,4 +272,6 @@ def _sizes(data: Sample, thresholds: F64, calls: Calls) -> Sizes:
     scale = data.weight.max()
     curve = data._replace(weight=(data.weight / scale) ** 2).curve()
     squares = Calls.of_rules(curve, [Rule("at", threshold) for threshold in thresholds.tolist()])[1]
-    return Sizes.kish(Calls(*(part / scale for part in calls)), squares)
+    sums = Sizes.of(Calls(*(part / scale for part in calls)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # Kish's numbers
+        return Sizes(*(whole**2 / of for whole, of in zip(sums, Sizes.of(squares), strict=True)))

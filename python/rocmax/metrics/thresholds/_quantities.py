@@ -73,12 +73,6 @@ class Sizes(NamedTuple):
             *(np.asarray(sum(part for part, counts in zip(calls, kind, strict=True) if counts)) for kind in kinds)
         )
 
-    @classmethod
-    def kish(cls, calls: Calls, squares: Calls) -> "Sizes":
-        """Return the effective numbers for sampling weights, from their sums and the sums of their squares."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(*(sums**2 / of for sums, of in zip(cls.of(calls), cls.of(squares), strict=True)))
-
 
 def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
     """Return every quantity, at a known prevalence if one is given; NaN for 0 / 0."""

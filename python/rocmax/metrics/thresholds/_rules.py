@@ -38,10 +38,6 @@ def _is_rate(value: float) -> bool:
     return 0.0 <= value <= 1.0
 
 
-def _is_budget(value: float) -> bool:
-    return 0.0 < value < 1.0 or (value >= 1.0 and value.is_integer())
-
-
 RULES = {
     "youden": _Kind(Source("largest TPR - FPR, {}", ("youden",)), weighs_fpr=True),
     "closest": _Kind(Source("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
@@ -55,7 +51,11 @@ RULES = {
         Source("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
     ),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
-    "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
+    "alerts": _Kind(
+        Source("at most {n} called positive"),
+        lambda n: 0.0 < n < 1.0 or (n >= 1.0 and n.is_integer()),
+        limits="samples",
+    ),
     "precision": _Kind(
         Source("highest TPR with precision of at least {n}"),
         lambda least: 0.0 < least <= 1.0,
@@ -123,11 +123,6 @@ class Rule(NamedTuple):
         if self.kind.takes is None:
             return "given" if self.given else self.name
         return f"{self.name} {self.number:.12g}"
-
-    @property
-    def of_shares(self) -> bool:
-        """Whether the share of positives matters, which stratified resamples fix."""
-        return self.kind.limits == "samples" or self.kind.of_calls is not None
 
     def among(self, curve: _core.Curve, kind: np.dtype[Any]) -> "Rule":
         """Return this rule, or the threshold that it sets, as scores of a dtype compare with it: above negatives."""

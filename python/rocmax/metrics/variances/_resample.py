@@ -54,14 +54,6 @@ def check_resamples(n_resamples: int) -> int:
     return int(n_resamples)
 
 
-def without_zero_weights(data: Sample) -> Sample:
-    """Drop the rows of weight 0."""
-    if data.weight is None or (data.weight > 0).all():
-        return data
-    explain(data)
-    return data.take(data.weight > 0)
-
-
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     if isinstance(measure, Gini):
@@ -119,7 +111,9 @@ def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | N
 
 def drawable(data: Sample, advice: str) -> Sample:
     """Return the samples of weight above 0, after a check that either class has two."""
-    data = without_zero_weights(data)
+    if data.weight is not None and not (data.weight > 0).all():
+        explain(data)
+        data = data.take(data.weight > 0)
     repeated = data.weight_kind == "frequency"
     if repeated and data.weight is not None and (data.weight == 1).all():
         data = data._replace(weight=None)
