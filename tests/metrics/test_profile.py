@@ -15,8 +15,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.intervals._interval import Limits, critical, of_share, wilson
-from rocmax.metrics.intervals._profile import profile, shrunk
+from rocmax.metrics.intervals._interval import Limits, critical, of_share, profile, shrunk, wilson
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, covariance_of, freedom_of
 

@@ -28,9 +28,9 @@ from rocmax.metrics.methods import (
 )
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
+from rocmax.metrics.methods.defaults import Profile
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
-from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.results._comparison import Comparison, PairComparison, pair_tests, unknown_width
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples

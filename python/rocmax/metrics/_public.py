@@ -23,6 +23,7 @@ from rocmax.metrics.measures.rates import FPRAtTPR as FPRAtTPR, TPRAtFPR as TPRA
 from rocmax.metrics.measures.screening import BEDROC as BEDROC, RIE as RIE, EnrichmentFactor as EnrichmentFactor
 from rocmax.metrics.methods.base import Method as Method
 from rocmax.metrics.methods.bootstrap import Bootstrap as Bootstrap
+from rocmax.metrics.methods.defaults import Profile as Profile
 from rocmax.metrics.methods.delong import (
     DeLong as DeLong,
     LogitDeLong as LogitDeLong,
@@ -31,7 +32,6 @@ from rocmax.metrics.methods.delong import (
     Wu as Wu,
 )
 from rocmax.metrics.methods.mcnemar import Venkatraman as Venkatraman
-from rocmax.metrics.methods.profile import Profile as Profile
 from rocmax.metrics.methods.score import Score as Score
 from rocmax.metrics.power._power import (
     SampleSize as SampleSize,

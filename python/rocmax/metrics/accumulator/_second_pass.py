@@ -14,7 +14,7 @@ from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked
 from rocmax.metrics.methods.base import Covariance, Known, Query
-from rocmax.metrics.methods.profile import Profile, of_parts, own_intervals
+from rocmax.metrics.methods.defaults import Profile, of_parts, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import check_variance, require_two

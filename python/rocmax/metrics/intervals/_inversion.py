@@ -11,8 +11,6 @@ What the mean is with all positives first is added exactly, or the ranks left ou
 nearly separated. The draws depend on these numbers alone: results are the same for any number of threads and models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -131,7 +129,7 @@ class Inverse(NamedTuple):
         """The variance of the measure's confidence distribution."""
         return (self.scale * self.stretch) ** 2 * float(self.table[0])
 
-    def widened(self, variance: float, count: float) -> Inverse:
+    def widened(self, variance: float, count: float) -> "Inverse":
         """Return a wider distribution if the components of a class of `count` samples have a greater variance."""
         excess = variance / max(self.variance, _TINY) - 1.0
         return self._replace(stretch=(1.0 + (count - 1.0) / (count + 2.0) * max(excess, 0.0)) ** 0.5)

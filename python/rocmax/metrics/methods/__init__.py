@@ -13,11 +13,10 @@ from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Known, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.methods.defaults import default_method
+from rocmax.metrics.methods.defaults import Profile, default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Newcombe, Obuchowski, Wu
 from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP, Venkatraman
 from rocmax.metrics.methods.planned import Planned
-from rocmax.metrics.methods.profile import Profile
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample

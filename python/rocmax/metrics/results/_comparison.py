@@ -14,9 +14,8 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
-from rocmax.metrics.intervals._interval import Law, either, no_width, percentiles, wald_limits
+from rocmax.metrics.intervals._interval import Law, either, no_width, percentiles, profile, shrunk, wald_limits
 from rocmax.metrics.intervals._joint import JointTest, joint_test
-from rocmax.metrics.intervals._profile import profile, shrunk
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.results._inference import ConfidenceInterval

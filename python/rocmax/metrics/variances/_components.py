@@ -11,8 +11,7 @@ from rocmax.metrics.intervals._units import freedom_of_squares
 from rocmax.metrics.measures._ranking import of_totals, parts_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample, centre, require_two
-from rocmax.metrics.variances._dyads import dyadic_covariance
-from rocmax.metrics.variances._effective import is_design, sizes_of_models
+from rocmax.metrics.variances._effective import dyadic_covariance, is_design, sizes_of_models
 
 _LEAST_FREEDOM = 1e-3  # of one sample
 _ALIKE = 0.9  # correlation of models that may differ in few samples
