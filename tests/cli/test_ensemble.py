@@ -44,7 +44,7 @@ def fitted() -> Any:
     """Return the model of an ensemble that has kept every family."""
     pytest.importorskip("lightgbm")
     from rocmax._cli import _model
-    from rocmax._cli._trained import Trained
+    from rocmax._cli._columns import Trained
     from rocmax._tables._decide import decide
 
     classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)
@@ -164,9 +164,9 @@ def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dic
 def test_damaged_members_are_not_loaded(
     family: str, name: str, change: Any, said: str, fitted: Any, made: Path, tmp_path: Path, run: Run
 ) -> None:
-    from rocmax._cli import _ensemble, _model
+    from rocmax._cli import _archive as archive, _model
 
-    content = changed(_ensemble.stored(fitted.classifier), family, name, change)
+    content = changed(archive.stored_ensemble(fitted.classifier), family, name, change)
     skops.dump({**_model.stored(fitted), "classifier": {"ensemble": content}}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and said in err, err

@@ -146,15 +146,15 @@ def trees(made: Path) -> Path:
 def test_trees_come_back_as_they_were(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm")
     from rocmax import PartialAUCBoostingClassifier
-    from rocmax._cli import _trees
+    from rocmax._cli import _archive as archive
 
     rng = np.random.default_rng(0)
     X = np.where(rng.random((900, 6)) < 0.1, np.nan, rng.normal(size=(900, 6)))
     X[:, 5] = rng.integers(0, 2, 900)
     y = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1]) + X[:, 5] + rng.normal(size=900) > 0.5
     model = PartialAUCBoostingClassifier((0, 0.2), n_estimators=60, random_state=0, n_jobs=1).fit(X[:600], y[:600])
-    skops.dump(_trees.stored(model), tmp_path / "trees")
-    found = _trees.restored(skops.load(tmp_path / "trees"), (0, 0.2))
+    skops.dump(archive.stored_boosting(model), tmp_path / "trees")
+    found = archive.restored_boosting(skops.load(tmp_path / "trees"), (0, 0.2))
     np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(found.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(found.predict(X), model.predict(X))
@@ -186,10 +186,10 @@ def test_trees_come_back_as_they_were(tmp_path: Path) -> None:
 def test_damaged_trees_are_not_loaded(
     name: str, change: Any, said: str, trees: Path, made: Path, tmp_path: Path, run: Run
 ) -> None:
-    from rocmax._cli import _model, _trees
+    from rocmax._cli import _archive as archive, _model
 
     model = _model.load(str(trees))
-    content = _trees.stored(model.classifier)
+    content = archive.stored_boosting(model.classifier)
     content["importances"] = np.asarray(content["importances"])
     with np.errstate(all="ignore"):
         content[name] = change(content[name])
@@ -232,7 +232,7 @@ def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
 
 
 def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocmax._cli import _columns as coding, _numbers as numbers
+    from rocmax._cli import _columns as coding, _table as table
     from rocmax._tables._coder import TableCoder
 
     def work(n: int) -> tuple[int, int]:
@@ -261,9 +261,9 @@ def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytes
             sys.setprofile(count)
             try:
                 rows = coding.Table(frame, is_text=False)
-                schema, rows = coding.decided(rows, numbers.Form(), exclude=set(), categorical=[])
+                schema, rows = coding.decided(rows, table.Form(), exclude=set(), categorical=[])
                 coder = TableCoder("sparse linear", schema)
-                X = coder.fit_transform(coding.features(rows, schema, numbers.Form()))
+                X = coder.fit_transform(coding.features(rows, schema, table.Form()))
             finally:
                 sys.setprofile(None)
         assert schema.numeric == names and not schema.categorical

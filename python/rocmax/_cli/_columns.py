@@ -1,20 +1,27 @@
-"""The columns that a model learns from: decided on the training table, read by its schema from later ones."""
+"""The columns that a model learns from, what its file remembers of them, and what is news of later tables."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import _numbers as numbers, _table as table
-from rocmax._cli._numbers import Form
+from rocmax._cli import _table as table
 from rocmax._cli._output import Failure
 from rocmax._cli._source import Table
+from rocmax._cli._table import Form
 from rocmax._tables._decide import COMMAND, decide
-from rocmax._tables._notes import short
+from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
+from rocmax._tables._later import Later, trained_columns
+from rocmax._tables._notes import Note, short
 from rocmax._tables._schema import Schema
+from rocmax._tables._suspects import found_in
+
+# With fewer rows equal scores are no news.
+_FEW = 20
 
 
 def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: Collection[str]) -> tuple[Schema, Table]:
@@ -22,7 +29,7 @@ def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: C
     frame = rows.frame.select(pl.nth([k for k, name in enumerate(rows.frame.columns) if name not in exclude]))
     if not frame.width:
         raise Failure("no columns to train on are left")
-    columns = numbers.typed(frame, form, categorical) if rows.is_text else (_without_codes(one, form) for one in frame)
+    columns = table.typed(frame, form, categorical) if rows.is_text else (_without_codes(one, form) for one in frame)
     held = pl.DataFrame({one.name: _texts(one) if one.name in categorical else one for one in columns})
     try:
         schema, notes = decide(held, categorical=categorical, words=COMMAND, read=form.numbers)
@@ -37,7 +44,7 @@ def _without_codes(series: pl.Series, form: Form) -> pl.Series:
     """Return a column without empty texts and the codes that are named as missing."""
     kind = series.dtype
     if kind == pl.String:
-        return numbers.names(series, form)
+        return table.without_missing(series, form)
     if kind.is_numeric() and form.missing_numbers:
         gone = table.nameless(series).cast(pl.Float64).is_in(form.missing_numbers).fill_null(False)
         return series.set(gone, None)
@@ -67,12 +74,12 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
 
 def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl.DataFrame:
     """Return texts of csv as numbers, or fail at the first that is none."""
-    values, _ = numbers.floats(texts, form)
+    values, _ = table.floats(texts, form)
     found, flags = values.get_columns(), schema.flags()
     for k, (name, series) in enumerate(zip(schema.numeric, texts, strict=True)):
         if found[k].null_count() > series.null_count():  # missing, or no number
             how: Any = {"booleans": bool(flags[k]), "why": "; the model was trained on numbers in it"}
-            found[k] = numbers.number_column(series.alias(name), form, before, **how)
+            found[k] = table.number_column(series.alias(name), form, before, **how)
     return pl.DataFrame([one.alias(series.name) for one, series in zip(found, texts, strict=True)])
 
 
@@ -104,3 +111,65 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
     return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What was in the columns that trained a model, and digests of its rows."""
+
+    columns: NDArray[np.float64]
+    rows: TrainedRows
+
+    @classmethod
+    def of(cls, X: pl.DataFrame, schema: Schema) -> "Trained":
+        """Remember a table of `features`."""
+        read = schema.table(X)
+        return cls(trained_columns(read), TrainedRows.of(digests(read)))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the parts, for the model file."""
+        return {"columns": self.columns, "rows": self.rows.plain()}
+
+    @classmethod
+    def restored(cls, parts: dict[str, Any], schema: Schema) -> "Trained":
+        """Return the same from its parts, or raise ValueError if they are not whole."""
+        columns = parts["columns"]
+        shape = (5, len(schema.used))
+        if type(columns) is not np.ndarray or columns.dtype != np.float64 or columns.shape != shape:
+            raise ValueError("what the columns were in training is damaged")
+        return cls(columns, TrainedRows.restored(parts["rows"]))
+
+
+class LaterRows(Later):
+    """What is news of a later table and of its scores, over its batches; unseen categories are treated as `rare`."""
+
+    def __init__(self, trained: Trained, schema: Schema, rare: str) -> None:
+        super().__init__(schema, trained.columns)
+        self.rare, self.met = rare, RowsSeenInTraining(trained.rows)
+        self.low, self.high, self.n_rows = np.inf, -np.inf, 0
+
+    def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:
+        """Count some rows of `features`, and their scores."""
+        self.met.add(digests(self.read(X)))
+        self.low, self.high = min(self.low, float(scores.min())), max(self.high, float(scores.max()))
+        self.n_rows += len(scores)
+
+    def told(self) -> list[Note]:
+        """Return the news."""
+        found = [replace(note, text=f"warning: {note.text}") for note in self.notes(self.rare)]
+        if self.n_rows >= _FEW and self.low == self.high:
+            found.append(Note("equal scores", f"warning: all {self.n_rows:,} scores are equal", rows=self.n_rows))
+        if fact := self.met.message():
+            found.append(Note("trained rows", fact, rows=self.met.n_trained))
+        return found
+
+
+def suspects(X: pl.DataFrame, positive: NDArray[np.bool_], groups: Any = None, *, in_time: bool = False) -> list[Note]:
+    """Return the news of columns that leak the label, or name what rows are about."""
+    found = found_in(X, positive, groups)
+    group = "--drop it, or give --groups {}" if in_time else "give --groups {}"
+    notes = []
+    for one in found:
+        text = f"warning: {one.message('--drop it', group.replace('{}', quote(str(one.column))))}"
+        notes.append(Note("suspect", text, str(one.column), (one.by or one.only or "groups",), one.n_rows or None))
+    return notes

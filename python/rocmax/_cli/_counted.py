@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from rocmax._checks.missing import in_caller_direction, oriented
 from rocmax._cli import _labels as classes, _report as report, _source as source, _table as table
-from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Scores
 from rocmax._cli._scored import ONE_CLASS, Scored
+from rocmax._cli._table import Form
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
@@ -67,7 +67,7 @@ class Counted(Scored):
     def _are_equal(scores: Any) -> bool:
         return bool(scores.n_bins == 1)
 
-    def infer(self, name: str, measure: Measure) -> Inference:
+    def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Inference:
         low = name in self.arguments.lows
         found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
         sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)

@@ -1,13 +1,13 @@
-"""Rates and predictive values at cutoffs: ``evaluate --at``."""
+"""Rates and predictive values at cutoffs, and what so many alerts catch: ``--at``, ``--alerts``."""
 
 from typing import Any
 
 import numpy as np
 
-from rocmax._cli import _budget as budget, _report as report, _scored as rows
+from rocmax._cli import _report as report, _scored as rows, _values as values
 from rocmax._cli._output import say
-from rocmax._cli._parser import Evaluate
-from rocmax.metrics import OperatingPoint, _words as words, operating_point
+from rocmax._cli._parser import Evaluate, Scores
+from rocmax.metrics import Inference, OperatingPoint, PrecisionAt, _words as words, operating_point
 from rocmax.metrics.results._result import plain as as_plain
 
 _INTERVALS = {
@@ -26,7 +26,7 @@ def found(arguments: Evaluate, scored: rows.Whole) -> dict[str, OperatingPoint]:
         with report.warned(f"{name}, cutoffs", scored.notes, how="--cutoff-intervals"), report.progress("cutoffs"):
             points[name] = operating_point(
                 scored.of(name),
-                threshold=[("alerts", at[1] * scored.n_periods) if budget.is_count(at) else at for at in arguments.at],
+                threshold=[("alerts", at[1] * scored.n_periods) if values.is_count(at) else at for at in arguments.at],
                 guarantee=arguments.guarantee,
                 prevalence=arguments.prevalence,
                 method=arguments.cutoff_intervals or ("bootstrap" if arguments.groups else "wilson"),
@@ -75,7 +75,7 @@ def show(arguments: Evaluate, found: dict[str, OperatingPoint], n_periods: int) 
 
 def _name(cutoff: Any, per: str | None = None) -> str:
     if isinstance(cutoff, tuple):
-        return f"{cutoff[0]}={cutoff[1]:.12g}" + (f" per {per}" if per is not None and budget.is_count(cutoff) else "")
+        return f"{cutoff[0]}={cutoff[1]:.12g}" + (f" per {per}" if per is not None and values.is_count(cutoff) else "")
     return cutoff if isinstance(cutoff, str) else "given"
 
 
@@ -84,3 +84,45 @@ def _threshold(row: dict[str, Any]) -> str:
     text = f"{row['threshold']:.4g}"
     low, high = row.get("threshold_low"), row.get("threshold_high")
     return text if low is None or high is None else f"{text} [{low:.4g}, {high:.4g}]"
+
+
+def precisions(arguments: Scores, scored: rows.Whole) -> list[PrecisionAt]:
+    """Return the precision of every number of alerts, which sampling weights do not count, in data as they are."""
+    if arguments.weights_are == "sampling" or arguments.prevalence is not None:
+        return []
+    return [PrecisionAt(k, scored.per) for k in arguments.counts]
+
+
+def caught(arguments: Scores, scored: rows.Whole) -> dict[str, list[Inference]]:
+    """Measure every column of scores."""
+    wanted = precisions(arguments, scored)
+    return {name: [scored.measured(name, measure) for measure in wanted] for name in scored.columns}
+
+
+def _of_alerts(one: Inference) -> tuple[float, float]:
+    """Return the number of positives among the alerts, and of alerts."""
+    alerts = one.measure.alerts((one.n_pos, one.n_neg))  # type: ignore[attr-defined]
+    return one.estimate * alerts, alerts
+
+
+def show_caught(results: dict[str, list[Inference]]) -> None:
+    """Print how many positives each column's alerts catch, and the precision."""
+    each = [one for held in results.values() for one in held]
+    lines: list[list[str]] = []
+    places = [words.form(one.measure, one.standard_error) for one in each]
+    precisions = words.beside([one.estimate for one in each], [one.confidence_interval for one in each], places)
+    for name, one in ((name, one) for name, held in results.items() for one in held):
+        n_caught, alerts = _of_alerts(one)
+        counts = words.count(alerts), words.count(n_caught), words.percent(n_caught / one.n_pos)
+        lines.append([name, one.measure.short[10:], *counts, precisions[len(lines)]])
+    if lines:
+        level = f"[{words.level(each[0].confidence_level)}]"
+        report.table(["score", "alerts", "in all", "positives caught", "of all", f"precision {level}"], lines)
+        if any(not one.measure.per for one in each):  # type: ignore[attr-defined]
+            return
+        say("The highest scores of each value of the column are alerts; equal scores at the cut count in part.")
+
+
+def plain_caught(held: list[Inference]) -> list[dict[str, Any]]:
+    """Return the numbers of one column for JSON."""
+    return [one.to_dict() | dict(zip(("caught", "alerts"), _of_alerts(one), strict=True)) for one in held]

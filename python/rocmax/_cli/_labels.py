@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import PAIRS
 from rocmax._cli import _table as table
-from rocmax._cli._numbers import Form, floats
 from rocmax._cli._output import Failure, unknown
 from rocmax._cli._parser import Labelled
+from rocmax._cli._table import Form, floats
 from rocmax._tables._forms import WHOLE
 from rocmax._tables._notes import Note, of_rows, short
 from rocmax.metrics import _words as words

@@ -17,24 +17,24 @@ import skops.io
 from numpy.typing import NDArray
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._cli import _archive as archive, _ensemble as ensembles, _trees as trees
-from rocmax._cli._columns import features
-from rocmax._cli._numbers import Form
+from rocmax._cli import _archive as archive
+from rocmax._cli._columns import LaterRows, Trained, features
 from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
-from rocmax._cli._trained import LaterRows, Trained
+from rocmax._cli._table import Form
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._notes import short
 from rocmax._tables._schema import Schema
 from rocmax.designs._kernel import Kernel
 
 # skops would trust any estimator of scikit-learn.
-_PARTS = (*ensembles.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
+_PARTS = (*archive.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {"numpy.dtype"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
 _FORMAT = 6
 # The classifiers that are stored as numbers.
-_PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
+_STORED: dict[str, Any] = {"boosting": archive.stored_boosting, "ensemble": archive.stored_ensemble}
+_RESTORED: dict[str, Any] = {"boosting": archive.restored_boosting, "ensemble": archive.restored_ensemble}
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def stored(model: Model) -> dict[str, Any]:
         "schema": np.frombuffer(schema, dtype=np.uint8),
         "coder": None if model.coder is None else model.coder.plain(),
         "trained": model.trained.plain(),
-        "classifier": classifier if model.kind == "linear" else {model.kind: _PLAIN[model.kind].stored(classifier)},
+        "classifier": classifier if model.kind == "linear" else {model.kind: _STORED[model.kind](classifier)},
     }
 
 
@@ -145,7 +145,7 @@ def load(path: str) -> Model:
             content["coder"] = TableCoder.of_plain(content["coder"], schema)
         if isinstance(content["classifier"], dict):
             ((kind, parts),) = content["classifier"].items()
-            content["classifier"] = _PLAIN[kind].restored(parts, (low, high), schema)
+            content["classifier"] = _RESTORED[kind](parts, (low, high), schema)
         model = Model(**content)
         model.check()
         return model

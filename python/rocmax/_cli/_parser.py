@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Literal, NoReturn
 
 from rocmax._checks.samples import complement
-from rocmax._cli import _measures as measures, _values as values
+from rocmax._cli import _values as values
 from rocmax._cli._output import Misuse, printable
 from rocmax._core import __version__
 from rocmax._parameters import meant
@@ -253,7 +253,7 @@ class Scores(Labelled):
         nargs="*",
         metavar="COLUMN",
     )
-    measure: list[Measure] = _list(measures.HELP, type=measures.measure, metavar="MEASURE")
+    measure: list[Measure] = _list(values.MEASURES, type=values.measure, metavar="MEASURE")
     confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=values.level)
     style: Style = _option(
         "words of the tables: rates (TPR and FPR, default), clinical (sensitivity, specificity, per cent) or alerts "
@@ -301,8 +301,7 @@ class Scores(Labelled):
     @property
     def counts(self) -> list[int]:
         """The numbers of alerts, each once."""
-        counts = [at[1] for at in self.at if isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1]
-        return list(map(int, dict.fromkeys(counts)))
+        return list(dict.fromkeys(int(at[1]) for at in self.at if values.is_count(at)))
 
     def check(self) -> None:
         super().check()

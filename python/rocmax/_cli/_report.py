@@ -18,8 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rocmax._cli._numbers import Notes
 from rocmax._cli._output import log, plot_format, printable, written
+from rocmax._cli._table import Notes
 from rocmax._tables._notes import short
 from rocmax._tables._schema import Schema
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
@@ -184,6 +184,18 @@ def _legend_of_both(figure: Any, ax: Any) -> None:
         legend.remove()
     for text in legend.get_texts():
         text.set_fontsize(text.get_fontsize() * min(fit, 1))
+
+
+def draw_forest(path: str, found: Mapping[str, Any]) -> None:
+    """Write a forest plot of results by their headings."""
+    from matplotlib.figure import Figure
+
+    from rocmax.display import ForestDisplay
+
+    n_rows = sum(len(one.subgroups) + len(one.not_estimable) + 2 for one in found.values())
+    figure = Figure(figsize=(8.0, 1.2 + 0.27 * n_rows), dpi=150, layout="constrained")
+    ForestDisplay.from_result({printable(name): one for name, one in found.items()}, ax=figure.subplots())
+    write_figure(path, figure)
 
 
 def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:

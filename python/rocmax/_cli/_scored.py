@@ -11,29 +11,28 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import (
-    _labels as classes,
-    _numbers as numbers,
-    _report as report,
-    _source as source,
-    _subgroups as subgroups,
-    _table as table,
-    plan,
-)
+from rocmax._cli import _labels as classes, _report as report, _source as source, _table as table, plan
+from rocmax._cli._columns import suspects
 from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import Compare, Scores
-from rocmax._cli._trained import suspects
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._notes import Note, of_rows
 from rocmax._tables._suspects import n_copies
-from rocmax.metrics import Bootstrap, LabelPlan, Measure, Samples, Venkatraman, compare, infer
+from rocmax.metrics import AUC, Bootstrap, LabelPlan, Measure, PartialAUC, Samples, Venkatraman, compare, infer
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
 ONE_CLASS = "leaves one class only: every row of the other has weight 0"
+_OF_CALLS = "mcnemar", "mcnemar-midp"
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
+
+
+def measures(arguments: Scores) -> list[Measure]:
+    """Return the areas, which are always measured, and the requested measures, each once."""
+    areas = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
+    return list(dict.fromkeys([*([] if arguments.method in _OF_CALLS else areas), *arguments.measure]))
 
 
 @dataclass(kw_only=True)
@@ -43,7 +42,7 @@ class Scored:
     arguments: Scores
     columns: dict[str, Any]
     labels: classes.LabelColumn
-    notes: numbers.Notes
+    notes: table.Notes
     n_rows: int = 0
     n_positive: int = 0
     n_dropped: int = 0
@@ -93,6 +92,15 @@ class Scored:
     @staticmethod
     def _are_equal(scores: Any) -> bool:
         return bool((scores == scores[0]).all())
+
+    def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Any:
+        raise NotImplementedError
+
+    def measured(self, name: str, measure: Measure, by: pl.Series | None = None, *, intervals: bool = True) -> Any:
+        """Measure a column of scores, in all rows or in subgroups; `warned` has `intervals`."""
+        about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
+        with report.warned(about, self.notes, intervals=intervals), report.progress(f"measuring {about}"):
+            return self.infer(name, measure, by)
 
     def plain(self) -> dict[str, Any]:
         """Return what --json holds about the rows."""
@@ -218,7 +226,7 @@ def read(arguments: Scores) -> Whole:
         n_rows=len(frame),
         n_positive=int(positive.sum()),
         n_dropped=n_dropped,
-        by={name: subgroups.names(frame, name) for name in by},
+        by={name: table.subgroups(frame, name) for name in by},
         weight=None if weight is None else table.weights(frame, weight),
         groups=table.cluster_numbers(frame, groups) if groups else None,
         per=None if per is None else table.names(frame, per, "value").alias(per),
@@ -240,7 +248,7 @@ def read(arguments: Scores) -> Whole:
     return found
 
 
-def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -> None:
+def _tell_of_groups(found: Whole, needed: Collection[str], form: table.Form) -> None:
     """Report copies of rows, and other columns whose values never disagree about the label, in the first rows."""
     path, apart = found.arguments.data, form.apart()
     if not Path(path).is_file():
@@ -257,7 +265,7 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: numbers.Form) -
             text = f"warning: {what}, which intervals take for new: drop copies, or give --groups if rows are dependent"
             found.notes.add(Note("copies", text, rows=n))
         others = [series for series in frame if series.name not in needed]
-        others = [*numbers.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
+        others = [*table.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
         # Rows are copies only if their scores are equal too.
         scores = [pl.Series(name, values[: len(frame)]) for name, values in found.columns.items()]
         for note in suspects(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):

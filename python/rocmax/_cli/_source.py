@@ -15,11 +15,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
 
-from rocmax._cli import _numbers as numbers
-from rocmax._cli._numbers import Form
+from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, Misuse, reading, unknown
 from rocmax._cli._parser import TableOptions
-from rocmax._cli._table import nameless
+from rocmax._cli._table import Form, nameless
 from rocmax._runtime.settings import settings
 from rocmax._tables._forms import is_number
 from rocmax._tables._notes import Note, of_rows, short
@@ -128,9 +127,9 @@ def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int) -> pl.Da
     for series in frame:
         name = series.name
         if name in wanted.names:
-            columns.append(numbers.names(series, wanted.form))
+            columns.append(table.without_missing(series, wanted.form))
         elif name in wanted.scores or name in wanted.numbers:
-            columns.append(numbers.number_column(series, wanted.form, before, exact=name in wanted.scores))
+            columns.append(table.number_column(series, wanted.form, before, exact=name in wanted.scores))
     return frame.with_columns(columns)
 
 

@@ -4,44 +4,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rocmax._cli import (
-    _budget as budget,
     _counted as counted,
-    _measures as measures,
+    _cutoffs as cutoffs,
     _report as report,
     _scored as rows,
-    _subgroups as subgroups,
 )
 from rocmax._cli._output import about, check_plot, say
 from rocmax._cli._parser import Compare
-from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison, _words as words
+from rocmax.metrics import Comparison, SubgroupComparison, _words as words
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results._inference import Results
 from rocmax.metrics.results._references import ADJUSTMENTS
 
 Tested = Sequence[tuple[Comparison, Mapping[str, Any]]]  # rows of comparisons
-_OF_CALLS = "mcnemar", "mcnemar-midp"
 
 
 def run(arguments: Compare) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     check_plot(arguments.plot, arguments.data)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
-    usual = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
-    wanted = measures.chosen(arguments.measure, [] if arguments.method in _OF_CALLS else usual)
+    wanted = rows.measures(arguments)
     countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
     with about(arguments.data):
         scored: Any = (counted if countable and counted.fits_in_counts(arguments) else rows).read(arguments)
-    budgets = budget.found(arguments, scored) if arguments.at else {}
-    results = scored.compare(arguments, [*wanted, *budget.measures(arguments, scored)])
+    budgets = cutoffs.caught(arguments, scored) if arguments.at else {}
+    results = scored.compare(arguments, [*wanted, *cutoffs.precisions(arguments, scored)])
     sliced = [one for series in scored.by.values() for one in scored.compare(arguments, wanted, by=series)]
     if arguments.plot and scored.by:
-        subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
+        report.draw_forest(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
     elif arguments.plot:
         scored.draw(arguments.plot)
     if not arguments.json:
         say(f"{arguments.data}: {scored.summary}")
         with words.spoken(arguments.style, scored.n_rows - scored.n_positive):
-            budget.show(budgets)
+            cutoffs.show_caught(budgets)
             (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
             for found in sliced:
                 _show_subgroups(found)
@@ -57,7 +53,7 @@ def run(arguments: Compare) -> None:
             "fpr_range": arguments.fpr,
             "confidence_level": arguments.confidence,
             "comparisons": [found.to_dict() for found in results],
-            **({"alerts": {name: budget.plain(held) for name, held in budgets.items()}} if budgets else {}),
+            **({"alerts": {name: cutoffs.plain_caught(held) for name, held in budgets.items()}} if budgets else {}),
             **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
             "plot": arguments.plot,
         }

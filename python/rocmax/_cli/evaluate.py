@@ -2,23 +2,23 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocmax._cli import (
-    _budget as budget,
     _counted as counted,
     _cutoffs as cutoffs,
-    _measures as measures,
     _report as report,
     _scored as rows,
-    _subgroups as subgroups,
 )
 from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
 from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR, _words as words
+from rocmax.metrics import AUC, Inference, PartialAUC, SubgroupInference, TPRAtFPR, _words as words
 from rocmax.metrics.results._inference import Results
+from rocmax.metrics.results._references import ADJUSTMENTS
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
@@ -51,12 +51,15 @@ def run(arguments: Evaluate) -> None:
         scored: Any = (counted if counted.fits_in_counts(arguments) else rows).read(arguments)
     models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
-    budgets = budget.found(arguments, scored) if arguments.at else {}
-    wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]
-    sliced = subgroups.measured(scored, wanted) if scored.by else {}
+    budgets = cutoffs.caught(arguments, scored) if arguments.at else {}
+    wanted = rows.measures(arguments)
+    sliced = {
+        name: [scored.measured(name, measure, series) for series in scored.by.values() for measure in wanted]
+        for name in scored.columns
+    }
     if arguments.plot and scored.by:
         held = [(name, one) for name, every in sliced.items() for one in every if one.measure == wanted[-1]]
-        subgroups.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
+        report.draw_forest(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
     elif arguments.plot:
         scored.draw(arguments.plot)
     if arguments.report:
@@ -66,10 +69,10 @@ def run(arguments: Evaluate) -> None:
             _show(arguments, scored, models)
             if points:
                 cutoffs.show(arguments, points, scored.n_periods)
-            budget.show(budgets)
+            cutoffs.show_caught(budgets)
             for name, every in sliced.items():
                 for one in every:
-                    subgroups.show(name, one)
+                    _show_subgroups(name, one)
         for name, model in models.items() if arguments.style != "rates" else ():
             also = [points[name].summary(arguments.style)] if points else []
             say("\n".join([f"\n{name}: {model.results.summary(arguments.style)}", *also]))
@@ -84,8 +87,12 @@ def run(arguments: Evaluate) -> None:
             "confidence_level": arguments.confidence,
             "models": [
                 {"score": name, **_plain(model)}
-                | ({"cutoffs": cutoffs.plain(points[name]), "alerts": budget.plain(budgets[name])} if points else {})
-                | ({"by": [one.to_dict() for one in sliced[name]]} if sliced else {})
+                | (
+                    {"cutoffs": cutoffs.plain(points[name]), "alerts": cutoffs.plain_caught(budgets[name])}
+                    if points
+                    else {}
+                )
+                | ({"by": [one.to_dict() for one in sliced[name]]} if scored.by else {})
                 for name, model in models.items()
             ],
             "plot": arguments.plot,
@@ -106,18 +113,13 @@ def _check(arguments: Evaluate) -> None:
 
 def _measured(arguments: Evaluate, scored: rows.Whole | counted.Counted, name: str) -> Model:
     """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
-
-    def found(measure: Measure, *, intervals: bool = True) -> Inference:
-        about = f"{name}, {measure.short}"
-        with report.warned(about, scored.notes, intervals=intervals), report.progress(f"measuring {about}"):
-            return scored.infer(name, measure)
-
+    found = partial(scored.measured, name)
     fpr_range = arguments.fpr
     shown = arguments.json or fpr_range is not None  # intervals of rates
     part = None if fpr_range is None else found(PartialAUC(fpr_range))
     budgets = _BUDGETS if fpr_range is None else (fpr_range[1],)
     rates = {budget: found(TPRAtFPR(budget), intervals=shown) for budget in budgets if budget < 1.0}
-    return Model(found(AUC()), part, rates, [found(other) for other in measures.chosen(arguments.measure, [])])
+    return Model(found(AUC()), part, rates, [found(other) for other in dict.fromkeys(arguments.measure)])
 
 
 def _show(arguments: Evaluate, scored: rows.Scored, models: dict[str, Model]) -> None:
@@ -134,6 +136,27 @@ def _show(arguments: Evaluate, scored: rows.Scored, models: dict[str, Model]) ->
     if arguments.fpr:
         say("pAUC: area under that part of the curve / its width.")
     say(f"Intervals: {_methods([*models.values()], with_rates=with_rates)}.")
+
+
+def _show_subgroups(name: str, found: SubgroupInference) -> None:
+    """Print one measure of one column of scores in every subgroup."""
+    level = f"[{words.level(found.confidence_level)}]"
+    head = [found.by, f"{found.measure.short} {level}", "positive", "negative", f"from the rest {level}", "adjusted p"]
+    rows = found.rows()
+    limits = [(row["ci_low"], row["ci_high"]) for row in rows]
+    apart = [(row["difference_low"], row["difference_high"]) for row in rows]
+    own, change = ([words.form(found.measure, None, ends, of) for ends in limits] for of in (False, True))
+    columns = [
+        [row["subgroup"] for row in rows],
+        [text or "not estimable" for text in words.beside([row["estimate"] for row in rows], limits, own)],
+        *([words.count(row[size]) for row in rows] for size in ("n_pos", "n_neg")),
+        words.beside([row["difference"] for row in rows], apart, change, "+"),
+        ["" if isnan(row["difference"]) else words.p_digits(row["pvalue_difference"], 3) for row in rows],
+    ]
+    say(f"\n{name} by {found.by}")
+    report.table(head, zip(*columns, strict=True))
+    say(f"All subgroups of {found.by} equal: {found.equality_test}.")
+    say(f"pooled: measured within each subgroup, then averaged; differences adjusted by {ADJUSTMENTS['holm']}.")
 
 
 def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:

@@ -1,20 +1,75 @@
-"""``rocmax fit``: train a model for the partial AUC on a table."""
+"""``rocmax fit``: train a model for the partial AUC on a table: an ensemble, a linear model or boosted trees."""
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.model_selection import TimeSeriesSplit
+
+from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import (
+    _archive as archive,
     _columns as coding,
     _labels as classes,
     _model,
     _report as report,
-    _select as select,
     _source as source,
     _table as table,
-    _trained as trained,
 )
-from rocmax._cli._output import Misuse, about, check_output, is_stdout, log, say
+from rocmax._cli._output import Failure, Misuse, about, check_output, is_stdout, log, say
 from rocmax._cli._parser import Fit
+from rocmax._cli._table import Notes
+from rocmax._tables._coder import TableCoder
+from rocmax._tables._schema import Schema
+from rocmax.ensemble._classifier import n_folds as folds_by_default
+from rocmax.ensemble._data import EnsembleStep
+from rocmax.estimators._folds import folds_of
+from rocmax.exceptions import LeakageWarning
 from rocmax.metrics.results._result import plain
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+Weight = NDArray[np.float64] | None
+
+# From this number of rows on, three folds select a linear model as well as five.
+_LARGE = 10_000
+# Tables with fewer numbers are fitted by one thread: on 2,500 x 31 and two busy cores, two threads, which wait for each
+# other after every split, took 20 times as long.
+_SMALL = 1_000_000
+# With fewer rows in a class families cannot be compared.
+_FEWEST = 20
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A fitted model, the coding of its columns, why it was chosen, and its partial AUC out of fold."""
+
+    coder: TableCoder | None
+    classifier: Any
+    reason: str
+    partial_auc: float | None = None
+
+
+@dataclass(frozen=True)
+class FitTable:
+    """Rows to learn from: features (numbers, then categories) and what they are, labels, weights and groups."""
+
+    X: pl.DataFrame
+    schema: Schema
+    positive: NDArray[np.bool_]
+    weight: Weight = None
+    groups: NDArray[Any] | None = None
+    in_time: bool = False  # whether rows are in order of time
+    notes: Notes = field(default_factory=Notes)
+
+    def coded(self, kind: str) -> tuple[TableCoder, Any]:
+        """Return the fitted coding of the columns for a kind of model, and the coded rows."""
+        coder = TableCoder(kind, self.schema)
+        return coder, coder.fit_transform(self.X)
 
 
 def run(arguments: Fit) -> None:
@@ -43,7 +98,7 @@ def run(arguments: Fit) -> None:
             table.column(frame, name)
         rows = source.Table(frame, is_text)
         schema, rows = coding.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
-        data = select.FitTable(
+        data = FitTable(
             X=coding.features(rows, schema, form),
             schema=schema,
             positive=positive,
@@ -52,11 +107,11 @@ def run(arguments: Fit) -> None:
             in_time=arguments.time is not None,
             notes=form.notes,
         )
-        form.notes.add(*trained.suspects(data.X, positive, data.groups, in_time=data.in_time))
+        form.notes.add(*coding.suspects(data.X, positive, data.groups, in_time=data.in_time))
     form.tell()
     if not arguments.json:
         report.columns(schema)
-    choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
+    choice = _choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
         schema=schema,
         coder=choice.coder,
@@ -65,7 +120,7 @@ def run(arguments: Fit) -> None:
         positive=str(labels.value),
         negative=labels.other,
         fpr_range=arguments.fpr,
-        trained=trained.Trained.of(data.X, schema),
+        trained=coding.Trained.of(data.X, schema),
     )
     _model.save(model, arguments.out)
     result = {
@@ -90,7 +145,7 @@ def run(arguments: Fit) -> None:
     _show(arguments, labels, result)
 
 
-def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
+def _made(model: _model.Model, choice: Choice) -> dict[str, Any]:
     """Return the results of training."""
     machine = model.classifier
     found: dict[str, Any] = {
@@ -137,3 +192,99 @@ def _show(arguments: Fit, labels: classes.LabelColumn, result: dict[str, Any]) -
         objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
         tell(f"objective: {objective}")
     tell(f"model file: {report.where(arguments.out)}")
+
+
+def _choose(
+    data: FitTable, kind: str, fpr_range: tuple[float, float], *, Cs: Sequence[float] | None, n_folds: int | None
+) -> Choice:
+    """Return the best model of a kind ("auto", "ensemble", "linear", "boosting"), fitted."""
+    if kind == "boosting":
+        return _trees(data, fpr_range, n_folds)
+    if Cs is not None and len(Cs) == 1:
+        return _line(data, fpr_range, Cs, [], "a linear model, by --C")
+    reason = "a linear model (--model linear)"
+    if kind != "linear" and Cs is None:
+        if kind == "ensemble" or min(data.positive.sum(), (~data.positive).sum()) >= _FEWEST:
+            return _ensemble(data, fpr_range, _split(data, n_folds or folds_by_default(len(data.positive))))
+        reason = f"a linear model: with fewer than {_FEWEST} rows of a class families cannot be compared"
+    return _line(data, fpr_range, Cs, _split(data, n_folds), reason)
+
+
+def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
+    """Return the folds of the cross-validation."""
+    n, n_pos = len(data.positive), int(data.positive.sum())
+    k = n_folds or (3 if n >= _LARGE else 5)
+    if min(n_pos, n - n_pos) < k:
+        raise Failure(
+            f"{k} folds need {k} rows of each class; there are {n_pos} positive and {n - n_pos} negative: "
+            "give a smaller --folds, or one --C"
+        )
+    if data.groups is not None and (n_groups := len(np.unique(data.groups))) < k:
+        raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
+    y, groups = data.positive.astype(int), data.groups
+    try:
+        with report.warned(notes=data.notes):
+            if not data.in_time:
+                return folds_of(k, data.X, y, groups=groups, seed=0)[0]
+            folds = folds_of(TimeSeriesSplit(k), data.X, y, seed=0)[0]
+    except ValueError as error:
+        how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
+        raise Failure(f"{k} folds {how} leave a fold without one class: give a smaller --folds") from error
+    if groups is None:
+        return folds
+    apart = [(train[~np.isin(groups[train], groups[test])], test) for train, test in folds]
+    if any(len(np.unique(y[train])) < 2 for train, _ in apart):
+        what = f"{k} folds ordered in time (--time), without the rows of clusters (--groups) that are held out,"
+        raise Failure(f"{what} leave a fold without one class: give a smaller --folds")
+    return apart
+
+
+def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
+    """Return the ensemble of the families that rank best."""
+    if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
+        log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
+    model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
+    model._schema = data.schema  # type: ignore[misc]
+    with report.warned(notes=data.notes), report.progress("families") as show:
+
+        def tell(step: EnsembleStep) -> None:
+            stage = "folds" if step.stage == "folds" else "all rows"
+            show(description=f"{step.family}, {stage}", completed=step.done, total=step.total)
+
+        model.fit(data.X, data.positive, data.weight, groups=data.groups, callback=tell)
+    n, kept = len(model.leaderboard_), model.families_
+    reason = f"the mean of {len(kept)} of {n} families" if len(kept) > 1 else f"{kept[0]}, one of {n} families"
+    return Choice(None, model, f"{reason}, by their partial AUC out of fold", float(model.inference_.estimate))
+
+
+def _line(
+    data: FitTable, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
+) -> Choice:
+    """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
+    coder, X = data.coded("sparse linear")
+    if Cs is not None and len(Cs) == 1:
+        line: Any = PartialAUCSVC(fpr_range, C=Cs[0])
+    else:
+        line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
+    with report.warned(notes=data.notes), report.progress("linear models"):
+        line.fit(X, data.positive, data.weight)
+    if not folds:
+        return Choice(coder, line, reason)
+    line.set_params(cv=len(folds))  # the model file needs no rows
+    held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
+    return Choice(coder, line, reason, float(held_out.mean()))
+
+
+def _trees(data: FitTable, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
+    """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
+    archive.lightgbm("--model boosting")
+    coder, X = data.coded("one-hot trees")
+    n_jobs = 1 if np.prod(X.shape) < _SMALL else None
+    validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
+    model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
+    if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
+        log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
+    with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
+        warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
+        model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
+    return Choice(coder, model, "boosted trees (--model boosting)")

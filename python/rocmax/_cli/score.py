@@ -12,9 +12,9 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from rocmax._cli import _model, _report as report, _source as source, _table as table
-from rocmax._cli._numbers import Form
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._parser import Score
+from rocmax._cli._table import Form
 from rocmax._tables._notes import Note
 
 SCORE, PREDICTED = "score", "predicted"
