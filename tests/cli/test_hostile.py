@@ -54,7 +54,7 @@ FILES: list[tuple[str, bytes, str | None]] = [
     (
         "semicolons.csv",
         GOOD.replace(b",", b";"),
-        "one column, 'y;s;t': if ';' separates columns, give --sep ';'",
+        "one column, 'y;s;t', not 'y', 's': if ';' separates columns, give --sep ';'",
     ),
     ("semicolons.csv.gz", gzip.compress(GOOD.replace(b",", b";")), "give --sep ';'"),
     ("tabs.csv", GOOD.replace(b",", b"\t"), "if a tab separates columns, give --sep tab"),

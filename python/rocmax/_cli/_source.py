@@ -21,7 +21,7 @@ from rocmax._cli._parser import TableOptions
 from rocmax._cli._table import Form, nameless
 from rocmax._runtime.settings import settings
 from rocmax._tables._forms import is_number
-from rocmax._tables._notes import Note, of_rows, short
+from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Schema
 
 _SEPARATORS = ";\t|, :"
@@ -185,8 +185,10 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
             raise Failure(f"{path}: its lines end in carriage returns alone: save it with line feeds")
     if names is None:
         raise Failure(f"{path}: no rows")
-    if len(names) == 1:
-        _doubt_separator(path, names[0], separator, {*(wanted.needed or ()), *wanted.also})
+    asked = list(dict.fromkeys([*(wanted.needed or ()), *wanted.also]))
+    if len(names) == 1 and asked and names[0] not in asked:
+        held = f"one column, {short(names[0])!r}, not {some(asked)}"
+        raise Failure(f"{path}: {held}: {_first_line(names[0], separator)}")
     names = [name or (f"column {k}" if k > 1 else "") for k, name in enumerate(names, 1)]  # the first may be an index
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
@@ -270,13 +272,13 @@ def _are_rows(value: str, k: int, separator: str, width: int) -> bool:
     return joined and (bool(rows) or any(is_number(one.strip()) for one in (*first[1:], *last[:-1])))
 
 
-def _doubt_separator(path: str, names: str, separator: str, needed: Collection[str]) -> None:
-    """Fail, with the option to give, if the line of column names seems to have another separator."""
-    for other in _SEPARATORS if separator not in names else "":
-        if other in names and (other not in " :" or not {*names.split(other)}.isdisjoint(needed)):
-            what, how = ("a tab", "tab") if other == "\t" else (repr(other), quote(other))
-            advice = f"if {what} separates columns, give --sep {how}; the names of columns are in the first line"
-            raise Failure(f"{path}: one column, {short(names)!r}: {advice}")
+def _first_line(names: str, separator: str) -> str:
+    """Return what to do if the first line seems to hold no names of columns, or to have another separator."""
+    how = "the names of columns must be in the first line"
+    if other := next((mark for mark in _SEPARATORS.replace(separator, "") if mark in names), ""):
+        what, mark = ("a tab", "tab") if other == "\t" else (repr(other), quote(other))
+        how = f"if {what} separates columns, give --sep {mark}; {how}"
+    return how
 
 
 def _opened(path: str) -> BinaryIO:
