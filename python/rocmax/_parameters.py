@@ -78,6 +78,7 @@ _INSTEAD = (
     ("legacy_axes", "axes", "axes='rates', or 'sensitivity-specificity'"),
     ("print_thres", "thresholds", "thresholds=['youden']"),
     ("n_boot boot_n n_bootstraps n_resamples bootstrap", "method", "method=Bootstrap(n)"),
+    ("paired", "y_score", "labels as a mapping {{model: y}} if the models scored different samples"),
     ("prevalence", "ratio", "ratio=(1 - prevalence) / prevalence"),
 )
 

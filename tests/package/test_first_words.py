@@ -113,6 +113,7 @@ TOLD = {
     "PartialAUCBoostingClassifier(max_depth=3)": "did you mean 'library_params'?",
     "PrecisionAt(20, groups=Y)": "did you mean 'per'?",
     "mrmc_analysis(Y, S, reader=Y, treatment=Y, case=Y)": "did you mean 'modality'?",
+    "compare(Y, TWO, paired=False)": "labels as a mapping {model: y}",
     "Bootstrap(n=500)": "did you mean 'n_resamples'?",
     "PartialAUC(0.05, 0.1)": "takes by position fpr_range; name all other arguments",
     "PartialAUCSVC((0, 0.1), 1.0)": "takes by position fpr_range; name all other arguments",

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_190, "types of what the core computes; more of the words that people type first"),
+    "python/rocmax": (1_191, "types of what the core computes; more of the words that people type first"),
     "python/rocmax/_checks": (1_210, "categories of texts compared as codes"),
     "python/rocmax/_cli": (4_471, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (351, "a limit of copies of folds"),

@@ -204,6 +204,13 @@ def test_pages_are_short_and_their_code_is_narrow() -> None:
         assert all(len(line) <= 84 or line.startswith("#") for line in "".join(code).splitlines()), page
 
 
+def test_files_that_pages_name_are_there() -> None:
+    places = [pages.ROOT, pages.ROOT / "python/rocmax", pages.ROOT / "python/rocmax/metrics", pages.ROOT / "rust/core"]
+    for page in [pages.DOCS / "inside.md", *(pages.ROOT / ".github").glob("*.md")]:
+        for name in re.findall(r"`([a-z_/]+\.(?:py|rs|md|pyi))`", page.read_text("utf-8")):
+            assert any((place / name).exists() for place in places), (page.name, name)
+
+
 def test_formulas_are_read_as_tex_reads_them() -> None:
     mathml = runpy.run_path(str(pages.DOCS / "conf.py"))["_mathml"]
     assert mathml(r"\tfrac12 x", False).split() == mathml(r"\tfrac{1}{2} x", False).split()
