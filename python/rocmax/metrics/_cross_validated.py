@@ -88,11 +88,11 @@ def cross_validated_auc(  # with samples first, the measure is second
     mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC. With `groups`, IC_i is
     replaced by the sum over a cluster, so that the repeats of a cross-validation add no samples.
 
-    The interval covers the mean true value of the models of the folds. It is on the log-odds scale, with Student's t of
-    Welch's and Satterthwaite's degrees of freedom over the classes of all folds, from a variance whose squares are
-    divided by m - 1 in place of m for m samples of a class in a fold, and which is multiplied by
-    ``1 + 1 / (1 + (z / 8)^2)`` at z standard errors from chance: every fold also trains the models of the others, so
-    that two samples of different folds count twice where models fit noise. Coverage of 95 % intervals:
+    The interval covers the mean true value of the models of the folds. It is on the log-odds scale, with Student's t
+    (degrees of freedom of Welch and Satterthwaite over the classes of all folds). Its variance has divisors m - 1 in
+    place of m, for m samples of a class in a fold, and is multiplied by ``1 + 1 / (1 + (z / 8)^2)`` at z standard
+    errors from chance: every fold also trains the models of the others, so that where models fit noise two samples of
+    different folds count twice. Coverage of 95 % intervals:
     ``benches/python/coverage_folds.py``.
 
     References

@@ -29,10 +29,10 @@ class Score(Method):
     -----
     For an AUC or a partial AUC, all values theta up to the outermost with
     ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``. E is the mean of the estimate, and V10 and
-    V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q move
-    them towards DeLong's at the estimate as samples are more, of fewer than 40 sooner to a greater one than to a
-    smaller one, because a rare kind of sample may be missing; z is larger if the positives' part is skewed. Coverage
-    holds with two to five positives, and with one sample in a class. The variance of an AUC is DeLong's.
+    V01 are the variances of components, on the binormal curve of the samples' slope that has this theta. r and q move
+    them towards DeLong's variances at the estimate as the samples grow (of fewer than 40, faster to a greater variance
+    than to a smaller one, as a rare kind of sample may be missing). z is larger if the positives' part is skewed.
+    Coverage holds with two to five positives, and with one sample in a class. The variance of an AUC is DeLong's.
 
     For the TPR at FPR f: take the lines of slope b between normal quantiles of the rates, b the slope of the curve near
     f. With r the rate of a line at ``q = (floor(n f) + 1) / (n + 1)``, the estimate is a share of m samples of

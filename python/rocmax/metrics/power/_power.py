@@ -80,7 +80,7 @@ def auc_power(
         Probability of rejecting a true null, for equivalence of each of the two one-sided tests. For non-inferiority
         regulators ask for 0.025.
     alternative : {"two-sided", "one-sided", "less", "greater", "non-inferiority", "equivalence"}, default="two-sided"
-        Two-sided tests have half the level on either side, and only rejections on the side of the truth count;
+        Two-sided tests have half the level on either side, and only rejections in the direction of `auc` count;
         "one-sided" tests have the whole level on that side.
     **reading
         `pos_label`, `higher_is_better` and `missing`, as of :class:`Samples`, for a pilot of arrays.
