@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.samples import F64, named_columns, number, require_finite, scores
 from rocmax._files import written
 from rocmax._parameters import shown
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.samples._sample import Kept, Sample
 from rocmax.metrics.samples._samples import Samples, Value
 from rocmax.metrics.variances._resample import seed_of
 
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
 _STEPS, _LARGEST = 30, 30.0  # of Newton's method for a logistic curve, and its greatest log-odds
+_STUDIES = 10  # simulated
 _STRATUM = 10  # labels of a stratum, at least
 _NEAR = 20  # labels of neighbours whose share of positives is taken
 _LEAST = 5.0  # positives that a plan should find below the cut
@@ -124,11 +127,8 @@ class LabelPlan(Value):
         Raises
         ------
         ValueError
-            If fewer than five positives are expected below the rows that are labelled for certain.
-
-        Notes
-        -----
-        At a prevalence of 0.1 % one hidden positive below the cut costs hundreds of labels; a plan says so ahead.
+            If fewer than five positives are expected among the labels that are not certain, or most of ten simulated
+            studies have no interval; `estimate` and `width` are means of the others.
         """
         from scipy.optimize import brentq
         from scipy.special import expit
@@ -141,21 +141,25 @@ class LabelPlan(Value):
         number(slope, "slope", "of at least 0", lambda power: 0 <= power < np.inf)
         falls = slope * np.log(self._rank)
         level = brentq(lambda a: expit(a - falls).mean() - prevalence, -40.0, 40.0 + falls.max())
-        plan = self._of_rows(len(self.rows))
-        chance = expit(level - falls)
-        below = plan.size[plan.stratum] < plan.whole[plan.stratum]
-        n_found = float((chance * (plan.size / plan.whole)[plan.stratum])[below].sum())
-        if n_found < _LEAST and below.any():
+        chance, rng = expit(level - falls)[self.rows], np.random.default_rng(0)
+        n_found = float(chance[self.weight > 1.0].sum())
+        if n_found < _LEAST and (self.weight > 1.0).any():
             budget = self._n_certain + np.ceil((len(self.rows) - self._n_certain) * _LEAST / n_found)
             raise ValueError(
                 f"{n_found:.1f} positives are expected below the rows that are labelled for certain, at a prevalence of"
                 f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self._score)):,.0f}"
             )
-        expected = plan._replace(rows=np.arange(len(chance)), labels=chance)
-        found = Planned().estimate(expected.sample(self._score, Sample(np.zeros(0), self._score, None, 0)), measure)
-        low, high = found.limits.at(0.95)
-        one = self._score.ndim == 1
-        return Expectation(*(float(each[0]) if one else each for each in (found.estimate, high - low)), n_found)
+        design, like = self._of_rows(len(self.rows)), Sample(np.zeros(0), self._score, None, 0)
+        drawn = [design._replace(labels=(rng.random(len(chance)) < chance) + 0.0) for _ in range(_STUDIES)]
+        with catch_warnings():
+            simplefilter("ignore", CoverageWarning)
+            studies = [Planned().estimate(one.sample(self._score, like), measure) for one in drawn]
+        found = [(one.estimate, np.subtract(*one.limits.at(0.95)[::-1])) for one in studies if one.refused is None]
+        if 2 * len(found) < _STUDIES:
+            refused = next(one.refused for one in studies if one.refused is not None)
+            raise ValueError(f"{_STUDIES - len(found)} of {_STUDIES} simulated studies have no interval: {refused}")
+        estimate, width = np.mean(found, axis=0)
+        return Expectation(*((estimate, width) if self._score.ndim > 1 else (estimate.item(), width.item())), n_found)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame of `row`, `weight` and `stratum`, in the order of labelling."""
@@ -297,17 +301,12 @@ class LabelDesign(NamedTuple):
     size: F64  # how many rows of each stratum are labelled
     whole: F64  # how many there are
     rows: NDArray[np.intp]  # that are labelled
-    labels: F64  # 1 and 0; of a plan without labels the probability of a positive in every row
+    labels: F64  # 1 and 0
 
     @property
     def places(self) -> NDArray[np.intp]:
         """The strata of the labelled rows."""
         return self.stratum[self.rows]
-
-    @property
-    def known(self) -> bool:
-        """Whether there are labels, not probabilities of them."""
-        return bool(len(self.rows) == self.size.sum())
 
     @property
     def weight(self) -> F64:
@@ -328,8 +327,6 @@ class LabelDesign(NamedTuple):
         neighbours in the order of this model, between their means linear in the logarithm of the rank.
         """
         n = len(self.rows)
-        if not self.known:
-            return np.concatenate([np.maximum(self.labels, _LIGHT), 1.0 - self.labels])
         left, weight, positive = np.ones(len(score) - n), *np.zeros((2, len(score) - n))
         weight[self.rows], positive[self.rows] = self.weight, self.labels * self.weight
         left[self.rows] -= self.labels
@@ -361,12 +358,6 @@ class LabelDesign(NamedTuple):
         """
         share = self.size / self.whole
         moved = gains * self.labels
-        if not self.known:  # expected: the labels of a stratum vary, and with them what they add
-            mean = np.array([np.bincount(self.places, row, len(share)) for row in moved]) / self.whole
-            scale = np.sqrt((self.whole * (1.0 - share) / share)[self.places] / self.whole[self.places])
-            square = scale * gains * np.sqrt(self.labels)
-            centre = mean * np.sqrt(self.whole * (1.0 - share) / share)
-            return np.asarray(square @ square.T - centre @ centre.T)
         mean = np.array([np.bincount(self.places, row, len(share)) for row in moved]) / self.size
         spread = self.whole**2 * (1.0 - share) / self.size / np.maximum(self.size - 1.0, 1.0)
         apart = (moved - mean[:, self.places]) * np.sqrt(spread)[self.places]
@@ -387,12 +378,14 @@ class LabelDesign(NamedTuple):
             found = found + np.clip(step, -2.0, 2.0)
         return np.asarray(p)
 
-    def effective(self, gains: F64) -> F64:
-        """Return the effective numbers of found positives: of models on the diagonal, of differences beside it."""
-        weight = self.weight * (self.labels if self.known else 1.0)
-        chance = np.ones_like(weight) if self.known else self.labels * (self.size / self.whole)[self.places]
-        each = gains[:, None] - gains[None] if len(gains) > 1 else np.zeros((1, 1, len(weight)))
+    def effective(self, gains: F64, drawn: bool) -> F64:
+        """Return the effective numbers of found positives: of models on the diagonal, of differences beside it.
+
+        Those of positives that were `drawn` have the certain ones with weight 0.
+        """
+        each = gains[:, None] - gains[None] if len(gains) > 1 else np.zeros((1, 1, len(self.rows)))
         np.einsum("iik->ik", each)[:] = gains
-        c = np.abs(each) * weight
-        total, square = c @ chance, c**2 @ chance
+        c = np.abs(each) * self.weight * self.labels
+        c = c * np.sqrt(1.0 - (self.size / self.whole)[self.places]) if drawn else c
+        total, square = c.sum(axis=-1), (c**2).sum(axis=-1)
         return np.asarray(np.divide(total**2, square, out=np.zeros_like(total), where=square > 0))

@@ -13,7 +13,7 @@ from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, bin
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
-from rocmax.metrics.variances._components import Shared
+from rocmax.metrics.variances._components import Shared, freedom_of
 
 _LEAST = 5.0  # effective positives
 
@@ -24,8 +24,9 @@ class Planned(Method):
 
     The variance is the sum of that of the samples if all were labelled and of that over the draws of labels in strata:
     ``sum N_h^2 (1 - n_h / N_h) s_h^2 / n_h``, s_h^2 the variance of label times derivative of the measure in stratum h,
-    and one pseudo positive. t has the effective number of found positives, ``(sum c)^2 / sum c^2`` of their
-    contributions c, as degrees of freedom; fewer than five are refused.
+    and one pseudo positive. t has the degrees of freedom of Welch and Satterthwaite: the second variance has those of
+    the effective number of drawn positives, ``(sum c)^2 / sum c^2`` of their contributions c, and the pseudo positive.
+    Fewer than five effective positives, those labelled for certain among them, are refused.
     """
 
     name: ClassVar[str] = "planned"
@@ -42,7 +43,7 @@ class Planned(Method):
         if spread.refused is not None:
             return without_limits(spread.estimate, self.name, spread.refused)
         variance = np.diagonal(spread.matrix).copy()
-        limits, _ = log_odds(spread.estimate, variance, np.diagonal(spread.parts[0].freedom), measure.bounds)
+        limits, _ = log_odds(spread.estimate, variance, np.diagonal(freedom_of(spread.parts)), measure.bounds)
         return Interval(spread.estimate, variance, limits, self.name)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
@@ -50,13 +51,14 @@ class Planned(Method):
         _, pos, neg = measure.covariance(data)
         estimate = np.concatenate([measure.estimates(one) for one in data.models()])  # each with its own weights
         gains = data.plan.gains(data, measure)
-        freedom = data.plan.effective(gains)
-        refused = _refused(data, measure, estimate, np.diagonal(freedom).min())
+        refused = _refused(data, measure, estimate, np.diagonal(data.plan.effective(gains, False)).min())
         if refused is not None:
             warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
             return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
-        matrix = pos + neg + data.plan.covariance(gains)
-        return Covariance(estimate, matrix, [Shared(matrix, freedom)])
+        drawn, freedom = data.plan.covariance(gains), data.plan.effective(gains, True) + 1.0
+        return Covariance(
+            estimate, pos + neg + drawn, [Shared(pos + neg, np.full_like(pos, np.inf)), Shared(drawn, freedom)]
+        )
 
 
 def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) -> str | None:
@@ -70,7 +72,7 @@ def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) ->
             cut = measure.cut(measure.weights(one))
             place = measure.weights(one).score[cut.place]
             missing = int(np.count_nonzero(unknown & (one.score[-rows:] >= place)))
-            if missing and plan.known:
+            if missing:
                 needs = f"{measure} needs the labels of all samples above its cut"
                 return f"{needs}, {missing:,} are missing: plan with alerts"
     at = [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]
