@@ -18,7 +18,7 @@ MOST = {
     "python/rocmax/designs": (1_446, ""),
     "python/rocmax/display": (3_247, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_406, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_529, "convex fits of many rows start from a sample"),
+    "python/rocmax/estimators": (4_536, "convex fits of many rows start from a sample"),
     "python/rocmax/metrics": (18_342, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (820, ""),
     "python/rocmax/risks": (566, "one check of pair losses, of torch and boosting"),

@@ -188,7 +188,7 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
     if stored:
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
-    if stored or (_is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1):
+    if stored or (_is_plain(y, 1) and getattr(X, "ndim", 0) == 2 and X.shape[0] == len(y) > 1):
         return check_features(estimator, X, reset=True), y
     with _checks("X, or y,"):
         y = np.asarray(y) if is_dask(y) else y

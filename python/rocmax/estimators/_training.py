@@ -37,9 +37,9 @@ from rocmax.solvers import (
 )
 
 # The tolerance of a model that is only a start. For a risk that is not convex: the most steps of a full-range one, and
-# the multiples of a start that are tried, since only its direction matters.
+# how often a start is doubled or halved, since only its direction matters.
 _START_TOL, _START_STEPS = 1e-2, 20
-_MULTIPLES, _LEAST = tuple(2.0**k for k in range(-6, 5)), float(np.finfo(np.float64).tiny)
+_MULTIPLES, _LEAST = 6, float(np.finfo(np.float64).tiny)
 # On many rows a fit starts from its result on a sample of at most 1/_SHARE of them (see the settings).
 _SHARE = 8
 # If _TOP_AFTER planes do not solve "tight" on a range that does not start at 0, the next planes use only the positives
@@ -99,9 +99,16 @@ def _blaming_features() -> Iterator[None]:
         ) from failure
 
 
-def _best_multiple(model: Model, objective: Objective) -> Model:
-    """Return the multiple of a model with the lowest objective."""
-    return min((model.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
+def _best_multiple(model: Model, objective: Objective) -> tuple[float, Model]:
+    """Return a multiple of a model of which neither half nor twice has a lower objective, after that objective."""
+    value = objective(model)[0]
+    for factor in (2.0, 0.5):
+        for _ in range(_MULTIPLES):
+            other = model.scaled(factor)
+            if not (lower := objective(other)[0]) < value:
+                break
+            model, value = other, lower
+    return value, model
 
 
 class Training:
@@ -319,7 +326,7 @@ class Training:
             starts = [start]
         else:
             starts = self._starts(surrogate, C, max(tol, _START_TOL), max_iter)
-        start = min((_best_multiple(model, objective) for model in starts), key=lambda model: objective(model)[0])
+        _, start = min((_best_multiple(model, objective) for model in starts), key=lambda found: found[0])
         history: list[Progress] = []
         while True:
             found = minimise_trimmed(
@@ -346,7 +353,7 @@ class Training:
             oracle, _ = self.bound("auc")
             assert isinstance(oracle, Oracle)
             objective = Objective(oracle, self.design, C)
-            start = _best_multiple(means, objective)
+            _, start = _best_multiple(means, objective)
             full, _ = descend(objective, lambda _: Difference(oracle, None), start, tol=tol, max_iter=_START_STEPS)
             self._full[C] = full.vector
         return [means, Model.of(self._full[C], self.design)]
