@@ -11,11 +11,11 @@ from rocmax._typing import F64, Labels, Scores
 __all__ = [
     "Curvature", "Curve", "Gain", "Measure", "Normalize", "Oracle", "PairList", "PairLoss", "PairRange", "Problem",
     "Profiles", "Rule", "ScoreLimits", "__version__", "adjoint", "auc_moments", "band_distances", "bootstrap",
-    "bootstrap_cuts", "components", "conjugate", "covariance", "curve_points", "gains", "leave_pair_out",
-    "mean_tables", "measure", "minimise_on_simplex", "n_cores", "newton_step", "normal_cdf", "normal_quantile",
-    "pair_levels", "pair_loss", "pair_multipliers", "pair_support", "partial_boost", "permuted_distances",
-    "pool_bins", "rank_boost", "rates_of_called", "scores", "share_table", "split_tree", "student_cdf",
-    "student_quantile", "two_rows", "two_texts",
+    "bootstrap_cuts", "components", "conjugate", "covariance", "curve_points", "digest", "gains", "leave_pair_out",
+    "mean_tables", "measure", "minimise_on_simplex", "moments", "n_cores", "newton_step", "normal_cdf",
+    "normal_quantile", "pair_levels", "pair_loss", "pair_multipliers", "pair_support", "partial_boost",
+    "permuted_distances", "pool_bins", "rank_boost", "rates_of_called", "scores", "share_table", "split_tree",
+    "student_cdf", "student_quantile", "two_rows", "two_texts",
 ]  # fmt: skip
 __version__: str
 
@@ -328,6 +328,8 @@ _Features = Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]]
 
 def scores(features: _Features, rows: NDArray[np.intp], vector: F64) -> F64: ...
 def adjoint(features: _Features, rows: NDArray[np.intp], coefs: F64, dim: int) -> F64: ...
+def digest(features: Scores, rows: NDArray[np.uint64], columns: NDArray[np.uint64]) -> int: ...
+def moments(features: Scores, origin: F64) -> F64: ...
 def newton_step(
     features: _Features,
     rows: NDArray[np.intp],

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.frames import warn_of_order
 from rocmax._checks.samples import rate_range
@@ -26,7 +27,7 @@ from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse, is_stored, some_rows
-from rocmax.designs._blocks import row_blocks, slices
+from rocmax.designs._blocks import row_blocks
 from rocmax.estimators._docs import described, described_fit
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, middle_of_classes
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
@@ -39,8 +40,8 @@ else:
 
 # The ratio of two standard deviations above which to warn.
 _RATIO = 1000.0
-# The number of rows that are looked at first, and of values at a time.
-_FIRST_ROWS, _VALUES = 10_000, 1 << 16
+# The number of rows that are looked at first.
+_FIRST_ROWS = 10_000
 # A column whose standard deviation is a smaller share of its mean is constant but for rounding.
 _CONSTANT = 1e-13
 # The rounding of scores as large as C |x - mean|^2, in margins, above which the validation scores of a C are noise.
@@ -348,12 +349,9 @@ def _deviations(X: Any) -> F64:
             scaler = StandardScaler(with_mean=False).fit(X)
         mean, deviation = scaler.mean_, np.sqrt(scaler.var_)
     else:
-        # From a sample as the origin no digits cancel; rows that stay in the cache take a fifth of the scaler's time.
-        n, origin, total, squares = len(X), X[0].astype(np.float64), 0.0, 0.0
+        # From a sample as the origin no digits cancel.
+        n, origin = len(X), X[0].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            for _, block in row_blocks(X):
-                for rows in slices(len(block), _VALUES // X.shape[1]):
-                    apart = block[rows] - origin
-                    total, squares = total + apart.sum(axis=0), squares + np.einsum("ij,ij->j", apart, apart)
+            total, squares = np.sum([_core.moments(block, origin) for _, block in row_blocks(X)], axis=0)
             mean, deviation = origin + total / n, np.sqrt((squares - total * total / n) / n)
     return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean)), deviation, 0.0)

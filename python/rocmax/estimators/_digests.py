@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._tables._digests import STEP, mixed
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_sparse
@@ -47,7 +48,7 @@ def of_features(X: Any) -> int:
         return int((_bits(X.data) * columns[X.indices]) @ np.repeat(odd(0, X.shape[0]), counts))
     total = 0
     for rows, block in row_blocks(X):
-        total += int((_bits(block) @ columns) @ odd(rows.start, len(block)))
+        total += _core.digest(block, odd(rows.start, len(block)), columns)
     return total % (1 << 64)
 
 

@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]
-    use crate::solve::{adjoint, conjugate, leave_pair_out, minimise_on_simplex, newton_step, scores};
+    use crate::solve::{adjoint, conjugate, digest, leave_pair_out, minimise_on_simplex, moments, newton_step, scores};
     #[pymodule_export]
     use crate::threads::n_cores;
     #[pymodule_export]

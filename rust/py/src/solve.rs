@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use rocmax_core::Error;
 use rocmax_core::solve::{self, Cross, Curved, Features, Side};
@@ -145,6 +147,57 @@ pub(crate) fn adjoint<'py>(
         gate::enter(py, 1, need(all, rows, dim, 0.0), |ctx| solve::adjoint(all, rows, coefs, dim, ctx))
     });
     Ok(sums?.into_pyarray(py))
+}
+
+/// Every feature of some samples.
+#[derive(FromPyObject)]
+pub(crate) enum Dense<'py> {
+    Double(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+}
+
+/// The value of an expression for the values of features, whatever their type.
+macro_rules! with_values {
+    ($features:expr, $values:ident => $value:expr) => {
+        match $features {
+            Dense::Double(all) => {
+                let $values = all.as_slice()?;
+                $value
+            }
+            Dense::Single(all) => {
+                let $values = all.as_slice()?;
+                $value
+            }
+        }
+    };
+}
+
+/// The sum of the bits of all values, each times the numbers of its row and column; see `rocmax_core::solve::digest`.
+#[pyfunction]
+pub(crate) fn digest<'py>(
+    py: Python<'py>,
+    features: Dense<'py>,
+    rows: PyReadonlyArray1<'py, u64>,
+    columns: PyReadonlyArray1<'py, u64>,
+) -> PyResult<u64> {
+    let (rows, columns) = (rows.as_slice()?, columns.as_slice()?);
+    let need = Need { work: rows.len() * columns.len() / 8, bytes: 0 };
+    with_values!(&features, all => gate::enter(py, 1, need, |ctx| solve::digest(all, rows, columns, ctx)))
+}
+
+/// The sums and the sums of squares of columns less an origin; see `rocmax_core::solve::moments`.
+#[pyfunction]
+pub(crate) fn moments<'py>(
+    py: Python<'py>,
+    features: Dense<'py>,
+    origin: Column<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let origin = origin.as_slice()?;
+    let found = with_values!(&features, all => {
+        let need = Need { work: all.len() / 8, bytes: 16 * origin.len() };
+        gate::enter(py, 1, need, |ctx| solve::moments(all, origin, ctx))
+    });
+    found?.into_pyarray(py).reshape([2, origin.len()])
 }
 
 /// Springs between samples and the means of their groups (starts, stiffness), or a curvature and its factor.
