@@ -236,15 +236,14 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
         interval = without_limits(estimates_of(data, measure), method.name, refused)
     if isinstance(data, Classes):
         return result(interval, query, data)
-    if refused is not None:
-        return result(interval, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
-    if bounds is not None:
-        estimate = float(interval.estimate[0])
-        low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
-        limits = widened(interval.limits, estimate - low, high - estimate, measure.bounds)
-        interval, bounds = interval._replace(limits=limits), (low, high)
-    warn_of_estimates(measure, [data], data.nominal)
-    warn_of_few(interval.method, measure, data, query.known)
+    if refused is None:
+        if bounds is not None:
+            estimate = float(interval.estimate[0])
+            low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
+            limits = widened(interval.limits, estimate - low, high - estimate, measure.bounds)
+            interval, bounds = interval._replace(limits=limits), (low, high)
+        warn_of_estimates(measure, [data], data.nominal)
+        warn_of_few(interval.method, measure, data, query.known)
     return result(interval, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 

@@ -172,16 +172,14 @@ def _log_slopes(sizes: tuple[float, float]) -> F64:
     """Return the logarithm of the slope of every draw over the fitted one."""
     known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
     error = (2.0 / (known + PRIOR)) ** 0.5  # two standard errors of the logarithm of a ratio of deviations
-    return np.asarray(error * _deviates())
-
-
-@lru_cache
-def _deviates() -> F64:
-    return _generator(0).standard_normal(_DRAWS)
+    return np.asarray(error * _DEVIATES)
 
 
 def _generator(*key: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(key))
+
+
+_DEVIATES = _generator(0).standard_normal(_DRAWS)
 
 
 def _separated(place: tuple[int, int], b: F64, sizes: tuple[int, int]) -> F64:

@@ -190,12 +190,10 @@ class AUC(CurveMeasure):
         if sample.weight is not None or sample.steps is not None:
             return super().squares(sample)
 
-        def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
-            return _core.auc_moments(y, score, threads)
-
         def work() -> tuple[float, Any]:
-            curves = sample.known_curves()
-            return curves[0].auc_moments() if curves else call(counted, sample, sample.threads)
+            if curves := sample.known_curves():
+                return curves[0].auc_moments()
+            return call(lambda y, score, _: _core.auc_moments(y, score, sample.threads), sample)
 
         value, squares = sample.once("squares of the AUC", work)
         return value, np.asarray(squares)

@@ -10,7 +10,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, check_flag
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, of_share, percentiles, wald, within
+from rocmax.metrics.intervals._interval import Law, either, no_width, of_share, percentiles, wald, within
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import RankedMeasure
@@ -86,7 +86,8 @@ class Bootstrap(Method):
         estimate, values = self._drawn(sample, measure, seed)
         variance = variance_of(values)
         moved = _accelerated(binary(sample), measure, estimate, values) if self.interval == "bca" else ()
-        limits = _limits(estimate, variance, values, measure, *moved)
+        limits = percentiles(values, wald(estimate, np.sqrt(variance), Law()), *moved)
+        limits = limits._replace(tails=within(*measure.bounds, limits.tails))
         source: str | None = self.interval
         flat = no_width(values.min(axis=0), values.max(axis=0), measure.bounds)
         certain = without_variance(estimate, sample, measure)
@@ -132,12 +133,6 @@ def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) 
         # Those of subgroups are not those of all samples.
         limits, source = of_share(estimate, fewest, (least, max(most, *estimate))), "wilson"
     return Interval(estimate, np.zeros_like(estimate), limits, "logit-delong", source=source)
-
-
-def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:
-    """Return the limits by percentiles; values beyond the bounds of the measure are rejected."""
-    limits = percentiles(values, wald(estimate, np.sqrt(variance), Law()), *moved)
-    return limits._replace(tails=within(*measure.bounds, limits.tails))
 
 
 def _accelerated(

@@ -218,7 +218,11 @@ def mrmc_analysis(
         null_value=None if differences else null,
         no_interval=refused,
         **test._asdict(),
-        **options.described(),
+        random_readers=random_readers,
+        random_cases=random_cases,
+        confidence_level=options.level,
+        alternative=hypothesis.alternative,
+        margin=hypothesis.margin,
         **study.described(),
     )
 

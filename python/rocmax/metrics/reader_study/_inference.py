@@ -273,16 +273,6 @@ class Options(NamedTuple):
         least, most = self.bounds
         return least - most, most - least
 
-    def described(self) -> dict[str, Any]:
-        """Return what a result says of them."""
-        return {
-            "random_readers": self.random[0],
-            "random_cases": self.random[1],
-            "confidence_level": self.level,
-            "alternative": self.hypothesis.alternative,
-            "margin": self.hypothesis.margin,
-        }
-
 
 def _standard_error(square: float, n_readers: int, times: int) -> float:
     return float(np.sqrt(times * square / n_readers)) if square >= 0 else np.nan

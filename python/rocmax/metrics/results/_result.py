@@ -289,7 +289,10 @@ class Measured(Result):
 
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
         if self.class_sizes is not None:
-            counted = _classes(self.class_sizes)
+            *others, last = [words.count(size) for size in self.class_sizes]
+            counted = f"{len(self.class_sizes)} classes of {', '.join(others)} and {last} samples"
+            if len(self.class_sizes) > _SHORT:
+                counted = f"{len(self.class_sizes)} classes, {words.count(sum(self.class_sizes))} samples"
         elif self.weight_kind == "sampling":  # whose scale means nothing
             counted = f"{words.percent(n_pos / (n_pos + n_neg))} positive"
         else:
@@ -301,14 +304,6 @@ class Measured(Result):
             + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
             + words.exceptions(self)
         )
-
-
-def _classes(sizes: Sequence[float]) -> str:
-    """Return the samples of several classes in words."""
-    if len(sizes) > _SHORT:
-        return f"{len(sizes)} classes, {words.count(sum(sizes))} samples"
-    counts = [words.count(size) for size in sizes]
-    return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
 
 
 def table(n_rows: int, columns: Mapping[str, Any]) -> list[dict[str, Any]]:

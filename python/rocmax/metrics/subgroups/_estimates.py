@@ -117,12 +117,8 @@ class Estimates(NamedTuple):
             return first.total(self.variance, 2) if first is second else np.zeros(len(first.total(self.variance)))
         both = first.of * second.of
         found = ((self.sums.T @ first.of.T) * (self.sums.T @ second.of.T)).sum(axis=0)
-        return np.asarray(found + both @ (self.variance - _squares(self.sums)))
-
-
-def _squares(sums: Any) -> F64:
-    """Return the sums of the squares of the rows of a sparse array."""
-    return np.asarray((sums * sums).sum(axis=1)).ravel()
+        squares = np.asarray((self.sums * self.sums).sum(axis=1)).ravel()
+        return np.asarray(found + both @ (self.variance - squares))
 
 
 class SubgroupDifference(NamedTuple):

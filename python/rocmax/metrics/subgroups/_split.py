@@ -126,20 +126,15 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
     if not results:
         first = next(iter(warned_of))
         raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {warned_of[first][0]}")
-    _warn(parts, warned_of)
-    return results, {name: lacking[name] for name in parts.order if name in lacking}
-
-
-def _warn(parts: Parts, warned_of: dict[Any, list[Warning]]) -> None:
-    """Warn once for all subgroups."""
+    # One warning for all subgroups.
     facts = {
         words.label_text(name): getattr(one, "fact", str(one)) for name, found in warned_of.items() for one in found[:1]
     }
     if facts:
         listed = "; ".join(f"{name}: {fact}" for name, fact in list(facts.items())[:_LISTED])
         listed += f"; and {len(facts) - _LISTED} more" if len(facts) > _LISTED else ""
-        fact = f"{len(facts)} of {len(parts.order)} subgroups need caution ({listed})"
-        warn(CoverageWarning(fact))
+        warn(CoverageWarning(f"{len(facts)} of {len(parts.order)} subgroups need caution ({listed})"))
+    return results, {name: lacking[name] for name in parts.order if name in lacking}
 
 
 def in_subgroups(

@@ -29,7 +29,6 @@ those of Satterthwaite (1946), by the fourth powers of S_i.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
@@ -159,7 +158,8 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
     n_subjects = int(sample.n_groups or 0)
     positive, apart = sample.positive, first != second
     pair = np.zeros(len(first), dtype=np.intp)
-    pair[apart] = _numbered(first[apart], second[apart])
+    low, high = np.minimum(first, second)[apart], np.maximum(first, second)[apart]
+    pair[apart] = np.unique(high * (high - 1) // 2 + low, return_inverse=True)[1]  # (i, j) is (j, i)
     n_pairs = int(pair.max()) + 1
     factors, sums = [], []
     for rows, kind in ((positive, "positive"), (~positive, "negative")):
@@ -168,7 +168,14 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
         count, need = int(np.count_nonzero(held)), 3 if two.any() else 2
         if count < need:
             raise ValueError(f"groups: each class must have {need} subjects or more, got {count}")
-        _check_shared(float(held.max() / len(a)), kind)
+        if (share := float(held.max() / len(a))) == 1:
+            raise ValueError(
+                f"groups has a subject that is in every {kind} pair: how results vary with it cannot be estimated; to"
+                " keep it fixed, pass the column of the other subjects alone"
+            )
+        if share > _MOST:
+            fact = f"one subject is in {words.percent(share)} of the {kind} pairs: the interval undercovers"
+            warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
         factors.append(count * (count - 1) / (count - 2) ** 2 if two.any() else count / (count - 1))
         centred = centre(components[:, rows]) / len(a)
         of_first = np.array([np.bincount(a, row, n_subjects) for row in centred])
@@ -176,18 +183,6 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
         of_pair = np.array([np.bincount(pair[rows][two], row[two], n_pairs) for row in centred])
         sums.append(_Sums(of_first + of_second, of_pair))
     return factors, sums
-
-
-def _check_shared(share: float, kind: str) -> None:
-    """Check that no subject is in all pairs of a class, and warn if one is in many."""
-    if share == 1:
-        raise ValueError(
-            f"groups has a subject that is in every {kind} pair: how results vary with it cannot be estimated; to keep"
-            " it fixed, pass the column of the other subjects alone"
-        )
-    if share > _MOST:
-        fact = f"one subject is in {words.percent(share)} of the {kind} pairs: the interval undercovers"
-        warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
 
 
 def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
@@ -207,9 +202,3 @@ def _limiting(of_subject: F64) -> F64:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = 1 + 2 / (fourth / second**2 - 1 / n_subjects)
     return np.where((found > 1) & (found < n_subjects), found, float(n_subjects))
-
-
-def _numbered(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a number for each pair, the same for (i, j) and (j, i)."""
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    return np.asarray(np.unique(high * (high - 1) // 2 + low, return_inverse=True)[1])

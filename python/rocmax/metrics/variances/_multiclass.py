@@ -62,7 +62,11 @@ def _summed(
             own[members] *= factor(rows, members, size)
         total[k if measure.average is None else 0, rows] += own if measure.average is None else share[k] * own
     if measure.average == "weighted":
-        total[0] += of_share * _of_shares(data, measure, values)
+        # The average is values' M t / 1' M t for members M and totals t.
+        of_classes, totals = members_of(data, measure), data.totals
+        slope = (values - share @ values) @ of_classes / (of_classes @ totals).sum()
+        weight = np.ones(len(data.of)) if data.weight is None else data.weight
+        total[0] += of_share * (weight * slope[data.of])
     return Influence(averaged(data, measure, values), total)
 
 
@@ -110,15 +114,6 @@ def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64,
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
     smallest = _parts(models[0], found[0].of_sample)[1].min()
     return np.concatenate([each.value for each in found]), covariance, [Shared(covariance, smallest - 1.0)]
-
-
-def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
-    """Return the influence of every sample on a weighted average through the share of its class."""
-    members, totals = members_of(data, measure), data.totals
-    # The average is values' M t / 1' M t for members M and totals t.
-    slope = (values - shares(data, measure) @ values) @ members / (members @ totals).sum()
-    weight = np.ones(len(data.of)) if data.weight is None else data.weight
-    return np.asarray(weight * slope[data.of])
 
 
 def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tuple[F64, F64]:
