@@ -15,8 +15,8 @@ from rocmax._cli._source import Table
 from rocmax._cli._table import Form
 from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
+from rocmax._tables._forms import Note, short
 from rocmax._tables._later import Later, trained_columns
-from rocmax._tables._notes import Note, short
 from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import found_in
 

@@ -15,8 +15,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, unknown
 from rocmax._cli._parser import Labelled
 from rocmax._cli._table import Form, floats
-from rocmax._tables._forms import WHOLE
-from rocmax._tables._notes import Note, of_rows, short
+from rocmax._tables._forms import WHOLE, Note, of_rows, short
 from rocmax.metrics import _words as words
 
 _SHOWN, _OFFERED = 12, 3  # labels in a line, and those of which one is offered as positive

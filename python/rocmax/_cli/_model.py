@@ -23,7 +23,7 @@ from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
 from rocmax._cli._table import Form
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._notes import short
+from rocmax._tables._forms import short
 from rocmax._tables._schema import Schema
 from rocmax.designs._kernel import Kernel
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rocmax import _files as files
-from rocmax._tables._notes import short, some
+from rocmax._tables._forms import short, some
 
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 

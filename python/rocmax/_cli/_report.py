@@ -20,7 +20,7 @@ from rich.text import Text
 
 from rocmax._cli._output import log, plot_format, printable, written
 from rocmax._cli._table import Notes
-from rocmax._tables._notes import short
+from rocmax._tables._forms import short
 from rocmax._tables._schema import Schema
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import Samples

@@ -17,7 +17,7 @@ from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import Compare, Scores
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
-from rocmax._tables._notes import Note, of_rows
+from rocmax._tables._forms import Note, of_rows
 from rocmax._tables._suspects import n_copies
 from rocmax.metrics import AUC, Bootstrap, LabelPlan, Measure, PartialAUC, Samples, Venkatraman, compare, infer
 from rocmax.metrics.methods import ranks_little

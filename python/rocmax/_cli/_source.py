@@ -20,8 +20,7 @@ from rocmax._cli._output import Failure, Misuse, reading, unknown
 from rocmax._cli._parser import TableOptions
 from rocmax._cli._table import Form, nameless
 from rocmax._runtime.settings import settings
-from rocmax._tables._forms import is_number
-from rocmax._tables._notes import Note, of_rows, short, some
+from rocmax._tables._forms import Note, is_number, of_rows, short, some
 from rocmax._tables._schema import Schema
 
 _SEPARATORS = ";\t|, :"

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, log, unknown
-from rocmax._tables._forms import MISSING, WHOLE, is_number
-from rocmax._tables._notes import Note, short
+from rocmax._tables._forms import MISSING, WHOLE, Note, is_number, short
 
 _CELLS = 2**22  # that are converted at once
 _SPACES = " \u00a0\u2007\u2009\u202f"  # marks between groups of three digits

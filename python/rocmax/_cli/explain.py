@@ -13,7 +13,7 @@ from rocmax._cli._columns import features
 from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
-from rocmax._tables._notes import Note
+from rocmax._tables._forms import Note
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 

@@ -15,7 +15,7 @@ from rocmax._cli import _model, _report as report, _source as source, _table as 
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._parser import Score
 from rocmax._cli._table import Form
-from rocmax._tables._notes import Note
+from rocmax._tables._forms import Note
 
 SCORE, PREDICTED = "score", "predicted"
 # Endings of other kinds of tables: csv under such a name would not open.

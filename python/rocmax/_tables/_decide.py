@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._runtime.warn import warn
-from rocmax._tables._forms import MISSING, begins_with_digit, is_number
+from rocmax._tables._forms import MISSING, Note, begins_with_digit, is_number, of_rows, short, some
 from rocmax._tables._frame import columns_of, dtype_of, is_rounded, numbers, texts, type_of
-from rocmax._tables._notes import Note, of_rows, short, some
 from rocmax._tables._schema import Column, Schema
 from rocmax._typing import F64, AnyArray
 

@@ -8,8 +8,7 @@ from scipy import sparse
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import blocks
-from rocmax._tables._forms import is_frame
-from rocmax._tables._notes import Note, first
+from rocmax._tables._forms import Note, first, is_frame
 from rocmax._tables._schema import Schema, Unseen
 from rocmax._typing import F64, AnyArray
 

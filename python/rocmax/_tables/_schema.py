@@ -10,9 +10,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from rocmax._tables._forms import is_number
+from rocmax._tables._forms import Note, is_number, of_rows, some
 from rocmax._tables._frame import columns_of, numbers, texts, type_of
-from rocmax._tables._notes import Note, of_rows, some
 from rocmax._typing import F64, AnyArray
 
 _NAMED = 3  # categories in a warning

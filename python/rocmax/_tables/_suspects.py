@@ -12,9 +12,8 @@ from scipy.special import bdtr, bdtrc
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import digests
-from rocmax._tables._forms import is_frame
+from rocmax._tables._forms import first, is_frame
 from rocmax._tables._frame import columns_of, numbered, type_of
-from rocmax._tables._notes import first
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.exceptions import LeakageWarning
 

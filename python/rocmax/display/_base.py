@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._docs import defaults_of, entries_of, joined, sections_of
 from rocmax._parameters import check_choice, check_flag, in_place_of, shown
 from rocmax._typing import Axes
-from rocmax.display._docs import describe
 from rocmax.display._legend import add_legend
 from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, _words as words, operating_point
@@ -21,10 +21,58 @@ from rocmax.metrics.samples._reading import Reading, Weighted
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples
 
+SHARED = {
+    "samples": ("Samples", "Labels and scores of one model or of several."),
+    "curves": ("sequence", "What to draw, in this order."),
+    "names": ("sequence of str, optional", "What the legend calls the models, by default their own names."),
+    "fpr_range": (
+        "tuple of float, optional",
+        "Range of false positive rates to shade; the legend gives the partial AUC on it.",
+    ),
+    "pos_label": ("label, optional", "The label of the positive class."),
+    "ax": ("matplotlib Axes, optional", "Where to draw; by default on a new figure."),
+    "most": ("int", "Number of weights to draw, the largest first."),
+    "numbers": (
+        "bool",
+        "Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.",
+    ),
+    "**options": ("", "Keyword arguments of `plot`."),
+}
+#: What examples of displays begin with: labels, and probabilities of two models.
+_GIVEN = """>>> from rocmax.display import {}
+>>> y, old, new = [0] * 20 + [1] * 20, [*range(20), *range(8, 28)], [*range(20), *range(10, 30)]
+>>> p = {{"old": [k / 30 for k in old], "new": [k / 30 for k in new]}}
+"""
+_DONE = "This object, with `ax_` and `figure_` set."
 # Okabe and Ito: colour-blind readers can tell them apart; black is kept for chance.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHED: dict[str, Any] = {"alpha": 0.6, "linewidth": 1, "linestyle": (0, (4, 3))}  # of lines to compare with
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # colours repeat after six models
+
+
+def describe(cls: Any) -> None:
+    """Complete the docstrings of a display and of its methods that draw."""
+    if cls.__doc__ and cls.__init__ is not object.__init__:
+        cls.__doc__ = _completed(cls, cls.__base__, cls.__init__)
+        cls.__doc__ = cls.__doc__.replace(">>> ", _GIVEN.format(cls.__name__) + ">>> ", 1)
+    for name, value in vars(cls).items():
+        method = getattr(value, "__func__", value)
+        if (name == "plot" or name.startswith("from_")) and method.__doc__:
+            returned = cls.__name__, _DONE if name == "plot" else ""
+            method.__doc__ = _completed(method, getattr(cls.__base__, name, None), method, display=returned)
+
+
+def _completed(one: Any, base: Any, call: Any, **returned: tuple[str, str]) -> str:
+    """Return the docstring of a class or a method with an entry for every parameter of `call`."""
+    inherited = entries_of(sections_of(base.__doc__).get("Parameters", ""))
+    table = SHARED | {name: _split(entry) for name, entry in inherited.items()} | returned
+    return joined(sections_of(one.__doc__), defaults_of(call), table, Returns=tuple(returned))
+
+
+def _split(entry: str) -> tuple[str, str]:
+    """Return the type and the description of an entry, without its default."""
+    head, _, text = entry.partition("\n")
+    return head.partition(" : ")[2].partition(", default=")[0], " ".join(text.split())
 
 
 def axes_of(ax: Any, size: tuple[float, float] = (5.2, 5.0)) -> Axes:

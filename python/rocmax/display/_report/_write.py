@@ -15,8 +15,8 @@ from rocmax._parameters import shown
 from rocmax._typing import Adjust
 from rocmax.display._read import Scores, by_titles, models_of
 from rocmax.display._report import _sections as sections
-from rocmax.display._report._html import data_block, joined, page, tag
 from rocmax.display._report._measured import measured
+from rocmax.display._report._sections import data_block, joined, page, tag
 from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._samples import Samples
 
