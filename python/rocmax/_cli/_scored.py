@@ -1,32 +1,53 @@
-"""Rows with labels and columns of scores: what ``evaluate`` and ``compare`` measure."""
+"""Rows with labels and columns of scores, which commands measure: in memory, or counted if the file is large."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocmax._checks.missing import in_caller_direction, oriented
 from rocmax._cli import _labels as classes, _report as report, _source as source, _table as table, plan
 from rocmax._cli._columns import suspects
-from rocmax._cli._output import Failure, log
+from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Scores
+from rocmax._cli._table import Form, Notes
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._forms import Note, of_rows
 from rocmax._tables._suspects import n_copies
-from rocmax.metrics import AUC, Bootstrap, LabelPlan, Measure, PartialAUC, Samples, Venkatraman, compare, infer
+from rocmax.metrics import (
+    AUC,
+    Bootstrap,
+    Comparison,
+    Inference,
+    LabelPlan,
+    Measure,
+    PartialAUC,
+    ROCAccumulator,
+    Samples,
+    Venkatraman,
+    compare,
+    infer,
+)
+from rocmax.metrics._infer import warn_below_chance
+from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
+from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
-ONE_CLASS = "leaves one class only: every row of the other has weight 0"
+_ONE_CLASS = "leaves one class only: every row of the other has weight 0"
 _OF_CALLS = "mcnemar", "mcnemar-midp"
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
+_BEGIN = 2**20  # bytes of csv that tell the length of a row
+_LABELS = 1000  # distinct values of labels, at most
 
 
 def measures(arguments: Scores) -> list[Measure]:
@@ -42,11 +63,12 @@ class Scored:
     arguments: Scores
     columns: dict[str, Any]
     labels: classes.LabelColumn
-    notes: table.Notes
+    notes: Notes
     n_rows: int = 0
     n_positive: int = 0
     n_dropped: int = 0
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
+    ends: dict[str, Ends] = field(default_factory=dict)
 
     @property
     def weight_kind(self) -> str | None:
@@ -81,22 +103,16 @@ class Scored:
             )
             self.notes.add(Note("weights", text, name))
 
-    def tell_of_equal(self) -> None:
-        """Report the columns whose scores are all equal."""
+    def tell_of_scores(self: Any) -> None:
+        """Report columns with codes that may mean missing, and those that rank little or hold the labels."""
+        for name, ends in self.ends.items():
+            ends.tell(name, COMMAND, self.notes.add)
         for name, scores in self.columns.items():
-            if self._are_equal(scores):
-                self.notes.add(Note("equal scores", f"warning: all scores in column {name!r} are equal", name))
-            elif isinstance(self, Whole) and (found := ranks_little(scores)):
-                self.notes.add(Note("equal scores", f"warning: column {name!r}: {found}", name))
+            kind, text = self._doubt(name, scores)
+            if text:
+                self.notes.add(Note(kind, f"warning: {text}", name))
 
-    @staticmethod
-    def _are_equal(scores: Any) -> bool:
-        return bool((scores == scores[0]).all())
-
-    def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Any:
-        raise NotImplementedError
-
-    def measured(self, name: str, measure: Measure, by: pl.Series | None = None, *, intervals: bool = True) -> Any:
+    def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None, *, intervals: bool = True) -> Any:
         """Measure a column of scores, in all rows or in subgroups; `warned` has `intervals`."""
         about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
         with report.warned(about, self.notes, intervals=intervals), report.progress(f"measuring {about}"):
@@ -151,13 +167,14 @@ class Whole(Scored):
             self._each[name] = self._read(self.columns[name], name not in self.arguments.lows)
         return self._each[name]
 
-    def tell_of_labels(self) -> None:
-        """Report columns with one score in each class, as the labels have."""
-        for name, scores in self.columns.items():
-            each = all(self._are_equal(scores[of]) for of in (self.positive, ~self.positive))
-            if each and not self._are_equal(scores):
-                text = f"warning: column {name!r} has one score in each class: it may hold the labels"
-                self.notes.add(Note("labels", text, name))
+    def _doubt(self, name: str, scores: Any) -> tuple[str, str]:
+        """Return the kind and the text of what is news about the scores of a column."""
+        if (scores == scores[0]).all():
+            return "equal scores", f"all scores in column {name!r} are equal"
+        if all(np.ptp(scores[of]) == 0 for of in (self.positive, ~self.positive)):
+            return "labels", f"column {name!r} has one score in each class: it may hold the labels"
+        fact = ranks_little(scores)
+        return "equal scores", f"column {name!r}: {fact}" if fact else ""
 
     def _read(self, scores: Any, higher: Any) -> Samples:
         if self.planned is not None:
@@ -189,8 +206,11 @@ class Whole(Scored):
                 comparisons.append(compare(samples, measure, method=method, **how))
         return comparisons
 
-    def draw(self, path: str) -> None:
-        """Write the ROC plot."""
+    def draw(self, path: str, sliced: Mapping[str, Any]) -> None:
+        """Write the ROC plot, or a forest plot of results in subgroups."""
+        if self.by:
+            report.draw_forest(path, sliced)
+            return
         level: float | None = self.arguments.confidence
         known = {"groups": self.groups, "weights": self.weight, "plans": self.planned}
         if named := [name for name, values in known.items() if values is not None]:
@@ -201,8 +221,12 @@ class Whole(Scored):
         )
 
 
-def read(arguments: Scores) -> Whole:
-    """Read the columns that the arguments of evaluate and compare name."""
+def read(arguments: Scores) -> Any:
+    """Return the rows of the columns that the arguments name, or their counts."""
+    return _counted(arguments) if _fits_in_counts(arguments) else _in_memory(arguments)
+
+
+def _in_memory(arguments: Scores) -> Whole:
     label, weight, groups, per = arguments.label, arguments.weight, arguments.groups, arguments.per
     by = dict.fromkeys(arguments.by)
     planned = None if arguments.plan is None else plan.read(arguments.plan)
@@ -234,13 +258,10 @@ def read(arguments: Scores) -> Whole:
         places=None if planned is None else plan.in_order(planned, table.weights(frame, plan.ROW)),
     )
     if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
-        raise Failure(f"column {weight!r} {ONE_CLASS}")
+        raise Failure(f"column {weight!r} {_ONE_CLASS}")
     for name, scores in found.columns.items():
-        ends = Ends()
-        ends.add(scores)
-        ends.tell(name, COMMAND, form.notes.add)
-    found.tell_of_equal()
-    found.tell_of_labels()
+        found.ends.setdefault(name, Ends()).add(scores)
+    found.tell_of_scores()
     if not groups and weight is None:
         _tell_of_groups(found, needed, form)
     found.tell_of_weights(found.weight)
@@ -248,7 +269,7 @@ def read(arguments: Scores) -> Whole:
     return found
 
 
-def _tell_of_groups(found: Whole, needed: Collection[str], form: table.Form) -> None:
+def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
     """Report copies of rows, and other columns whose values never disagree about the label, in the first rows."""
     path, apart = found.arguments.data, form.apart()
     if not Path(path).is_file():
@@ -271,3 +292,170 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: table.Form) -> 
         for note in suspects(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):
             if note.rows and note.column not in found.columns:
                 found.notes.add(note)
+
+
+def _fits_in_counts(arguments: Scores) -> bool:
+    """Whether the file is that large, and counts of the scores are all that is needed."""
+    given = arguments
+    every_row = given.groups or given.per or given.at or given.report or given.plot or given.by or given.plan
+    counts = not every_row and given.weights_are != "sampling" and given.method in (None, "delong")
+    if isinstance(given, Compare):
+        counts &= all(Trait.COMPONENTS in measure.traits for measure in measures(given))
+    return counts and _rows_in_file(given.data) > settings().counted_rows
+
+
+def _rows_in_file(path: str) -> float:
+    """Return the number of rows of a parquet file, or an estimate for csv; 0 for anything but a plain file."""
+    file = Path(path)
+    if not file.is_file() or file.suffix.lower() == ".gz":
+        return 0
+    if file.suffix.lower() == ".parquet":
+        return source.n_rows(path)
+    with reading(path), file.open("rb") as lines:
+        begin = lines.read(_BEGIN)
+    return file.stat().st_size / max(len(begin), 1) * begin.count(b"\n")
+
+
+@dataclass(kw_only=True)
+class Counted(Scored):
+    """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
+
+    columns: dict[str, ROCAccumulator]
+    wanted: source.ColumnRequest
+    n_weighted: int = 0  # rows of weight above 0
+
+    @property
+    def summary(self) -> str:
+        error = max(one.error_bound for one in self.columns.values())
+        return f"{super().summary}; counted in batches" + (f", AUC within {error:.0e}" if error else "")
+
+    def plain(self) -> dict[str, Any]:
+        return {**super().plain(), "error_bounds": {name: one.error_bound for name, one in self.columns.items()}}
+
+    def _doubt(self, name: str, counts: ROCAccumulator) -> tuple[str, str]:
+        return "equal scores", f"all scores in column {name!r} are equal" if counts.n_bins == 1 else ""
+
+    def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Inference:
+        low = name in self.arguments.lows
+        found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
+        sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
+        warn_below_chance(measure, [sample], found.confidence_interval)
+        cut = None if found.threshold is None else in_caller_direction(found.threshold, low)
+        return replace(found, higher_is_better=not low, threshold=cut, **self._rows())
+
+    def _rows(self) -> dict[str, Any]:
+        """Return the numbers of rows as a result for the whole table has them."""
+        label = {"pos_label": self.labels.value}
+        if self.weight_kind:
+            return {"weight_kind": "frequency", "n_samples": self.n_weighted, **label}
+        return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive, **label}
+
+    def compare(self, options: Compare, measures: Sequence[Measure]) -> list[Comparison]:
+        """Compare the columns by each measure: the rows are read again, for the products of their components."""
+        second = SecondPass(self.columns, measures)
+        for part in self.parts():
+            second.add(part.positive, part.columns, part.weight)
+        low = np.array([name in self.arguments.lows for name in self.columns])
+        results = []
+        for k, measure in enumerate(measures):
+            with report.warned(measure.short, self.notes, how="--method"):
+                one = compare_counted(second, k, confidence_level=options.confidence, adjust=options.adjust, lower=low)
+            results.append(replace(one, **self._rows()))
+        self._warn_of_pooled(results)
+        return results
+
+    def _warn_of_pooled(self, results: Sequence[Comparison]) -> None:
+        """Warn if counting may change a difference of AUCs by more than a tenth of a standard error."""
+        off = sum(sorted(one.error_bound for one in self.columns.values())[-2:])
+        least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
+        if off > least / 10:
+            text = (
+                f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values do"
+                f" not include; the smallest standard error is {least:.0e}"
+            )
+            log(text)
+            self.notes.warnings.append(text)
+
+    def parts(self) -> Iterator["_Part"]:
+        """Yield the rows in batches."""
+        arguments = self.arguments
+        before = 0
+        with report.progress("rows") as tell:
+            for frame, _ in source.batches(arguments.data, self.wanted):
+                frame = classes.clean(frame, arguments.label, arguments, self.wanted.form, before)
+                kept = table.complete(frame, self.wanted.needed or ()) if arguments.missing == "drop" else frame
+                yield self._part(kept, before, len(frame) - len(kept))
+                before += len(frame)
+                tell(description=f"{before:,} rows")
+
+    def _part(self, frame: pl.DataFrame, before: int, n_dropped: int) -> "_Part":
+        """Return the rows of a table; `before` is the number of earlier ones."""
+        arguments = self.arguments
+        label = table.column(frame, arguments.label)
+        weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before, some=False)
+        scores = {name: table.scores(frame, name, before=before) for name in self.columns}
+        self.tell_of_weights(weight)
+        for name, of in scores.items():
+            self.ends.setdefault(name, Ends()).add(of)
+        columns = {name: oriented(of, name in self.arguments.lows) for name, of in scores.items()}
+        return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
+
+
+class _Part(NamedTuple):
+    """Some rows: scores of which high ones are for positives."""
+
+    positive: NDArray[np.bool_]
+    columns: dict[str, NDArray[Any]]
+    weight: NDArray[np.float64] | None
+    n_dropped: int
+    labels: classes.Counts
+
+
+def _counted(arguments: Scores) -> Counted:
+    """Count the scores of each column, batch by batch."""
+    needed = [arguments.label, *arguments.score, *([] if arguments.weight is None else [arguments.weight])]
+    wanted = source.columns_to_read(
+        arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score
+    )
+    form = wanted.form
+    columns = {name: ROCAccumulator(max_error=settings().counted_error) for name in arguments.score}
+    labels = _labels_of_file(arguments, form)
+    found = Counted(arguments=arguments, columns=columns, labels=labels, notes=form.notes, wanted=wanted)
+    counts: Counter[Any] = Counter()
+    n_weighted_positive = 0
+    for part in found.parts():
+        found.n_rows += len(part.positive)
+        found.n_positive += int(np.count_nonzero(part.positive))
+        found.n_dropped += part.n_dropped
+        counted = np.ones(len(part.positive), bool) if part.weight is None else part.weight > 0
+        found.n_weighted += int(np.count_nonzero(counted))
+        n_weighted_positive += int(np.count_nonzero(counted & part.positive))
+        counts.update(part.labels)
+        for name, scores in part.columns.items():
+            columns[name].update(part.positive, scores, sample_weight=part.weight)
+    if not 0 < found.n_positive < found.n_rows:
+        raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
+    if not any(one.n_bins for one in columns.values()):
+        raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
+    if not 0 < n_weighted_positive < found.n_weighted:
+        raise Failure(f"column {arguments.weight!r} {_ONE_CLASS}")
+    found.labels = labels.counted(counts)
+    found.labels.tell(form)
+    found.tell_of_scores()
+    form.tell()
+    return found
+
+
+def _labels_of_file(arguments: Scores, form: Form) -> classes.LabelColumn:
+    """Return the classes among the distinct labels of the file."""
+    name, wanted = arguments.label, source.ColumnRequest([arguments.label], form=form)
+    counts = Counter[Any]()
+    kind: Any = None
+    for frame, _ in source.batches(arguments.data, wanted):
+        series = table.column(frame, name)
+        kind = series.dtype
+        counts.update(classes.counts(series.filter(~classes.missing(name, series, form))))
+        if len(counts) > _LABELS:
+            break
+    order = list(kind.categories) if isinstance(kind, pl.Enum) else None
+    return classes.decide(name, dict(counts), arguments, form, order)

@@ -3,16 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rocmax._cli import (
-    _counted as counted,
-    _cutoffs as cutoffs,
-    _report as report,
-    _scored as rows,
-)
+from rocmax._cli import _cutoffs as cutoffs, _report as report, _scored as rows
 from rocmax._cli._output import about, check_plot, say
 from rocmax._cli._parser import Compare
 from rocmax.metrics import Comparison, SubgroupComparison, _words as words
-from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.results._inference import Results
 from rocmax.metrics.results._references import ADJUSTMENTS
 
@@ -24,16 +18,13 @@ def run(arguments: Compare) -> None:
     check_plot(arguments.plot, arguments.data)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     wanted = rows.measures(arguments)
-    countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
     with about(arguments.data):
-        scored: Any = (counted if countable and counted.fits_in_counts(arguments) else rows).read(arguments)
+        scored = rows.read(arguments)
     budgets = cutoffs.caught(arguments, scored) if arguments.at else {}
     results = scored.compare(arguments, [*wanted, *cutoffs.precisions(arguments, scored)])
     sliced = [one for series in scored.by.values() for one in scored.compare(arguments, wanted, by=series)]
-    if arguments.plot and scored.by:
-        report.draw_forest(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
-    elif arguments.plot:
-        scored.draw(arguments.plot)
+    if arguments.plot:
+        scored.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
     if not arguments.json:
         say(f"{arguments.data}: {scored.summary}")
         with words.spoken(arguments.style, scored.n_rows - scored.n_positive):

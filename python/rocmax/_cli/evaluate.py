@@ -7,12 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocmax._cli import (
-    _counted as counted,
-    _cutoffs as cutoffs,
-    _report as report,
-    _scored as rows,
-)
+from rocmax._cli import _cutoffs as cutoffs, _report as report, _scored as rows
 from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
 from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
@@ -48,7 +43,7 @@ def run(arguments: Evaluate) -> None:
     """Measure each score column."""
     _check(arguments)
     with about(arguments.data):
-        scored: Any = (counted if counted.fits_in_counts(arguments) else rows).read(arguments)
+        scored = rows.read(arguments)
     models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     budgets = cutoffs.caught(arguments, scored) if arguments.at else {}
@@ -57,11 +52,9 @@ def run(arguments: Evaluate) -> None:
         name: [scored.measured(name, measure, series) for series in scored.by.values() for measure in wanted]
         for name in scored.columns
     }
-    if arguments.plot and scored.by:
+    if arguments.plot:
         held = [(name, one) for name, every in sliced.items() for one in every if one.measure == wanted[-1]]
-        report.draw_forest(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
-    elif arguments.plot:
-        scored.draw(arguments.plot)
+        scored.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
     if arguments.report:
         _write_report(arguments, scored, arguments.report)
     if not arguments.json:
@@ -111,7 +104,7 @@ def _check(arguments: Evaluate) -> None:
         import bokeh  # noqa: F401 - or say what is missing before any work
 
 
-def _measured(arguments: Evaluate, scored: rows.Whole | counted.Counted, name: str) -> Model:
+def _measured(arguments: Evaluate, scored: rows.Whole | rows.Counted, name: str) -> Model:
     """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
     found = partial(scored.measured, name)
     fpr_range = arguments.fpr
