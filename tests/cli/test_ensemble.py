@@ -257,7 +257,7 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     expected = PartialAUCSVCCV((0.0, 0.2), cv=folds).fit(X, y)
     assert (line["surrogate"], line["C"]) == (expected.surrogate_, expected.C_)
     code, _, err = run("fit", tmp_path / "d.csv", *fit, *both, "g", "--groups", "all")
-    assert code == 1 and one_line(err) and "without the rows of clusters (--groups) that are held out, leave a" in err
+    assert code == 1 and one_line(err) and "(--time): fold 0 has" in err
     shuffled = ["fit", tmp_path / "shuffled.csv", *fit]
     assert "paste --drop day; --categorical COLUMN reads texts as categories; --time day orders" in run(*shuffled)[2]
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
@@ -268,4 +268,4 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
         assert code == 1 and one_line(err) and "column 'day'" in err and said in err
     frame.sort("y").with_columns(day=pl.int_range(pl.len())).write_csv(tmp_path / "d.csv")
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
-    assert code == 1 and one_line(err) and "ordered in time (--time) leave a fold without one class" in err
+    assert code == 1 and one_line(err) and "ordered in time (--time): fold 0 has one class only to train on" in err

@@ -126,7 +126,7 @@ def test_groups_weights_and_missing_rows_of_fit(tmp_path: Path, run: Run) -> Non
     assert by_group["numeric"] == alone["numeric"] == [f"m{k}" for k in range(20)]
     assert by_group["cross_validated_partial_auc"] < alone["cross_validated_partial_auc"] - 0.1
     code, out, err = run(*fit, "--groups", "patient", "--folds", 60)
-    assert code == 1 and out == "" and one_line(err) and "60 folds need 60 groups (--groups); there are 50" in err
+    assert code == 1 and out == "" and one_line(err) and "60 folds need as many groups, got 50; use" in err
 
     # Weights are repetitions, rows of weight 0 not there, and rows without a label left out if that is asked for.
     plain = table(200, crossed=False)

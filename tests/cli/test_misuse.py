@@ -100,7 +100,7 @@ WRONG = [
         2,
         "--weights-are sampling and --method obuchowski cannot be combined",
     ),
-    (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 rows of each class"),
+    (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 samples of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
     (
         ["fit", "huge.csv", "--label", "y", "--out", "m"],

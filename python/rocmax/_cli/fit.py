@@ -211,32 +211,19 @@ def _choose(
 
 
 def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
-    """Return the folds of the cross-validation."""
-    n, n_pos = len(data.positive), int(data.positive.sum())
-    k = n_folds or (3 if n >= _LARGE else 5)
-    if min(n_pos, n - n_pos) < k:
-        raise Failure(
-            f"{k} folds need {k} rows of each class; there are {n_pos} positive and {n - n_pos} negative: "
-            "give a smaller --folds, or one --C"
-        )
-    if data.groups is not None and (n_groups := len(np.unique(data.groups))) < k:
-        raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
+    """Return the folds of the cross-validation; in time they are trained on earlier rows, without held-out clusters."""
     y, groups = data.positive.astype(int), data.groups
+    folds: Any = n_folds or (3 if len(y) >= _LARGE else 5)
     try:
+        if data.in_time:
+            folds = list(TimeSeriesSplit(folds).split(y))
+            if groups is not None:
+                folds = [(train[~np.isin(groups[train], groups[test])], test) for train, test in folds]
         with report.warned(notes=data.notes):
-            if not data.in_time:
-                return folds_of(k, data.X, y, groups=groups, seed=0)[0]
-            folds = folds_of(TimeSeriesSplit(k), data.X, y, seed=0)[0]
+            return folds_of(folds, data.X, y, groups=None if data.in_time else groups, seed=0)[0]
     except ValueError as error:
-        how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
-        raise Failure(f"{k} folds {how} leave a fold without one class: give a smaller --folds") from error
-    if groups is None:
-        return folds
-    apart = [(train[~np.isin(groups[train], groups[test])], test) for train, test in folds]
-    if any(len(np.unique(y[train])) < 2 for train, _ in apart):
-        what = f"{k} folds ordered in time (--time), without the rows of clusters (--groups) that are held out,"
-        raise Failure(f"{what} leave a fold without one class: give a smaller --folds")
-    return apart
+        what = "folds ordered in time (--time): " if data.in_time else ""
+        raise Failure(f"{what}{str(error).removeprefix('cv').lstrip('=: ')} (--folds), or give one --C") from error
 
 
 def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
