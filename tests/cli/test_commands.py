@@ -135,7 +135,7 @@ def test_a_measure_without_its_option_is_named(two: tuple[Path, np.ndarray, np.n
     code, _, err = run("evaluate", two[0], "--label", "y", "--score", "new", "--measure", "tpr_at_fpr")
     assert code == 2 and "needs its option after a colon, such as tpr_at_fpr:0.1" in err
     code, _, err = run("evaluate", two[0], "--label", "y", "--score", "new", "--measure", "nosuch:3")
-    assert code == 2 and "nosuch:3: No module named 'nosuch'; measures are auc, " in " ".join(err.split())
+    assert code == 2 and "nosuch:3: unknown measure; measures are auc, " in " ".join(err.split())
 
 
 def test_evaluate_few(tmp_path: Path, run: Run) -> None:

@@ -139,6 +139,8 @@ COMMANDS = {
     "evaluate scores.csv --labels y --score s": "did you mean --label?",
     "evaluate scores.csv --label y --score s --max-fpr 0.1": "did you mean --fpr?",
     "fit train.csv --label y --out m --model boost": "did you mean 'boosting'?",
+    "train scores.csv": "did you mean 'fit'?",
+    "compare scores.csv --label y --score a b --measure alerts:20": "unknown measure; measures are auc, ",
     "evalute scores.csv": "did you mean 'evaluate'?",
     "evaluate scores.csv --label y --score s --measure pauc": "did you mean 'partial_auc'",
     "evaluate scores.csv --label y --score s --specificity 1 0.9": "--specificity 1 0.9: need 0 <= LOW < HIGH <= 1",

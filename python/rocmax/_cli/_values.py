@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rocmax._cli._output import Misuse
-from rocmax._parameters import meant
+from rocmax._parameters import helpful, meant
 from rocmax.metrics import Measure
 from rocmax.metrics.measures import NAMED, as_measure
 
@@ -126,13 +126,14 @@ def measure(text: str) -> Measure:
     name, _, rest = text.partition(":")
     try:
         if kind := NAMED.get(name):
-            return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
+            return helpful(kind)(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
-        raise ModuleNotFoundError("unknown measure")
+        raise ModuleNotFoundError
     except ModuleNotFoundError as error:
+        what = "unknown measure" if error.name in (None, name) else error
         known = f"measures are {', '.join(NAMED)}, or FILE.py:NAME{meant(name, NAMED)}"
-        raise argparse.ArgumentTypeError(f"{text}: {error}; {known}") from None
+        raise argparse.ArgumentTypeError(f"{text}: {what}; {known}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 
