@@ -5,6 +5,19 @@ for (const table of document.querySelectorAll("table.docutils")) {
   for (const row of table.querySelectorAll("tbody tr"))
     [...row.cells].slice(1).forEach((cell, k) => heads[k + 1] && cell.setAttribute("data-head", heads[k + 1]));
 }
+// On a phone the tables of results are folded: rows are blocks there, and a page of them would be a hundred screens.
+if (matchMedia("(max-width: 46em)").matches && location.pathname.includes("/results/"))
+  for (const box of document.querySelectorAll(".table-wrapper")) {
+    const table = box.querySelector("table.docutils");
+    if (!table || table.tBodies[0].rows.length <= 5) continue;
+    const fold = document.createElement("details");
+    const head = [...table.querySelectorAll("thead th")].map((one) => one.textContent.trim()).filter(Boolean);
+    fold.append(Object.assign(document.createElement("summary"), {
+      textContent: `${table.tBodies[0].rows.length} rows: ${head.join(", ")}`,
+    }));
+    box.replaceWith(fold);
+    fold.append(box);
+  }
 // Letters of what is wider than the page become smaller, as long as they are legible.
 for (const box of document.querySelectorAll(".table-wrapper")) {
   const share = box.clientWidth / box.scrollWidth;

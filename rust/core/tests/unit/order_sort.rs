@@ -53,7 +53,7 @@ fn few_items_stay_on_the_thread_that_asks_and_many_are_sorted_in_steps() {
     for (n, alone) in [(300, true), (SMALL, true), (SMALL + 1, false), (4 * SMALL, false)] {
         COMPARED.set(0);
         sort(&mut told(n), &Ctx::new(pool.as_ref(), None)).unwrap();
-        assert_eq!(COMPARED.get() > 0, alone, "{n}");
+        assert_eq!(COMPARED.get() > 0, alone || cfg!(not(feature = "rayon")), "{n}");
     }
     // Half of the rest at a time, and each looks for the stop flag.
     COMPARED.set(0);
