@@ -122,7 +122,7 @@ def test_variance_is_that_of_the_draws(rows) -> None:
         if n < whole:
             total += whole**2 * (1 - n / whole) * moved.var(ddof=1) / n
     share = design.size / design.whole
-    chance = design.expected() * (1 - share[design.places])
+    chance = (1 - share[design.places]) / design.rank[design.rows]
     pseudo = (chance / chance.sum() * (gains[0] * design.weight) ** 2 * (1 - share[design.places])).sum()
     assert design.covariance(gains)[0, 0] == pytest.approx(total + pseudo, rel=1e-9)
     drawn, errors = [], []

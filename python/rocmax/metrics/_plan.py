@@ -19,7 +19,6 @@ from rocmax.metrics.samples._samples import Samples, Value
 from rocmax.metrics.variances._resample import seed_of
 
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
-_STEPS, _LARGEST = 30, 30.0  # of Newton's method for a logistic curve, and its greatest log-odds
 _STUDIES = 10  # simulated
 _STRATUM = 10  # labels of a stratum, at least
 _NEAR = 20  # labels of neighbours whose share of positives is taken
@@ -353,30 +352,18 @@ class LabelDesign(NamedTuple):
     def covariance(self, gains: F64) -> F64:
         """Return the covariance of the estimates of models over the draws of the labelled rows.
 
-        One pseudo positive is added where a logistic curve of the logarithm of the rank expects it, so that strata in
-        which none was found have a variance.
+        One pseudo positive, whose chances fall with the inverse of the rank, is added, so that strata in which none was
+        found have a variance.
         """
         share = self.size / self.whole
         moved = gains * self.labels
         mean = np.array([np.bincount(self.places, row, len(share)) for row in moved]) / self.size
         spread = self.whole**2 * (1.0 - share) / self.size / np.maximum(self.size - 1.0, 1.0)
         apart = (moved - mean[:, self.places]) * np.sqrt(spread)[self.places]
-        left = (1.0 - share[self.places]) * self.expected()
+        left = (1.0 - share[self.places]) / self.rank[self.rows]
         chance = left / max(left.sum(), np.finfo(float).tiny)
         pseudo = gains * self.weight * np.sqrt(chance * (1.0 - share[self.places]))
         return np.asarray(apart @ apart.T + pseudo @ pseudo.T)
-
-    def expected(self) -> F64:
-        """Return the probability of a positive in each labelled row, logistic in the logarithm of its rank."""
-        x, weight = np.log(self.rank[self.rows]), self.weight
-        x -= np.average(x, weights=weight)
-        design, found = np.stack([np.ones_like(x), x]), np.zeros(2)
-        for _ in range(_STEPS):
-            p = 1.0 / (1.0 + np.exp(-np.clip(found @ design, -_LARGEST, _LARGEST)))
-            matrix = (design * (weight * p * (1.0 - p))) @ design.T + 1e-9 * np.eye(2)
-            step = np.linalg.solve(matrix, design @ (weight * (self.labels - p)))
-            found = found + np.clip(step, -2.0, 2.0)
-        return np.asarray(p)
 
     def effective(self, gains: F64, drawn: bool) -> F64:
         """Return the effective numbers of found positives: of models on the diagonal, of differences beside it.
