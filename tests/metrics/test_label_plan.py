@@ -203,6 +203,8 @@ def test_plans_say_ahead_what_they_buy(rows) -> None:
     assert more.width < expected.width and more.n_found > expected.n_found
     with pytest.raises(ValueError, match=r"fewer than five: plan a budget of "):
         plan.expect(RecallAt(100), prevalence=0.001)
+    with pytest.raises(ValueError, match=r"10 of 10 simulated studies have no interval: .* needs the labels"):
+        plan.expect(PrecisionAt(400), prevalence=0.1)
 
 
 def test_plans_are_saved(rows, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ class LabelPlan(Value):
                 f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self._score)):,.0f}"
             )
         design, like = self._of_rows(len(self.rows)), Sample(np.zeros(0), self._score, None, 0)
-        drawn = [design._replace(labels=(rng.random(len(chance)) < chance) + 0.0) for _ in range(_STUDIES)]
+        drawn = [design._replace(labels=np.where(rng.random(len(chance)) < chance, 1.0, 0.0)) for _ in range(_STUDIES)]
         with catch_warnings():
             simplefilter("ignore", CoverageWarning)
             studies = [Planned().estimate(one.sample(self._score, like), measure) for one in drawn]
@@ -168,9 +168,9 @@ class LabelPlan(Value):
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a file, with the scores; :meth:`load` reads it."""
-        held = {"rows": self.rows, "strata": self._strata, "rank": self._rank, "score": self._score}
+        names, rank, score = np.array(self._names or [], dtype=str), self._rank, self._score
         with written(Path(path)) as file:
-            np.savez_compressed(file, names=np.array(self._names or [], dtype=str), **held)
+            np.savez_compressed(file, rows=self.rows, strata=self._strata, rank=rank, score=score, names=names)
 
     @classmethod
     def load(cls, path: str | Path) -> LabelPlan:
