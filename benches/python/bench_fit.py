@@ -252,30 +252,33 @@ def resident(reset=False):
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
-def fit_of_size(n, repeats):
+def fit_of_size(n, repeats, fpr_range, surrogate):
     """Return seconds, steps, and peak memory beside X in bytes a row, in a process that did nothing before."""
     rng = np.random.default_rng(0)
     y = (np.arange(n) % 50 == 0).astype(int)
     X = rng.standard_normal((n, 20)) + y[:, None]
     with threadpool_limits(1, user_api="blas"):
-        PartialAUCSVC((0.0, 0.05), surrogate="tight", C=10.0).fit(X[:1000], y[:1000])
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0).fit(X[:1000], y[:1000])
         before = resident(reset=True)
-        model = PartialAUCSVC((0.0, 0.05), surrogate="tight", C=10.0).fit(X, y)
+        model.fit(X, y)
         added = (resident() - before) / n
         took, _ = timed(lambda: model.fit(X, y), repeats)
     return took, model.n_iter_, added
 
 
 def run_scale(repeats, _):
-    print("\ncost over n: [0, 0.05], C = 10, tight, 20 features")
-    sizes, seconds = (10_000, 100_000, 1_000_000), []
-    for n in sizes:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-            took, steps, added = fresh.submit(fit_of_size, n, repeats).result()
-        seconds.append(took)
-        print(f"  n = {n:>9,}: {took:8.3f} s, {steps} steps, peak memory beside X {added:.0f} bytes a row", flush=True)
-    slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-    print(f"  slope in log-log: {slope:.2f}")
+    sizes = (10_000, 100_000, 1_000_000)
+    for fpr_range, surrogate in MIDDLE_RANGES:
+        print(f"\ncost over n: [{fpr_range[0]:g}, {fpr_range[1]:g}], C = 10, {surrogate}, 20 features")
+        seconds = []
+        for n in sizes:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+                took, steps, added = fresh.submit(fit_of_size, n, repeats, fpr_range, surrogate).result()
+            seconds.append(took)
+            print(
+                f"  n = {n:>9,}: {took:8.3f} s, {steps} steps, peak memory beside X {added:.0f} bytes a row", flush=True
+            )
+        print(f"  slope in log-log: {np.polyfit(np.log(sizes), np.log(seconds), 1)[0]:.2f}")
 
 
 PARTS = {

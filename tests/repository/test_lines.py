@@ -22,7 +22,7 @@ MOST = {
     "python/rocmax/metrics": (18_283, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (820, ""),
     "python/rocmax/risks": (566, "one check of pair losses, of torch and boosting"),
-    "python/rocmax/solvers": (2_673, "held-out models that are zero by their rows"),
+    "python/rocmax/solvers": (2_681, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_243, "limits of differences, rates of called shares; distances of bands; digests"),
     "rust/core/src": (16_469, "limits of differences, rates of called shares, digests and moments from Python; bands"),

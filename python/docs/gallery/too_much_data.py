@@ -115,7 +115,7 @@ for name, machine in ("linear model", linear), ("100 landmarks", landmarks):
     print(f"{name:14} partial AUC {area:.2f}")
 
 # %%
-# The time of a fit here, and its memory by the formulas of :class:`rocmax.PartialAUCSVC`: 125 bytes per row for the
+# The time of a fit here, and its memory by the formulas of :class:`rocmax.PartialAUCSVC`: 100 bytes per row for the
 # solver, 8 bytes per row and landmark, 8 bytes per pair of rows for a kernel matrix.
 import time
 
@@ -124,9 +124,9 @@ import matplotlib.pyplot as plt
 kernel = PartialAUCSVC((0, 0.05), kernel="rbf", C=100)
 _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for name, machine, most, row in (
-    ("linear model", model, 20_000, lambda n: 125),
-    ("100 landmarks", landmarks, 20_000, lambda n: 125 + 8 * 100),
-    ("kernel matrix", kernel, 2_500, lambda n: 125 + 8 * n),
+    ("linear model", model, 20_000, lambda n: 100),
+    ("100 landmarks", landmarks, 20_000, lambda n: 100 + 8 * 100),
+    ("kernel matrix", kernel, 2_500, lambda n: 100 + 8 * n),
 ):
     sizes = [n for n in (625, 1_250, 2_500, 5_000, 10_000, 20_000) if n <= most]
     seconds = []

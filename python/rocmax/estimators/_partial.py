@@ -124,11 +124,11 @@ class PartialAUCSVC(Machine):
     of these negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and
     `history_` do not count these tries.
 
-    Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 125 to
-    190 bytes per sample; 8 d per cut; 4 N d for a dense X of d > N features in float64. A kernel takes 8 N^2 bytes (4
-    N^2 in float32) once and O(N^2) per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per step and 4 N L bytes (8
-    N L up to 2^24 numbers). If these exceed 0.3 of the available memory, features are recomputed in blocks by every
-    product.
+    Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 50 to
+    200 bytes per sample, 320 with tries; 8 d per cut; 4 N d for a dense X of d > N features in float64. A kernel takes
+    8 N^2 bytes (4 N^2 in float32) once and O(N^2) per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per step and
+    4 N L bytes (8 N L up to 2^24 numbers). If these exceed 0.3 of the available memory, features are recomputed in
+    blocks by every product.
 
     References
     ----------

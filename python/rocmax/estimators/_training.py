@@ -326,11 +326,11 @@ class Training:
             starts = [start]
         else:
             starts = self._starts(surrogate, C, max(tol, _START_TOL), max_iter)
-        _, start = min((_best_multiple(model, objective) for model in starts), key=lambda found: found[0])
+        starts = [min((_best_multiple(model, objective) for model in starts), key=lambda found: found[0])[1]]
         history: list[Progress] = []
         while True:
             found = minimise_trimmed(
-                risk, design, C, tol=tol, max_iter=max_iter - len(history), start=start, bundle=bundle,
+                risk, design, C, tol=tol, max_iter=max_iter - len(history), start=starts.pop(), bundle=bundle,
                 callback=callback, proves=self._proves,
             )  # fmt: skip
             history += found.history
@@ -340,7 +340,7 @@ class Training:
                 return result
             if len(history) >= max_iter:  # the bound is that of a majorant at another model
                 return replace(result, bound=0.0, proof=[], status="max_iter")
-            start = result.model  # a better one than where the descent ended, at zero or nearly
+            starts = [result.model]  # a better one than where the descent ended, at zero or nearly
 
     def _starts(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> list[Model]:
         """Return models to descend from: that of a sample of many rows, or class means and one of the full range."""

@@ -55,6 +55,7 @@ def minimise_trimmed(
     state = State(Objective(risk.whole, design, C), risk, tol, max_iter, callback, start, bundle or Bundle(design))
     if state.part.concave is None or state.part.concave(start.scores).value > 0:
         state.descend()
+    del start  # its scores
     if not proves and state.history:
         state.max_iter = len(state.history) + 1
     while True:
@@ -107,13 +108,12 @@ class State:
 
     def lower_majorant(self) -> SolverResult:
         """Lower the convex majorant of J at the best model."""
-        before, design = self.value, self.whole.design
-        last, self.part = self.part, self.risk.at(self.best.scores, self.part)
-        if self.part is not last:  # its cuts are those of another risk; its multipliers are a start
-            kept, self.cuts = self.cuts.multipliers, Bundle(design, proves=True)
+        before, model, design = self.value, self.best, self.whole.design
+        part = self.risk.at(model.scores, self.part)
+        if part is not self.part:  # its cuts are those of another risk; its multipliers are a start
+            kept, self.part, self.cuts = self.cuts.multipliers, part, Bundle(design, proves=True)
             self.cuts.multipliers = kept
-        tilt, active = _linearised(self.part, self.best, design)
-        scores = _raised(self.part, self.best.scores)
+        tilt, active = _linearised(part, model, design)
         # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
         share = _ENOUGH if active or self.risk.above else 1.0
 
@@ -122,8 +122,8 @@ class State:
             return left <= self.tol * before or before - now >= share * left
 
         step = minimise_convex(
-            self.part.convex, design, self.whole.C, tol=self.tol, max_iter=self.max_iter - len(self.history),
-            start=self.best, bundle=self.cuts, tilt=tilt, enough=enough, callback=self.callback,
+            part.convex, design, self.whole.C, tol=self.tol, max_iter=self.max_iter - len(self.history),
+            start=model, bundle=self.cuts, tilt=tilt, enough=enough, callback=self.callback,
         )  # fmt: skip
         self.history += step.history
         value = self.whole(step.model)[0]
@@ -131,7 +131,7 @@ class State:
         self.is_stationary = before - step.bound <= self.tol * before or value >= before
         if value < before:
             self.best, self.value = step.model, value
-        return replace(step, before=scores, tilt=tilt.coef)
+        return replace(step, before=_raised(part, model.scores), tilt=tilt.coef)
 
     def leave_out_others(self) -> bool:
         """Go on from a model whose J is lower by _WORTH, if one of _TRIES other sets S of negatives has one.
@@ -144,8 +144,8 @@ class State:
         risk, design, model = self.risk, self.whole.design, self.best
         if not risk.above or design.dim > _FEATURES or 0.5 * model.norm < _LENGTH * self.value:
             return False
-        own, lowest, multipliers = risk.at(model.scores), (1.0 - _WORTH) * self.value, self.cuts.multipliers
-        tried: list[F64] = []
+        own, lowest, multipliers = risk.at(model.scores, self.part), (1.0 - _WORTH) * self.value, self.cuts.multipliers
+        tried: set[bytes] = set()
         moved = [model.vector + self._move() for _ in range(_DRAWS)]
 
         def enough(now: float, bound: float) -> bool:
@@ -153,9 +153,10 @@ class State:
 
         for vector in sorted(moved, key=lambda vector: self.whole(Model.of(vector, design))[0]):
             part = risk.at(design.scores(vector), own)
-            if part is own or any(np.array_equal(part.below, below) for below in tried):  # type: ignore[arg-type]
+            others = np.packbits(part.below > 0).tobytes()  # type: ignore[operator]
+            if part is own or others in tried:
                 continue
-            tried.append(part.below)  # type: ignore[arg-type]
+            tried.add(others)
             cuts = Bundle(design)
             cuts.multipliers = multipliers
             tilt, _ = _linearised(part, model, design)

@@ -82,14 +82,10 @@ def descend(
     value, memory, small, smoothed = objective(model)[0], Memory(design), 0, None
     left = _LEFT * value
     for _ in range(max_iter):
-        part = part_at(model.scores)
-        convex, concave = (
-            None if of is None else smoothed_cut(Objective(of, design, C), model, left)
-            for of in (part.convex, part.concave)
-        )
-        if convex is None:
+        slopes = _slopes(part_at(model.scores), objective, model, left)
+        if slopes is None:
             break
-        smoothed = convex.coef if concave is None else convex.coef - concave.coef
+        smoothed = slopes
         gradient = model.vector + C * design.adjoint([smoothed])[0]
         direction, slope = memory.direction(model, gradient)
         if not slope < 0.0:
@@ -103,9 +99,20 @@ def descend(
             report(value, lowest.found, model)
         else:
             memory, left = Memory(design), _LESS * left
+        del ray, lowest  # vectors over the samples
         if small == 2:
             break
     return model, smoothed
+
+
+def _slopes(part: Difference, objective: Objective, model: Model, left: float) -> F64 | None:
+    """Return the coefficients of the gradient of f - g, both smoothed; None if they have no smoothed form."""
+    coef: F64 | None = None
+    for of in (part.convex, part.concave):
+        cut = None if of is None else smoothed_cut(Objective(of, objective.design, objective.C), model, left)
+        if cut is not None:
+            coef = cut.coef if coef is None else np.subtract(coef, cut.coef, out=coef)
+    return coef
 
 
 class Memory:
@@ -114,17 +121,17 @@ class Memory:
     def __init__(self, design: Design) -> None:
         self._design = design
         self._moves, self._changes = np.zeros((0, design.dim)), np.zeros((0, design.dim))
-        self._last: tuple[Model, F64] | None = None
+        self._last: tuple[F64, F64] | None = None
 
     def direction(self, model: Model, gradient: F64) -> tuple[F64, float]:
         """Return the step from a model, given the gradient there, and the slope along it."""
         design = self._design
         if self._last is not None:
-            move, change = model.vector - self._last[0].vector, gradient - self._last[1]
+            move, change = model.vector - self._last[0], gradient - self._last[1]
             if inner(design, move, change) > 0.0:
                 self._moves = np.vstack([self._moves[1 - _MEMORY :], move])
                 self._changes = np.vstack([self._changes[1 - _MEMORY :], change])
-        self._last = model, gradient
+        self._last = model.vector, gradient
         k, every = len(self._moves), np.concatenate([self._moves, self._changes, gradient[None]])
         products = design.inner(every, every[k:])
         cross, squares = products[:k, :k], products[k : 2 * k, :k]
