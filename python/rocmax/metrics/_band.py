@@ -100,9 +100,6 @@ class ROCBand(Result):
         level, (across, up) = f"{100 * self.confidence_level:.12g} %", map(words.digits, self.reach)
         return [f"{level} confidence band of the whole ROC curve: {across} in FPR and {up} in TPR to either side"]
 
-    def _sentences(self, basis: str) -> list[str]:
-        return [f"{line} ({basis})" for line in self._lines()]
-
     def _basis(self) -> list[str]:
         drawn = [] if self.n_resamples is None else [f"bootstrap of {self.n_resamples:,} resamples"]
         counted = words.samples(self.n_pos, self.n_neg, self.pos_label) + words.exceptions(self)

@@ -1,15 +1,18 @@
-"""Score intervals on binormal curves, whose limits the core computes: see `rust/core/src/interval/`."""
+"""Score intervals on binormal curves, whose limits `rust/core/src/interval/` computes, and effective sizes."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, Limits, Tails, counted, dual, sided, wilson
 from rocmax.metrics.samples._sample import Sample
 
-_PRIOR, _SLOPES = 10.0, (0.2, 5.0)  # samples that the prior slope 1 counts for, and the least and the greatest slope
+PRIOR = 3.0  # clusters, or weighted samples
+
+_STEADY, _SLOPES = 10.0, (0.2, 5.0)  # samples that the prior slope 1 counts for, and the least and the greatest slope
 
 
 class Area(NamedTuple):
@@ -31,7 +34,7 @@ def shrunk(fit: float | None, count: float) -> float:
     """Return a fitted slope moved towards 1; `count` is the size of the smaller class."""
     if fit is None:
         return 1.0
-    return min(max((_PRIOR + count * fit) / (_PRIOR + count), _SLOPES[0]), _SLOPES[1])
+    return min(max((_STEADY + count * fit) / (_STEADY + count), _SLOPES[0]), _SLOPES[1])
 
 
 def score(
@@ -77,3 +80,50 @@ def few_limits(share: F64, slopes: F64, sizes: tuple[float, float], rate: float,
 
         return Limits(below, dual(share, below))
     return limits_of(_core.ScoreLimits.few(share, slopes, sizes, (rate, rate), threads), share)
+
+
+class Units(NamedTuple):
+    """The clusters of a class, or its weighted samples: sums of components, and the greatest 1 / n."""
+
+    sums: F64
+    of_one: float  # the variance of the components
+    most: float
+    known: float  # at most so many decide V
+    n_units: int
+
+    @property
+    def freedom(self) -> float:
+        """How many of them decide V: its degrees of freedom."""
+        return freedom_of_squares(float(self.sums @ self.sums), float(self.sums**2 @ self.sums**2), self.n_units)
+
+    @property
+    def size(self) -> float:
+        """The effective size of the class."""
+        found = self.most
+        variance = float(self.sums @ self.sums) * self.n_units / max(self.n_units - 1, 1)
+        if variance > 0:
+            known = min(self.freedom, 1.0 / self.most, self.known)
+            found = (PRIOR * self.most + known / (1.0 + self.of_one / variance)) / (PRIOR + known)
+        return counted(1.0 / found)
+
+
+def freedom_of_squares(second: float, fourth: float, count: float) -> float:
+    """Return the degrees of freedom of a sum of `count` squares (Satterthwaite, 1946) from those of powers 2 and 4."""
+    spare = fourth / second**2 - 1.0 / count if second**2 > 0 else np.inf
+    return min(2.0 / spare, count) if spare > 0 else float(count)
+
+
+def greatest(weight: F64, positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the greatest weight that a positive and a negative may have."""
+    classes = weight[positive], weight[~positive]
+    pos, neg = (float(of_class.max()) for of_class in classes)
+    apart = min(pos, neg) < max(float(of_class.min()) for of_class in classes)
+    return (pos, neg) if apart else (max(pos, neg), max(pos, neg))
+
+
+def prevalence_size(sample: Sample) -> float:
+    """Return the effective number of samples for the prevalence, a ratio of sums of sampling weights."""
+    share, pi = sample.weights / sum(sample.totals), sample.totals[0] / sum(sample.totals)
+    most = float(share.max())
+    known = min(pi, 1.0 - pi) / most  # heavy samples of one class alone show no variance
+    return Units(share * (sample.positive - pi), pi * (1.0 - pi), most, known, sample.n_counted).size

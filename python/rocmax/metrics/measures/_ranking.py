@@ -115,11 +115,3 @@ def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
     pi = sample.totals[0] / sum(sample.totals)
     found = (1.0 - pi) * (of_pos - float(value)) - pi * of_neg
     return found, -found
-
-
-def of_totals_too(measure: Any, sample: Sample) -> F64:
-    """Return the variances of all models with those of the totals that sampling weights estimate, else 0."""
-    if sample.weight is None or sample.weight_kind != "sampling":
-        return np.zeros(sample.n_models)
-    _, *parts = measure.covariance(sample)
-    return np.asarray(np.diagonal(sum(parts)))

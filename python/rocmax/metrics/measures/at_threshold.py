@@ -9,7 +9,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice
 from rocmax.metrics.intervals._interval import Law, Limits, dual, of_share, stacked, wilson, within
-from rocmax.metrics.intervals._units import prevalence_size
+from rocmax.metrics.intervals._score import prevalence_size
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.measures.cuts import TooFewSamples

@@ -21,8 +21,7 @@ from rocmax._parameters import shown
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
-from rocmax.metrics.intervals._score import slope_of
-from rocmax.metrics.intervals._units import Units, greatest
+from rocmax.metrics.intervals._score import Units, greatest, slope_of
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses

@@ -13,7 +13,7 @@ from rocmax.metrics._words import rate
 from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
 from rocmax.metrics.intervals._score import slope_of
-from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_sums, of_totals_too, parts_of
+from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_sums, parts_of
 from rocmax.metrics.measures.auc import too_few
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call
@@ -111,7 +111,10 @@ class MeanMeasure(Measure):
             for share, table in zip(shares, tables, strict=True)
         ]
         if known:  # the variance of the components is taken into account
-            added = of_totals_too(self, sample)
+            added = np.zeros(sample.n_models)  # by the totals that sampling weights estimate
+            if sample.weight is not None and sample.weight_kind == "sampling":
+                _, *parts = self.covariance(sample)
+                added = np.diagonal(sum(parts))
             variances = [sum(parts_of(squares, sample.totals, sizes)) for _, squares in moments]
             found = [
                 one.widened(max(each), min(sizes)) for one, *each in zip(found, variances, added.tolist(), strict=True)

@@ -32,7 +32,6 @@ class Result:
 
     _bounded: ClassVar[Any] = True  # whether its numbers are shares, which have three decimals or more
     _lines: ClassVar[Callable[..., list[str]]]  # the numbers, one line each
-    _sentences: ClassVar[Callable[..., list[str]]]  # the numbers in sentences, with the basis in brackets
     _basis: ClassVar[Callable[..., list[str]]]  # the methods and the samples, in words
 
     def summary(self, style: Style = "rates") -> str:
@@ -51,6 +50,10 @@ class Result:
         """
         with self._spoken(style):
             return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
+
+    def _sentences(self, basis: str) -> list[str]:
+        """Return the numbers in sentences, with the basis in brackets."""
+        return [f"{line} ({basis})" for line in self._lines()]
 
     def _spoken(self, style: Style) -> AbstractContextManager[None]:
         """Say the numbers of a block in a style; weights that count nothing count no false alerts."""
@@ -185,21 +188,18 @@ class Unpacked(Result):
 
     n_unpacked: ClassVar[int]
 
-    def _unpacked(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
-
     def _asdict(self) -> dict[str, Any]:
         """Return those fields by name, as a named tuple does."""
         return dict(zip((field.name for field in fields(self)), self, strict=False))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._unpacked())
+        return (getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
 
     def __len__(self) -> int:
         return self.n_unpacked
 
     def __getitem__(self, index: Any) -> Any:
-        return self._unpacked()[index]
+        return tuple(self)[index]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -399,6 +399,3 @@ class Planning(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         return [self._held()]
-
-    def _sentences(self, basis: str) -> list[str]:
-        return [f"{line} ({basis})" for line in self._lines()]

@@ -144,7 +144,7 @@ def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
 
 
 def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_class: Any) -> Any:
-    """Return the area of two classes; None of all else, which scikit-learn's function knows, averages or refuses."""
+    """Return the area of two classes, of several models one each; None of all else, which scikit-learn's takes."""
     if max_fpr is not None and not _LEAST < as_float(max_fpr) <= 1.0:
         return None
     try:
@@ -162,7 +162,15 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     if s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")):
         return None
     warn_if_two_classes(s, y_score, "y_score", 1)
-    return _area(y, s, weight, max_fpr)
+    y, s = plain(y), s if s.ndim == 2 else plain(s)
+    whole = max_fpr is None or max_fpr == 1
+    measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
+    try:
+        return _core.measure(y, s, weight, measure, n_threads(None))
+    except ValueError:
+        if _measurable(y, s, weight):
+            raise
+        return None
 
 
 def _marks(y_true: Any) -> NDArray[Any] | None:
@@ -192,19 +200,6 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
         raise ValueError("sample_weight")
     require_weights(weight)
     return plain(weight.astype(np.float64, copy=False))
-
-
-def _area(y: NDArray[Any], s: NDArray[Any], weight: Any, max_fpr: Any) -> Any:
-    """Return the area of two classes, of several models one each; None where the core does not know it."""
-    y, s = plain(y), s if s.ndim == 2 else plain(s)
-    whole = max_fpr is None or max_fpr == 1
-    measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
-    try:
-        return _core.measure(y, s, weight, measure, n_threads(None))
-    except ValueError:
-        if _measurable(y, s, weight):
-            raise
-        return None
 
 
 def _measurable(y: NDArray[Any], s: NDArray[Any], weight: F64 | None) -> bool:

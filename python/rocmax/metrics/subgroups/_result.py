@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -56,10 +56,8 @@ class BySubgroup(Measured):
     equality: SubgroupTest = _NO_TEST
     not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
 
-    @property
-    def _crossed(self) -> float | None:
-        """Number of clusters, where they cross subgroups."""
-        raise NotImplementedError
+    _crossed: ClassVar[Any]  # number of clusters, where they cross subgroups
+    _test_of_equality: ClassVar[Any] = "welch"  # the source of the test where clusters do not cross
 
     @property
     def _pooled(self) -> str:
@@ -88,11 +86,6 @@ class BySubgroup(Measured):
     def _basis(self) -> list[str]:
         counted = len(self.subgroups)
         return [*super()._basis(), f"{counted} subgroup{'' if counted == 1 else 's'}"]
-
-    @property
-    def _test_of_equality(self) -> str:
-        """The source of the test of equality where clusters do not cross."""
-        return "welch"
 
     @property
     def _tested(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, satterthwaite
-from rocmax.metrics.intervals._units import freedom_of_squares
+from rocmax.metrics.intervals._score import freedom_of_squares
 from rocmax.metrics.measures._ranking import of_totals, parts_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.samples._sample import Sample, centre, require_two

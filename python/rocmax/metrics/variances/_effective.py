@@ -35,7 +35,7 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._interval import Law
-from rocmax.metrics.intervals._units import PRIOR, Units, greatest
+from rocmax.metrics.intervals._score import PRIOR, Units, greatest
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, centre
 
