@@ -47,8 +47,8 @@ def score(
     pos, neg = (part / span**2 for part in parts)
     if area.mirrored:
         pos, neg, sizes = neg, pos, sizes[::-1]
-    found = _core.ScoreLimits.area(share, pos, neg, slopes, sizes, (area.low, area.high), threads)
-    return span**2 * found.variance, limits_of(found, share).moved(least, span, area.bounds, estimate)
+    core_limits = _core.ScoreLimits.area(share, pos, neg, slopes, sizes, (area.low, area.high), threads)
+    return span**2 * core_limits.variance, limits_of(core_limits, share).moved(least, span, area.bounds, estimate)
 
 
 def limits_of(found: _core.ScoreLimits, share: F64) -> Limits:

@@ -69,12 +69,12 @@ def quotient(x: F64, y: F64) -> F64:
 
 def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64]:
     """Return by class the sums of the squares and the cubes of components, less the mean of their class."""
-    found = []
+    sums = []
     for values, weight in zip(parts, weights, strict=True):
         centred = centre(values.copy(), weight)
         square = weight * centred**2
-        found.append([square.sum(), square @ centred])
-    squares, cubes = np.array(found).T
+        sums.append([square.sum(), square @ centred])
+    squares, cubes = np.array(sums).T
     return squares, cubes
 
 
@@ -113,5 +113,5 @@ def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
         float(np.average(values[k], weights=sample.weights[k])) for k in (sample.positive, ~sample.positive)
     )
     pi = sample.totals[0] / sum(sample.totals)
-    found = (1.0 - pi) * (of_pos - float(value)) - pi * of_neg
-    return found, -found
+    change = (1.0 - pi) * (of_pos - float(value)) - pi * of_neg
+    return change, -change

@@ -126,11 +126,11 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
     margin = int(np.ceil(_REACH * width / step)) + 1
     first = (down / step).astype(np.intp)
     part, first, cells = down / step - first, first + margin, cells + 2 * margin + 1
-    found = []
+    curve = []
     for weight in (neg, pos):
         mass = np.bincount(first, weight * (1 - part), cells) + np.bincount(first + 1, weight * part, cells)
         mass = gaussian_filter1d(mass, width / step, mode="constant", truncate=_REACH)
-        found.append(np.concatenate([[0.0], rates(np.asarray(mass, dtype=np.float64))]))
+        curve.append(np.concatenate([[0.0], rates(np.asarray(mass, dtype=np.float64))]))
     ends = (margin + 2) * step
     edges = np.interp(
         step * (np.arange(cells) + 0.5 - margin),
@@ -138,7 +138,7 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
         np.concatenate([[values[0] + ends], values, [values[-1] - ends]]),
     )
     with np.errstate(over="ignore"):
-        return SmoothCurve(found[0], found[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))
+        return SmoothCurve(curve[0], curve[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))
 
 
 def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:

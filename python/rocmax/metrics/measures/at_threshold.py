@@ -170,9 +170,9 @@ class AtThreshold(Measure):
         return _OF_CHANCE.get(self.name)
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        found = [self._interval(one, sizes) for one in sample.models()]
-        estimate, variance = (np.array([one[k] for one in found]) for k in (0, 1))
-        return estimate, variance, stacked([one[2] for one in found])
+        intervals = [self._interval(one, sizes) for one in sample.models()]
+        estimate, variance = (np.array([one[k] for one in intervals]) for k in (0, 1))
+        return estimate, variance, stacked([one[2] for one in intervals])
 
     def _interval(self, one: Sample, sizes: tuple[float, float]) -> tuple[float, float, Limits]:
         calls = self.calls(one)
@@ -323,8 +323,8 @@ class NetBenefit(RankedMeasure):
             return 0.0, 0.0
         ranking = self.weights(sample)
         (gain, loss), (tpr, fpr) = self._gains(ranking), self._rates(ranking)
-        found = (1.0 - ranking.prevalence) * gain * tpr - ranking.prevalence * loss * fpr
-        return found, -found
+        change = (1.0 - ranking.prevalence) * gain * tpr - ranking.prevalence * loss * fpr
+        return change, -change
 
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)

@@ -61,8 +61,8 @@ class CurveMeasure(Measure):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        found = super().parameters
-        return found if self.multi_class != "raise" else {k: v for k, v in found.items() if k not in _OF_CLASSES}
+        every = super().parameters
+        return every if self.multi_class != "raise" else {k: v for k, v in every.items() if k not in _OF_CLASSES}
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
         return self.of_two(0.0, sizes)

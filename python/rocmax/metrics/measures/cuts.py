@@ -103,11 +103,11 @@ class CutMeasure(RankedMeasure):
         if sample.weight is None or sample.weight_kind != "sampling":
             return sample.effective
         # As many as make the weight above the cut vary as it does.
-        above, found = sample.score >= ranking.score[self.cut(ranking).place], list(sample.effective)
+        above, sizes = sample.score >= ranking.score[self.cut(ranking).place], list(sample.effective)
         for k, rows in enumerate((sample.positive & above, ~sample.positive & above)):
             if (weight := sample.weight[rows]).any():
-                found[k] = sample.totals[k] * float(weight.sum() / (weight @ weight))
-        return found[0], found[1]
+                sizes[k] = sample.totals[k] * float(weight.sum() / (weight @ weight))
+        return sizes[0], sizes[1]
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         cut, (m, n) = self.cut(ranking), ranking.sizes
@@ -138,11 +138,11 @@ class CutMeasure(RankedMeasure):
                 np.array([added @ added * rows / (rows - 1)]),
                 of_share(estimate, size, self.bounds, Law(size)),
             )
-        found = [
+        intervals = [
             self._of_tie(one, sizes) or of_inverses([self.inverse(one, slope_of(one, min(sizes)), sizes)], self.bounds)
             for one in sample.models()
         ]
-        estimate, variance, limits = zip(*found, strict=True)
+        estimate, variance, limits = zip(*intervals, strict=True)
         return np.concatenate(estimate), np.concatenate(variance), stacked(limits)
 
     def _of_tie(self, one: Sample, sizes: Counts) -> tuple[F64, F64, Limits] | None:
@@ -187,8 +187,8 @@ def _near(ranking: Ranking, cut: Cut, counts: Counts, pooled: bool) -> float:
     u, v = normal_quantile(inner).tolist()
     density = wholes[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + wholes[1])
-    found = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
-    count = sum(found) if pooled else min(found)
+    counted = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
+    count = sum(counted) if pooled else min(counted)
     whole = sum(inside)
     return float((count * inside[0] / whole + _PRIOR * usual) / (count + _PRIOR)) if whole > 0 else float(usual)
 

@@ -71,10 +71,10 @@ class RankedMeasure(Measure):
         return sample.effective
 
 
-def of_inverses(found: Sequence[inversion.Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
+def of_inverses(inverses: Sequence[inversion.Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
     """Return estimates, variances and limits from the confidence distribution of each model."""
-    estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in found]).T
-    return estimate, variance, stacked([one.limits(bounds) for one in found])
+    estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in inverses]).T
+    return estimate, variance, stacked([one.limits(bounds) for one in inverses])
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +106,7 @@ class MeanMeasure(Measure):
         # Of the samples a positive is a share; a curve has none.
         gains = self.gain(prevalence, prevalence / inversion.whole(sizes[0])), self.gain(prevalence, 0.0)
         tables = inversion.at_mean(gains, shares, slopes, sizes, sample.threads)
-        found = [
+        inverses = [
             inversion.Inverse(share, table, Law(min(sizes) + inversion.PRIOR), shift, scale)
             for share, table in zip(shares, tables, strict=True)
         ]
@@ -116,10 +116,11 @@ class MeanMeasure(Measure):
                 _, *parts = self.covariance(sample)
                 added = np.diagonal(sum(parts))
             variances = [sum(parts_of(squares, sample.totals, sizes)) for _, squares in moments]
-            found = [
-                one.widened(max(each), min(sizes)) for one, *each in zip(found, variances, added.tolist(), strict=True)
+            inverses = [
+                one.widened(max(each), min(sizes))
+                for one, *each in zip(inverses, variances, added.tolist(), strict=True)
             ]
-        return of_inverses(found, self.bounds)
+        return of_inverses(inverses, self.bounds)
 
 
 @dataclass(frozen=True, repr=False)

@@ -65,9 +65,9 @@ class Rate(CurveMeasure):
                 thresholds.append(self.threshold_of(curve))  # or the scores would be sorted again
                 yield curve
 
-        found = of_rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes, sample.threads)
+        interval = of_rate.score(self.reader(sample), curves(), self.low, self.mirrored, sizes, sample.threads)
         sample.once(("thresholds", self), lambda: thresholds)
-        return found
+        return interval
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         return of_rate.slopes(self.reader(sample), self.low, self.mirrored, sample.effective)

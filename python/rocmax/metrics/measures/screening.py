@@ -209,8 +209,8 @@ class BEDROC(RIE):
         by_most = most * (float(alpha * np.exp(-alpha * pi) / -np.expm1(-alpha * pi)) - 1.0 / pi)
         by_least = least * (alpha + by_most / most)
         ends = by_least + self._checked(sample) * (by_most - by_least)
-        found = (RIE(alpha).by_totals(sample)[0] - pi * (1.0 - pi) * ends) / (most - least)
-        return found, -found
+        change = (RIE(alpha).by_totals(sample)[0] - pi * (1.0 - pi) * ends) / (most - least)
+        return change, -change
 
     def line(self, prevalence: float) -> tuple[float, float]:
         return 0.0, 1.0

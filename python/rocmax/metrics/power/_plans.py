@@ -87,11 +87,11 @@ def of_binormal(areas: tuple[float, ...], correlation: float, measure: Measure) 
     """Return the spread of normal scores of equal variances: integrals over thresholds, by Gauss and Legendre."""
     # The covariance has a ridge of this width; a range of thresholds is at most some 20 standard deviations wide.
     count = int(np.clip(28 / np.sqrt(1 - correlation**2), *_NODES))
-    found = [_steps(float(np.sqrt(2.0) * special.ndtri(area)), measure, count) for area in areas]
-    parts = [sum(one.variance(of) for one in found) for of in (0, 1)]
-    if len(found) > 1:
-        parts = [part - 2 * found[0].covariance(found[1], correlation, of) for of, part in enumerate(parts)]
-    return Spread(tuple(one.value for one in found), *parts)
+    models = [_steps(float(np.sqrt(2.0) * special.ndtri(area)), measure, count) for area in areas]
+    parts = [sum(one.variance(of) for one in models) for of in (0, 1)]
+    if len(models) > 1:
+        parts = [part - 2 * models[0].covariance(models[1], correlation, of) for of, part in enumerate(parts)]
+    return Spread(tuple(one.value for one in models), *parts)
 
 
 def _steps(shift: float, measure: Measure, count: int) -> _Steps:

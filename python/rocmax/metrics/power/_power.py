@@ -124,9 +124,9 @@ def auc_power(
     )
     test = null_value, margin, significance_level, alternative
     study = study_plan(auc_power, measure, pilot, reading, auc, auc_b, correlation, *test)
-    found = study.plan(n_neg / n_pos).power(n_pos)
+    power = study.plan(n_neg / n_pos).power(n_pos)
     warn_of_few(study.measure, (n_pos, n_neg))
-    return found
+    return power
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -128,7 +128,7 @@ def froc_readings(
     if not unmarked < lowest:
         raise ValueError(f"rating must be above {lowest!r}, below which cases without a mark have no place; scale it")
     i, k = np.indices(table.shape).reshape(2, -1)
-    found = {
+    readings = {
         "y_true": truth[k],
         "y_score": np.where(np.isinf(table), unmarked, table).ravel(),
         "reader": readers[tests % len(readers)][i],
@@ -137,9 +137,9 @@ def froc_readings(
         "figure_of_merit": figure_of_merit,
     }
     if figure_of_merit == "HrAUC":  # one row per case
-        return found
-    found["groups"] = names[kept][k]
-    return found if weight is None else {**found, "sample_weight": weight[k]}
+        return readings
+    readings["groups"] = names[kept][k]
+    return readings if weight is None else {**readings, "sample_weight": weight[k]}
 
 
 def froc_curve(
@@ -192,15 +192,15 @@ def froc_curve(
     if not n_held.any():
         raise ValueError("n_lesions has no lesion in any case")
     hit = number > 0
-    found = np.full(int(n_held.sum()), -np.inf)
-    np.maximum.at(found, (np.cumsum(n_held) - n_held)[of_case[hit]] + number[hit] - 1, score[hit])
+    of_lesions = np.full(int(n_held.sum()), -np.inf)
+    np.maximum.at(of_lesions, (np.cumsum(n_held) - n_held)[of_case[hit]] + number[hit] - 1, score[hit])
     thresholds = np.concatenate([[np.inf], np.unique(score)[::-1]])
 
     def reached(ratings: F64) -> NDArray[np.intp]:
         ordered = np.sort(ratings)
         return len(ordered) - np.searchsorted(ordered, thresholds)
 
-    return reached(score[~hit]) / len(n_held), reached(found) / len(found), thresholds
+    return reached(score[~hit]) / len(n_held), reached(of_lesions) / len(of_lesions), thresholds
 
 
 def _marks(

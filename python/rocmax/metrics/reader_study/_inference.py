@@ -31,8 +31,8 @@ NO_VARIANCE = 1e-28
 
 def estimates(study: Readings, measure: Measure) -> F64:
     """Return the estimate of every test, of shape (n_modalities, n_readers)."""
-    found = [measure.estimates(data)[0] for _, data in study.tests()]
-    return np.array(found).reshape(study.n_modalities, study.n_readers)
+    values = [measure.estimates(data)[0] for _, data in study.tests()]
+    return np.array(values).reshape(study.n_modalities, study.n_readers)
 
 
 def delong(study: Readings, measure: Measure) -> F64:
@@ -47,13 +47,13 @@ def delong(study: Readings, measure: Measure) -> F64:
 
 def _clustered(study: Readings, measure: Measure) -> F64:
     """Return the covariance by sums of centred components over clusters of each test's cases (Obuchowski, 1997)."""
-    n_groups, found = int(study.units.max()) + 1, []
+    n_groups, added_by_test = int(study.units.max()) + 1, []
     for read, data in study.tests():
         group, added = study.units[read], influence_of(data, measure)
         classes = [group[rows] for rows in (data.y, ~data.y)]
         sums = [np.bincount(of, added[rows], n_groups) for of, rows in zip(classes, (data.y, ~data.y), strict=True)]
-        found.append(of_clusters(sums, [*map(n_distinct, classes)], n_distinct(group)))
-    rows = np.array(found)
+        added_by_test.append(of_clusters(sums, [*map(n_distinct, classes)], n_distinct(group)))
+    rows = np.array(added_by_test)
     return np.asarray(rows @ rows.T)
 
 
@@ -122,11 +122,11 @@ def bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state:
     with_positives = np.bincount(units, study.truth) > 0
     strata = [np.flatnonzero(with_positives), np.flatnonzero(~with_positives)]
     members = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
-    found = np.empty((n_resamples, study.n_tests))
-    for row in found:
+    theta = np.empty((n_resamples, study.n_tests))
+    for row in theta:
         drawn = np.concatenate([members[k] for one in strata if len(one) for k in rng.choice(one, len(one))])
         row[:] = [measure.estimates(_drawn(data, read, drawn))[0] for read, data in study.tests()]
-    return np.atleast_2d(np.cov(found.T))
+    return np.atleast_2d(np.cov(theta.T))
 
 
 def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
@@ -242,12 +242,12 @@ def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:
     by_test = covariance.reshape(t, r, t, r)
     signs = [np.ones(1)] if t == 1 else [np.eye(t)[a] - np.eye(t)[b] for a, b in combinations(range(t), 2)]
     other = ~np.eye(r, dtype=bool)
-    found = []
+    variances = []
     for sign in signs:
         of_reader = sign @ theta
         between = np.einsum("a,arbs,b->rs", sign, by_test, sign)[other].mean()
-        found.append(float(of_reader.var(ddof=1) / r + between))
-    return tuple(found)
+        variances.append(float(of_reader.var(ddof=1) / r + between))
+    return tuple(variances)
 
 
 class Test(NamedTuple):
@@ -334,14 +334,14 @@ def deciding_intervals(
     """Return the intervals that lie within the margin if both one-sided tests at ``1 - level`` reject."""
     if options.hypothesis.alternative != "equivalence" or options.level <= 0.5:
         return None
-    found = []
+    intervals = []
     for row in tested:
         value, bounds = (
             (row.mean, options.bounds) if isinstance(row, ModalityMean) else (row.difference, options.of_difference)
         )
         limits = wald_limits(value, row.standard_error, _law(row.df), bounds)
-        found.append(_interval(limits, 2 * options.level - 1))
-    return tuple(found)
+        intervals.append(_interval(limits, 2 * options.level - 1))
+    return tuple(intervals)
 
 
 def joint_test(table: Anova, error: ErrorTerm) -> Test:

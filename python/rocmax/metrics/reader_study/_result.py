@@ -227,12 +227,12 @@ class MRMCAnalysis(Measured):
 
     def _sentences(self, basis: str) -> list[str]:
         means = ", ".join(f"{_name_of(m)} = {self._said(m, m.mean)}" for m in self.mean_inference)
-        found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
+        sentences = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
         for d in self.differences:
             tested = "" if self.no_interval else f", {words.p_value(d.pvalue)}"
-            found.append(f"{_name_of(d)} {self._said(d, d.difference)}{tested}")
+            sentences.append(f"{_name_of(d)} {self._said(d, d.difference)}{tested}")
         test = self._test()
-        return [*found, test[:1].upper() + test[1:] if self.no_interval else f"Test: {test}", *self._notes()]
+        return [*sentences, test[:1].upper() + test[1:] if self.no_interval else f"Test: {test}", *self._notes()]
 
     def _basis(self) -> list[str]:
         kinds = {(True, True): "random readers and cases", (False, True): "fixed readers", (True, False): "fixed cases"}

@@ -294,12 +294,12 @@ class Comparison(Measured):
                 f" {words.digits(pair.difference, places)}{ends},"
                 f" {words.p_value(pair.pvalue)} ({self._test()}; {basis})"
             ]
-        found = [f"{self.measure_in_words} of {len(self.names)} models ({basis}): {self._estimates()}"]
-        found += [f"Joint test of no difference: {self.joint_test}"]
+        sentences = [f"{self.measure_in_words} of {len(self.names)} models ({basis}): {self._estimates()}"]
+        sentences += [f"Joint test of no difference: {self.joint_test}"]
         how = f"p of a {self._test()}"
         if len(self.pairs) > _MOST_PAIRS:
             small = sum(pair.pvalue_adjusted < _SMALL for pair in self.pairs)
-            return [*found, f"Of {len(self.pairs)} pairs {small} have p < {_SMALL:g} ({how})"]
+            return [*sentences, f"Of {len(self.pairs)} pairs {small} have p < {_SMALL:g} ({how})"]
         listed = []
         for pair in self.pairs:
             places = self._places(pair.standard_error, change=True)
@@ -307,7 +307,7 @@ class Comparison(Measured):
             change = words.with_ends(pair.difference, pair.confidence_interval, places)
             listed.append(f"{first} minus {second} {change}, {words.p_value(pair.pvalue_adjusted)}")
         level = f"{words.level(self.confidence_level)} not adjusted for the number of pairs"
-        return [*found, f"Differences ({level}; {how}): {'; '.join(listed)}"]
+        return [*sentences, f"Differences ({level}; {how}): {'; '.join(listed)}"]
 
     def _basis(self) -> list[str]:
         if self.paired:

@@ -266,12 +266,12 @@ class Results(Result):
         return [model] if measure is None else [model, measure.short, measure, measure.name, str(measure)]
 
     def rows(self) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         for model, one in zip(self.models, self.results, strict=True):
-            found += [({} if model is None else {"model": model}) | row for row in one.rows()]
-        names = dict.fromkeys(name for row in found for name in row)
-        texts = {name for row in found for name, value in row.items() if isinstance(value, str)}
-        return [{name: row.get(name, "" if name in texts else np.nan) for name in names} for row in found]
+            rows += [({} if model is None else {"model": model}) | row for row in one.rows()]
+        names = dict.fromkeys(name for row in rows for name in row)
+        texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
+        return [{name: row.get(name, "" if name in texts else np.nan) for name in names} for row in rows]
 
     def _journal(self) -> list[dict[str, str]]:
         each = [one._journal() for one in self.results]

@@ -190,10 +190,10 @@ class Sample(NamedTuple):
         known = self.known_curves()
         if known:
             return known[0]
-        found = call(_core.Curve, self, self.threads)
+        curve = call(_core.Curve, self, self.threads)
         if self.kept is not None and self.kept.fits(self):
-            self.kept.curve = found
-        return found
+            self.kept.curve = curve
+        return curve
 
     @property
     def few_positives(self) -> bool:

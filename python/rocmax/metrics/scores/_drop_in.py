@@ -340,14 +340,14 @@ def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_job
     except (TypeError, ValueError):
         try:
             with naming_missing(y_true, y_score=y_score, sample_weight=weight):
-                found: tuple[F64, F64, F64] = scikit_learn(name)(y_true, y_score, **options)
+                points: tuple[F64, F64, F64] = scikit_learn(name)(y_true, y_score, **options)
         except ArithmeticError:  # such as of 10**400: our error says where
-            found = np.zeros(0), np.zeros(0), np.zeros(0)
+            points = np.zeros(0), np.zeros(0), np.zeros(0)
         # For one class a rate is NaN, or the precision of all samples, the share of the positives, is 0 or 1.
-        whole = precision_recall and len(found[0]) > 1 and found[0][0] in (0.0, 1.0)
-        undefined = whole or np.isnan(found[0]).any() or np.isnan(found[1]).any()
+        whole = precision_recall and len(points[0]) > 1 and points[0][0] in (0.0, 1.0)
+        undefined = whole or np.isnan(points[0]).any() or np.isnan(points[1]).any()
         if undefined and (weight is None or np.min(np.asarray(weight, dtype=np.float64)) >= 0):
-            return found
+            return points
         raise  # input that scikit-learn takes
 
 

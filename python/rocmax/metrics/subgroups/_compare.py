@@ -72,20 +72,20 @@ class SubgroupComparison(BySubgroup, Comparison):
         return self.n_clusters_crossed
 
     def rows(self) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         for name, one in self.subgroups.items():
             sizes = {"n_pos": one.n_pos, "n_neg": one.n_neg}
-            found += [{"subgroup": words.label_text(name)} | row | sizes for row in one.rows()]
-        pvalues = adjusted(np.array([row["pvalue"] for row in found]), self.adjust)
-        for row, pvalue in zip(found, pvalues.tolist(), strict=True):
+            rows += [{"subgroup": words.label_text(name)} | row | sizes for row in one.rows()]
+        pvalues = adjusted(np.array([row["pvalue"] for row in rows]), self.adjust)
+        for row, pvalue in zip(rows, pvalues.tolist(), strict=True):
             row["pvalue_adjusted"] = pvalue
         whole = [{"subgroup": "pooled"} | row | {"n_pos": self.n_pos, "n_neg": self.n_neg} for row in super().rows()]
         texts = ("model_a", "model_b", "measure", "weight_kind")
         for name, (n_pos, n_neg) in self.not_estimable.items():
             for row in whole[: len(self.pairs)]:
                 blank = {key: value if key in texts else np.nan for key, value in row.items()}
-                found.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
-        return reasons_last([*found, *whole])
+                rows.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
+        return reasons_last([*rows, *whole])
 
     @property
     def _test_of_equality(self) -> str:
@@ -112,7 +112,7 @@ class SubgroupComparison(BySubgroup, Comparison):
         ]
 
     def _sentences(self, basis: str) -> list[str]:
-        found = super()._sentences(basis)
+        sentences = super()._sentences(basis)
         if len(self.pairs) == 1:
             listed = []
             for name, one in self.subgroups.items():
@@ -121,8 +121,8 @@ class SubgroupComparison(BySubgroup, Comparison):
                 )
                 tested = one._level if one.no_interval else words.p_value(one.pvalue)
                 listed.append(f"{words.label_text(name)} {change}, {tested}")
-            found.append(f"Differences by {self.by}: {'; '.join(listed)}")
-        return [*found, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
+            sentences.append(f"Differences by {self.by}: {'; '.join(listed)}")
+        return [*sentences, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
 
     def _sources(self) -> tuple[str, ...]:
         return (*super()._sources(), *self._tested)

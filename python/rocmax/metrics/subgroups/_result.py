@@ -193,14 +193,14 @@ class SubgroupInference(BySubgroup, Inference):
         (whole,) = super().rows()
         against = {one.subgroup: one for one in self.differences}
         shares = shares_of(totals_of(self.subgroups), "pairs").tolist()
-        found = [
+        rows = [
             _row(name, one.rows()[0], share, against.get(name))
             for (name, one), share in zip(self.subgroups.items(), shares, strict=True)
         ]
         blank = dict.fromkeys(whole, np.nan) | {"measure": self.measure.short, "method": ""}
         for name, (n_pos, n_neg) in self.not_estimable.items():
-            found.append(_row(name, blank | {"n_pos": n_pos, "n_neg": n_neg}, 0.0))
-        return reasons_last([*found, _row("pooled", whole, 1.0)])
+            rows.append(_row(name, blank | {"n_pos": n_pos, "n_neg": n_neg}, 0.0))
+        return reasons_last([*rows, _row("pooled", whole, 1.0)])
 
     def _lines(self) -> list[str]:
         hidden = ("measure", "method", "standard_error", "share", "difference_low", "difference_high")
@@ -221,8 +221,8 @@ class SubgroupInference(BySubgroup, Inference):
             value = words.digits(one.estimate, places)
             between = one._level if one.no_interval else words.ends(one.confidence_interval, places)
             each.append(f"{words.label_text(name)} {value} ({between}; {words.samples(one.n_pos, one.n_neg)})")
-        found = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {words.listing(each, '; ')}"]
-        found += [*self._lacking(), f"Equality of subgroups: {self.equality_test}"]
+        texts = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {words.listing(each, '; ')}"]
+        texts += [*self._lacking(), f"Equality of subgroups: {self.equality_test}"]
         listed = []
         for pair in self.differences:
             if pair.pvalue_adjusted < _SMALL and len(self.subgroups) > 2:
@@ -231,7 +231,7 @@ class SubgroupInference(BySubgroup, Inference):
                 pvalue = words.p_value(pair.pvalue_adjusted)
                 listed.append(f"{words.label_text(pair.subgroup)} {change}, {pvalue}")
         how = f"Different from the rest (p adjusted by {ADJUSTMENTS['holm']})"
-        return [*found, *([f"{how}: {'; '.join(listed)}"] if listed else [])]
+        return [*texts, *([f"{how}: {'; '.join(listed)}"] if listed else [])]
 
     def _basis(self) -> list[str]:
         own = list(dict.fromkeys(one.method_in_words for one in self.subgroups.values()))

@@ -208,16 +208,16 @@ def operating_point(  # with samples first, the threshold is second
         warn_beyond(rules, *data.effective)
     else:
         used, reached = guaranteed(data, rules, guarantee)
-    found, calls = Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
+    thresholds, calls = Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = values(calls, prevalence)
-    sizes = _sizes(data, found, calls)
+    sizes = _sizes(data, thresholds, calls)
     resampling = None if bootstrap is None else f"{bootstrap.resampling}, percentiles"
     if bootstrap is not None and data.group is not None:
         resampling = f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
     if bootstrap is None:
         ends = intervals(shares, sizes, prevalence, critical(level))
     else:
-        ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state, sizes)
+        ends = resampled(data, used, thresholds, shares, prevalence, level, bootstrap, random_state, sizes)
     if data.lower and "threshold" in ends:
         ends["threshold"] = tuple(in_caller_direction(end, True) for end in ends["threshold"][::-1])
     warn_unless_counts(samples.weight_kind, data.weight)
@@ -226,8 +226,8 @@ def operating_point(  # with samples first, the threshold is second
         return column if several else float(column[0])
 
     given = np.array([rule.given for rule in rules])
-    found = np.where(given, [rule.number for rule in rules], found)  # as the caller writes them
-    columns = {"threshold": in_caller_direction(found, data.lower)} | shares | calls._asdict()
+    thresholds = np.where(given, [rule.number for rule in rules], thresholds)  # as the caller writes them
+    columns = {"threshold": in_caller_direction(thresholds, data.lower)} | shares | calls._asdict()
     made: dict[str, Any] = {name: shaped(column) for name, column in columns.items()}
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]

@@ -72,12 +72,12 @@ def _summed(
 
 def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return the values, the part of every class of samples in their variances, and the size of each part."""
-    found = influence(data, measure)
-    parts, sizes = _parts(data, found.of_sample)
+    influences = influence(data, measure)
+    parts, sizes = _parts(data, influences.of_sample)
     if measure.average is None:  # a class against the rest, as if these were one class
         own = np.diagonal(parts)
-        return found.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
-    return found.value, list(parts.T), list(sizes)
+        return influences.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
+    return influences.value, list(parts.T), list(sizes)
 
 
 def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
@@ -94,26 +94,26 @@ def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
 
 def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
-    found = []
+    values = []
     for drawn in islice(masses(data.of, data.weight, stratified, seed, data.weight_kind), n_resamples):
         part = data._replace(weight=drawn)
         if not isinstance(measure, CurveMeasure):
             rows, weight = drawn_rows(drawn, data.weight)
             part = data._replace(of=data.of[rows], score=data.score[rows], weight=weight)
-        found.append(estimates_of(part, measure))
-    return np.array(found)
+        values.append(estimates_of(part, measure))
+    return np.array(values)
 
 
 def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64, list[Shared]]:
     """Return the measure of models of the same samples, and its covariance, of which the smallest class decides."""
-    found = [influence(data, measure) for data in models]
-    rows = np.vstack([each.of_sample for each in found])
+    influences = [influence(data, measure) for data in models]
+    rows = np.vstack([each.of_sample for each in influences])
     first, second = np.triu_indices(len(rows))
     sums, gaps = (_parts(models[0], rows[first] + sign * rows[second])[0].sum(axis=1) for sign in (1, -1))
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
-    smallest = _parts(models[0], found[0].of_sample)[1].min()
-    return np.concatenate([each.value for each in found]), covariance, [Shared(covariance, smallest - 1.0)]
+    smallest = _parts(models[0], influences[0].of_sample)[1].min()
+    return np.concatenate([each.value for each in influences]), covariance, [Shared(covariance, smallest - 1.0)]
 
 
 def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tuple[F64, F64]:
