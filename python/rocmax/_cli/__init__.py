@@ -35,11 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         _give_up_stdout()  # the reader (head, less) has gone: nothing is left to say
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _OPTIONAL:
+        if package not in ("", *_OPTIONAL):
             raise
-        _say(f"this needs {package}: pip install {package}")
+        _say(f"this needs {package}: pip install {package}" if package else str(error))
         return 1
     except MemoryError as error:
         _say(f"not enough memory: {error}" if str(error) else "not enough memory")

@@ -19,7 +19,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import ExtraTreeClassifier
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC
-from rocmax._cli._output import Failure
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
 from rocmax.boosting._libraries import imported
@@ -109,14 +108,6 @@ def _check_array(name: str, part: Any, size: int) -> None:
     whole = part.tell() + math.prod(shape) * dtype.itemsize == size
     whole &= min(shape, default=0) >= 0 and not dtype.hasobject
     require(whole, f"{name} is cut short, or no array of numbers")
-
-
-def lightgbm(use: str) -> Any:
-    """Return LightGBM, or raise Failure with the use that needs it."""
-    try:
-        return imported("lightgbm")
-    except ImportError as error:
-        raise Failure(f"{use}: {error}") from error
 
 
 def stored_forest(forest: ExtraTreesClassifier) -> dict[str, Any]:
@@ -215,7 +206,7 @@ def restored_boosting(content: dict[str, Any], fpr_range: tuple[float, float], *
     require(content.keys() == known, "the trees have parts that no model has")
     require(type(content["objective"]) is str, "the objective of the trees is not text")
     model = PartialAUCBoostingClassifier(fpr_range)
-    model.booster_ = lightgbm("a model of boosted trees").Booster(model_str=_text(content))
+    model.booster_ = imported("lightgbm").Booster(model_str=_text(content))
     model.n_features_in_ = len(content["importances"])
     model.feature_importances_ = content["importances"]
     set_level(model, content["level"])

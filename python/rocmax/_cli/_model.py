@@ -149,7 +149,7 @@ def load(path: str) -> Model:
         model = Model(**content)
         model.check()
         return model
-    except (Failure, MemoryError):
+    except (Failure, MemoryError, ImportError):
         raise
     except Exception as error:  # whatever a damaged file causes
         raise Failure(f"{path}: not a model written by rocmax fit ({error})") from error

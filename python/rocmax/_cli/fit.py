@@ -13,7 +13,6 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import (
-    _archive as archive,
     _columns as coding,
     _labels as classes,
     _model,
@@ -26,6 +25,7 @@ from rocmax._cli._parser import Fit
 from rocmax._cli._table import Notes
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._schema import Schema
+from rocmax.boosting._libraries import imported
 from rocmax.ensemble._classifier import n_folds as folds_by_default
 from rocmax.ensemble._data import EnsembleStep
 from rocmax.estimators._folds import folds_of
@@ -264,7 +264,7 @@ def _line(
 
 def _trees(data: FitTable, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
-    archive.lightgbm("--model boosting")
+    imported("lightgbm")
     coder, X = data.coded("one-hot trees")
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
