@@ -175,7 +175,7 @@ def compare(  # with samples first, the measure is second
     y_score, measure = in_order(y_score, measure)
     measures, chosen = measures_of(measure), as_method(method)
     level = check_level(confidence_level)
-    questions = [Question(level, parse_hypothesis(alternative, margin, one.lower_is_better)) for one in measures]
+    questions = [Question(level, parse_hypothesis(alternative, margin, one)) for one in measures]
     check_choice("adjust", adjust, ADJUSTED)
     check_seed(random_state)
     apart = isinstance(y_true, Mapping)

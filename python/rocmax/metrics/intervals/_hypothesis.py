@@ -59,8 +59,8 @@ def difference_in_range(value: Any, name: str) -> float:
     return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
 
 
-def parse_hypothesis(alternative: Any, margin: Any, lower: bool = False) -> Hypothesis:
-    """Check the options of a test of a difference; `lower` says whether a low value is better."""
+def parse_hypothesis(alternative: Any, margin: Any, measure: Any) -> Hypothesis:
+    """Check the options of a test of a difference of a measure."""
     check_choice("alternative", alternative, ALTERNATIVES)
     if (alternative in ("non-inferiority", "equivalence")) != (margin is not None):
         raise ValueError(
@@ -68,14 +68,16 @@ def parse_hypothesis(alternative: Any, margin: Any, lower: bool = False) -> Hypo
             f" alternative={shown(alternative)}"
         )
     if margin is not None:
-        margin = difference_in_range(number(margin, "margin", "above 0", lambda value: 0.0 < value < np.inf), "margin")
-    return Hypothesis(alternative, margin=margin, lower=lower)
+        span = min(measure.bounds[1] - measure.bounds[0], 1e100)  # above, its square overflows
+        domain = f"above 0 and below {span:.4g}, the range of the measure"
+        margin = number(margin, "margin", domain, lambda value: 0.0 < value < span)
+    return Hypothesis(alternative, margin=margin, lower=measure.lower_is_better)
 
 
 def parse_question(measure: Any, confidence_level: Any, null_value: Any, alternative: Any, margin: Any) -> Question:
     """Check the options of an interval and of its test."""
     level = check_level(confidence_level)
-    hypothesis, bounds = parse_hypothesis(alternative, margin, measure.lower_is_better), measure.bounds
+    hypothesis, bounds = parse_hypothesis(alternative, margin, measure), measure.bounds
     if null_value is None:
         if alternative != "two-sided":
             raise ValueError(f"alternative={alternative!r} needs a null_value to test against")

@@ -222,7 +222,7 @@ class StudyPlan(NamedTuple):
         level = number(self.significance_level, "significance_level", "in (0, 1)", _is_inside)
         check_choice("alternative", self.alternative, (*ALTERNATIVES, "one-sided"))
         plain = "two-sided" if self.alternative == "one-sided" else self.alternative
-        hypothesis = parse_hypothesis(plain, self.margin, self.measure.lower_is_better)
+        hypothesis = parse_hypothesis(plain, self.margin, self.measure)
         z = float(Law().quantile(1 - (level / 2 if self.alternative == "two-sided" else level)))
         low, high = self.measure.bounds
         if self.several:

@@ -164,7 +164,7 @@ def mrmc_analysis(
     if readers == cases == "fixed":
         raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
     random = random_readers, random_cases = readers == "random", cases == "random"
-    hypothesis = parse_hypothesis(alternative, margin, measure.lower_is_better)
+    hypothesis = parse_hypothesis(alternative, margin, measure)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     options = Options(random, hypothesis, check_level(confidence_level), measure.bounds)
     if reference is not None:

@@ -83,7 +83,7 @@ def mrmc_power(
        and unified approach", Academic Radiology 18, 2011. :doi:`10.1016/j.acra.2010.09.007`
     """
     study, level = _checked(pilot, difference, significance_level)
-    hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)
+    hypothesis = parse_hypothesis(alternative, margin, study.measure)
     least = 2 if study.random_readers else 1
     readers = _counts(n_readers, len(study.readers), "n_readers", least)
     cases = _counts(n_cases, study.n_units, "n_cases", 4)
@@ -175,7 +175,7 @@ def mrmc_sample_size(
         of either class.
     """
     study, level = _checked(pilot, difference, significance_level)
-    hypothesis = parse_hypothesis(alternative, margin, study.measure.lower_is_better)
+    hypothesis = parse_hypothesis(alternative, margin, study.measure)
     number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     readers = _counts(n_readers, len(study.readers), "n_readers", 2 if study.random_readers else 1)
     if readers.ndim:
