@@ -79,11 +79,9 @@ class LabelPlan(Value):
         """Return samples of these labels; `like` has the scores of all rows."""
         design, score = self._of_rows(len(y_true)), like.score
         if score.shape != self._score.shape or not np.array_equal(score, self._score):
-            raise ValueError(
-                f"y_score must be the scores that the plan was made of, all {len(self._score):,} rows of them"
-            )
-        few = np.minimum(design.whole, 2) > design.size
-        if len(y_true) > len(self.rows) or few.any():
+            wanted = f"the scores that the plan was made of, all {len(self._score):,} rows of them"
+            raise ValueError(f"y_score must be {wanted}")
+        if len(y_true) > len(self.rows) or (np.minimum(design.whole, 2) > design.size).any():
             least = self._n_certain + 2 * (len(design.whole) - self._n_certain)
             wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {least:,} of them"
             raise ValueError(f"y_true must have {wanted}, got {len(y_true):,}")
@@ -95,10 +93,8 @@ class LabelPlan(Value):
         if self._names is None or not set(wanted) <= set(self._names):
             raise ValueError(f"the plan was made for {shown(self._names)}, not for {shown(wanted)}")
         score = self._score[:, [self._names.index(name) for name in wanted]]
-        one = isinstance(names, str)
-        return LabelPlan._of(
-            self.rows, self._strata, self._rank, score[:, 0] if one else score, None if one else tuple(wanted)
-        )
+        own = (score[:, 0], None) if isinstance(names, str) else (score, tuple(wanted))
+        return LabelPlan._of(self.rows, self._strata, self._rank, *own)
 
     def measured(self, y_true: Any) -> Any:
         """Return the samples of these labels and of the scores that the plan was made of."""

@@ -65,18 +65,13 @@ def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) ->
     """Return why the labels carry no interval."""
     plan = data.plan
     if isinstance(measure, PrecisionAt):
-        unknown = np.ones(len(plan.stratum), bool)
-        unknown[plan.rows] = False
-        rows = plan.stratum.size
+        unknown = np.delete(np.arange(len(plan.stratum)), plan.rows) - len(plan.stratum)  # all rows are the last
         for one in data.models():
-            cut = measure.cut(measure.weights(one))
-            place = measure.weights(one).score[cut.place]
-            missing = int(np.count_nonzero(unknown & (one.score[-rows:] >= place)))
-            if missing:
+            ranking = measure.weights(one)
+            if missing := np.count_nonzero(one.score[unknown] >= ranking.score[measure.cut(ranking).place]):
                 needs = f"{measure} needs the labels of all samples above its cut"
                 return f"{needs}, {missing:,} are missing: plan with alerts"
-    at = [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]
-    if at:
+    if at := [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]:
         return f"an estimate of {at[0]:g} has no interval by a plan"
     if effective < _LEAST:
         n, wanted = plan.size.sum(), np.ceil(plan.size.sum() * _LEAST / max(effective, np.finfo(float).tiny))
