@@ -137,7 +137,7 @@ pub(super) fn numbers<T: Number>(values: &[f64]) -> Vec<T> {
 }
 
 #[inline(always)]
-fn of_row<T>(values: &[T], row: usize, dim: usize) -> &[T] {
+pub(super) fn of_row<T>(values: &[T], row: usize, dim: usize) -> &[T] {
     &values[row * dim..][..dim]
 }
 

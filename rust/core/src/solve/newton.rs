@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::features::{Features, Number, ROWS, dots, numbers};
+use super::features::{Features, Number, ROWS, dots, numbers, of_row};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
@@ -13,6 +13,12 @@ const BATCH: usize = 16;
 /// has fallen by this share. Rounding of kernels alone moves it by 1e-6.
 const CHECKED: usize = 16;
 const GAIN: f64 = 1e-3;
+
+/// A step of few digits, its residual at least this, needs features in single precision only. If dense rows hold as many
+/// values as the range says, and none is larger or all are smaller than the sizes, they are copied: half the bytes.
+const FEW_DIGITS: f64 = 0.1;
+const COPIED: Range<usize> = 1 << 16..1 << 23;
+const SIZES: Range<f32> = 1e-6..1e12;
 
 /// The curvature H of a risk, over the scores of some samples.
 #[derive(Clone, Copy)]
@@ -148,7 +154,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by
 /// [`conjugate`] gradients. H is over the given rows of the features. O(stored values) a product; of dense features, in
-/// memory the mean row of each large group of springs: at most 1/16 of the rows.
+/// memory the mean row of each large group of springs: at most 1/16 of the rows; a copy of the rows of at most 32 MB.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is a row for each spring; those of the product with H; [`Error::Interrupted`].
@@ -162,7 +168,40 @@ pub fn newton_step<T: Number>(
 ) -> Result<Vec<f64>> {
     if let Curved::Springs(_, stiffness) = curved {
         Error::check_len("stiffness", rows.len(), stiffness.len())?;
+        if until.0 >= FEW_DIGITS
+            && let Some(copy) = copied(features, rows, gradient.len())
+        {
+            let rows: Vec<usize> = (0..rows.len()).collect();
+            let step = solved(Features::Dense(&copy), &rows, curved, gradient, until, ctx)?;
+            if step.iter().any(|&x| x != 0.0) {
+                return Ok(step);
+            }
+        }
     }
+    solved(features, rows, curved, gradient, until, ctx)
+}
+
+/// Dense rows less the first one, which springs do not notice, in single precision; `None` if that does not pay.
+fn copied<T: Number>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Option<Vec<f32>> {
+    let (Features::Dense(values), Some(&first)) = (features, rows.first()) else { return None };
+    if size_of::<T>() <= size_of::<f32>() || !COPIED.contains(&(rows.len() * dim)) {
+        return None;
+    }
+    let (origin, mut copy) = (of_row(values, first, dim), Vec::with_capacity(rows.len() * dim));
+    for &row in rows {
+        copy.extend(of_row(values, row, dim).iter().zip(origin).map(|(&x, &o)| (x.into() - o.into()) as f32));
+    }
+    SIZES.contains(&copy.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
+}
+
+fn solved<T: Number>(
+    features: Features<'_, T>,
+    rows: &[usize],
+    curved: Curved<'_>,
+    gradient: &[f64],
+    until: (f64, usize),
+    ctx: &Ctx<'_>,
+) -> Result<Vec<f64>> {
     let mut curvature_of = Products { features, rows, curved, means: vec![] };
     let product = |vector: &[f64]| {
         ctx.check()?;
