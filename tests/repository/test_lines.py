@@ -25,7 +25,7 @@ MOST = {
     "python/rocmax/solvers": (2_681, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_244, "limits of differences, rates of called shares; distances of bands; digests"),
-    "rust/core/src": (16_508, "limits of differences, rates of called shares, digests and moments from Python; bands"),
+    "rust/core/src": (16_519, "one search of few negatives; limits of differences, shares, digests and moments; bands"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 

@@ -226,20 +226,31 @@ impl Few {
         let share = inner[1] / (inner[1] - outer[1]); // where a line is z
         last_between(inner, outer, share, CLOSE, |a| level(a) - z)
     }
+
+    /// The probability on the curve of one slope that has this value.
+    fn less_at(&self, k: usize, value: f64) -> f64 {
+        let (b, [low, high]) = (self.slopes[k], self.edges[k]);
+        self.less(last_held(low, high, |a| value - self.value(a, b)), b)
+    }
+
+    /// The outer one of both slopes' limits to a side: mostly the steep one's, at which the flat curve is rejected.
+    fn end(&self, side: f64, z: f64) -> f64 {
+        let of = |k: usize| self.value(self.height(k, side * z), self.slopes[k]).clamp(0.0, 1.0);
+        let steep = of(1);
+        if z <= SURE && side * probit(self.less_at(0, steep)) >= z {
+            return steep;
+        }
+        if side > 0.0 { steep.min(of(0)) } else { steep.max(of(0)) }
+    }
 }
 
 impl Limits for Few {
     fn ends(&self, z: f64) -> [f64; 2] {
-        let end = |side: f64, k: usize| self.value(self.height(k, side * z), self.slopes[k]).clamp(0.0, 1.0);
-        let low = f64::min(end(1.0, 0), end(1.0, 1));
-        around(low, self.share, f64::max(end(-1.0, 0), end(-1.0, 1)))
+        around(self.end(1.0, z), self.share, self.end(-1.0, z))
     }
 
     fn distance(&self, value: f64) -> f64 {
-        let found = [0, 1].map(|k| {
-            let (b, [low, high]) = (self.slopes[k], self.edges[k]);
-            self.less(last_held(low, high, |a| value - self.value(a, b)), b)
-        });
+        let found = [0, 1].map(|k| self.less_at(k, value));
         if self.share < value {
             probit(f64::max(found[0], found[1]))
         } else {
