@@ -5,8 +5,9 @@ and prints how long that took and the peak of its resident memory, sampled every
 which are its own, and all pages, those of the file among them, which the system may take back at any time.
 
 Before that, the processor time of fits on dask arrays of 100,000 x 20 relative to that of fits on the array itself.
+With --workers only that is printed, for blocks that two worker processes hold: of both and of this process together.
 
-Run: python benches/python/bench_storage.py [--gigabytes 4] [--folder FOLDER] [--features 64]
+Run: python benches/python/bench_storage.py [--gigabytes 4] [--folder FOLDER] [--features 64] [--workers]
 """
 
 import argparse
@@ -83,27 +84,26 @@ def fit(path, n_blocks, n_features, fpr_range, surrogate):
     print(json.dumps(found))
 
 
-def dask_ratios():
-    """Print the least processor time of five fits on each kind of dask array, relative to the array's."""
-    import dask.array as da
+def rows():
+    X, y = (np.concatenate(both) for both in zip(block(0, 20), block(1, 20), strict=True))
+    return X + 0.2 * y[:, None], y  # so that "tight" finds more than the zero model
 
+
+def print_ratios(kinds, y, clock, fits, repeats):
+    """Print the least processor time of some fits on each kind of array, relative to the first kind's."""
     from rocmax import PartialAUCSVC
 
-    X, y = (np.concatenate(both) for both in zip(block(0, 20), block(1, 20), strict=True))
-    X += 0.2 * y[:, None]  # so that "tight" finds more than the zero model
-    parts = da.from_array(X, chunks=(10_000, -1))
-    kinds = {"array": X, "persisted": parts.persist(), "made at each pass": parts.map_blocks(np.copy)}
     print(f"{2 * ROWS:,} x 20, C=10: processor seconds, and relative to the array")
     print(f"{'':<26}" + "".join(f"{name:>22}" for name in kinds))
-    for fpr_range, surrogate in FITS:
+    for fpr_range, surrogate in fits:
         model, seconds = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0), []
         for features in kinds.values():
             times = []
-            for _ in range(5):
+            for _ in range(repeats):
                 with threadpool_limits(1, user_api="blas"):
-                    began = time.process_time()
+                    began = clock()
                     model.fit(features, y)
-                    times.append(time.process_time() - began)
+                    times.append(clock() - began)
             seconds.append(min(times))
         print(
             f"{str(list(fpr_range)) + ' ' + surrogate:<26}"
@@ -113,15 +113,41 @@ def dask_ratios():
     print()
 
 
+def dask_ratios():
+    import dask.array as da
+
+    X, y = rows()
+    parts = da.from_array(X, chunks=(10_000, -1))
+    kinds = {"array": X, "persisted": parts.persist(), "made at each pass": parts.map_blocks(np.copy)}
+    print_ratios(kinds, y, time.process_time, FITS, repeats=5)
+
+
+def worker_ratios():
+    import dask.array as da
+    from distributed import Client, LocalCluster, wait
+
+    X, y = rows()
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        kinds = {f"{2 * ROWS // n} blocks": da.from_array(X, chunks=(n, -1)).persist() for n in (ROWS, ROWS // 5)}
+        wait(list(kinds.values()))
+        own, fits = time.process_time, [fit for fit in FITS if fit[1] == "tight"]  # others take minutes on workers
+        print_ratios({"array": X, **kinds}, y, lambda: own() + sum(client.run(own).values()), fits, repeats=3)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gigabytes", type=float, default=4.0)
     parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--folder", type=Path, help="where to make the temporary folder")
+    parser.add_argument("--workers", action="store_true")
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.fit:
         fit(**json.loads(arguments.fit))
+        return
+    if arguments.workers:
+        worker_ratios()
         return
     dask_ratios()
     n_features = arguments.features
