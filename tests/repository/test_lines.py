@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_406, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_535, "convex fits of many rows start from a sample"),
-    "python/rocmax/metrics": (18_244, "files of plans are checked; few rows of great sampling weights"),
+    "python/rocmax/metrics": (18_252, "files of plans are checked; few rows of great sampling weights; counted rates"),
     "python/rocmax/papers": (820, ""),
     "python/rocmax/risks": (566, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_681, "fewer vectors over the samples held by ramps"),

@@ -14,7 +14,7 @@ from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked
 from rocmax.metrics.methods.base import Covariance, Known, Query
-from rocmax.metrics.methods.defaults import Profile, of_parts, own_intervals
+from rocmax.metrics.methods.defaults import Profile, of_parts, one_apart, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import check_variance, require_two
@@ -78,8 +78,10 @@ class SecondPass:
             Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)
             for total, sums, products in classes
         ]
-        found = of_parts(self.estimates[number], parts, own_intervals(self.samples, self.measures[number]))
-        return found._replace(parts=decided(parts, self.samples[0], self.measures[number]))
+        sample, measure = self.samples[0], self.measures[number]
+        matrix = parts[0].matrix + parts[1].matrix + one_apart(parts, sample, measure)
+        found = of_parts(self.estimates[number], parts, own_intervals(self.samples, measure), matrix)
+        return found._replace(parts=decided(parts, sample, measure))
 
 
 def compare_counted(
