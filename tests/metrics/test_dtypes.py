@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax.estimators._thresholds import choose_threshold
+from rocmax.estimators._base import choose_threshold
 from rocmax.metrics import Bootstrap, NetBenefit, compare, infer, operating_point
 
 RNG = np.random.default_rng(0)

@@ -20,8 +20,8 @@ from rocmax import (
     PartialAUCSVC,
     PartialAUCSVCCV,
 )
+from rocmax.estimators._base import choose_threshold
 from rocmax.estimators._folds import dealt
-from rocmax.estimators._thresholds import choose_threshold
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
 
 RANGE = (0.0, 0.2)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rocmax.estimators import _base, _digests
+from rocmax.estimators import _base, _certificate
 
 
 def naive_digest(X):
-    rows, columns = (of.tolist() for of in (_digests.odd(0, X.shape[0]), _digests.odd(1 << 40, X.shape[1])))
+    rows, columns = (of.tolist() for of in (_certificate.odd(0, X.shape[0]), _certificate.odd(1 << 40, X.shape[1])))
     bits = (X.astype(np.float64) + 0.0).view(np.uint64).tolist()
     return sum(bits[i][j] * rows[i] * columns[j] for i in range(len(bits)) for j in range(len(bits[0]))) % (1 << 64)
 
@@ -19,7 +19,7 @@ def naive_digest(X):
 def test_a_digest_is_the_sum_of_all_bits(shape, dtype, order):
     X = (10.0 * np.random.default_rng(0).standard_normal(shape)).astype(dtype, order=order)
     X[0, 0] = -0.0
-    assert _digests.of_features(X) == _digests.of_features(sp.csr_array(X)) == naive_digest(X)
+    assert _certificate.of_features(X) == _certificate.of_features(sp.csr_array(X)) == naive_digest(X)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -35,10 +35,9 @@ from rocmax._typing import F64, AnyArray
 from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, Rounds, as_features, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_params, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
-from rocmax.estimators._base import Data, atomic, warn_if_constant
+from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._calibrated import CalibratedRanker, relative
 from rocmax.estimators._folds import groups_of
-from rocmax.estimators._thresholds import Threshold, check_threshold
 
 # The objective that "auto" also tries from 20,000 rows on, and the standard errors by which it must be better.
 # With fewer rows or standard errors, the choice gains nothing on data sets that were not used for tuning.

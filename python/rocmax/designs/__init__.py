@@ -27,8 +27,6 @@ from rocmax.designs._spaces import (
     Landmarks as Landmarks,
     RowSpace as RowSpace,
     Space as Space,
-)
-from rocmax.designs._structure import (
     StructuredDesign as StructuredDesign,
     plain_coefficients as plain_coefficients,
     structured_gram as structured_gram,

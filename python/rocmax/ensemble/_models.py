@@ -27,8 +27,8 @@ from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._boosted import Boosted
 from rocmax.ensemble._data import FamilyResult, Folds, Run, quietly
 from rocmax.estimators import PartialAUCSVC
+from rocmax.estimators._base import middle_of_classes
 from rocmax.estimators._kernels import points_of, ranks
-from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 
 # The resolution of probabilities of classifiers other than forests.

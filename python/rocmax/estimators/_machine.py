@@ -19,7 +19,7 @@ from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.designs import Design, DualDesign, Kernel, Landmarks, RowSpace, Space, plain_coefficients
-from rocmax.estimators._base import Data, atomic, last_fit, warn_if_constant, warn_unconverged
+from rocmax.estimators._base import Data, atomic, check_threshold, last_fit, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, whole_fit
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._kernels import (
@@ -32,7 +32,6 @@ from rocmax.estimators._kernels import (
     support_of,
 )
 from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
-from rocmax.estimators._thresholds import check_threshold
 from rocmax.estimators._training import Surrogate, Training, check_tol
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics.variances._resample import seed_of

@@ -13,9 +13,8 @@ from rocmax._parameters import check_choice, check_count
 from rocmax._runtime.memory import available_memory, require_memory
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
-from rocmax.estimators._base import Data
+from rocmax.estimators._base import Data, Threshold
 from rocmax.estimators._machine import Machine
-from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts

@@ -12,9 +12,9 @@ from rocmax._parameters import check_count, check_positive, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, KernelChoice, SurrogateName
 from rocmax.designs import as_design, compact
+from rocmax.estimators._base import Threshold
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._surrogates import FULL
-from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training, check_surrogate, check_tol
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._result import Result

@@ -18,14 +18,13 @@ from rocmax._runtime.threads import n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, KernelChoice, Rows, SurrogateName
 from rocmax.designs import Kernel, Landmarks, RowSpace, Space, as_design, compact, is_stored
-from rocmax.estimators._base import Data, atomic, require_scale
+from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, require_scale
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
 from rocmax.estimators._kernels import check_landmarks, copied, landmark_design, points_of, ranks
 from rocmax.estimators._machine import CertifiedRanker
 from rocmax.estimators._partial import DEFAULT_CS, check_Cs
 from rocmax.estimators._surrogates import FULL, SURROGATES
-from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import Training, check_surrogate, check_tol
 from rocmax.estimators._validation import Validation, check_one_score, rows_of
 from rocmax.metrics import PartialAUC

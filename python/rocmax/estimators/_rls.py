@@ -19,11 +19,10 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
-from rocmax.estimators._base import Data, atomic, warn_if_constant
+from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
 from rocmax.estimators._kernels import KernelRanker
-from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,

@@ -16,10 +16,9 @@ from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
-from rocmax.estimators._base import Data, atomic
+from rocmax.estimators._base import Data, Threshold, atomic, check_threshold
 from rocmax.estimators._folds import check_folds, dealt, equal_rows, groups_of, warn_of_repeats, warn_of_shared
 from rocmax.estimators._rls import LabelledRows, LeastSquares
-from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
 from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_pair_out, scale
 

@@ -13,8 +13,7 @@ from rocmax._parameters import check_choice, check_positive
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
-from rocmax.estimators._cuts import Convex
-from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
+from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES, Convex
 from rocmax.risks import Difference, Listed, Oracle, Own, Risk, RiskFunction, Trimmed
 from rocmax.solvers import (
     Bundle,

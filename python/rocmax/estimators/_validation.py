@@ -20,11 +20,10 @@ from rocmax._runtime.threads import blas_threads
 from rocmax._selection import error_over_folds, is_better
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, RowSpace, Space, SubsetDesign, as_design, halves, is_stored
-from rocmax.estimators._base import Data
+from rocmax.estimators._base import Data, middle_of_classes
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._folds import Fold
 from rocmax.estimators._machine import CertifiedRanker
-from rocmax.estimators._thresholds import middle_of_classes
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
 from rocmax.solvers import Model, SolverResult

@@ -18,9 +18,8 @@ from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._typing import F64, Bool, KernelChoice
 from rocmax.designs import as_design, linear_scores
-from rocmax.estimators._base import Data, atomic, warn_if_constant, warn_unconverged
+from rocmax.estimators._base import Data, Threshold, atomic, warn_if_constant, warn_unconverged
 from rocmax.estimators._kernels import KernelRanker, support_of
-from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.papers._stumps import PaperRanker, column, columns_of, in_memory
 from rocmax.risks import Evaluation

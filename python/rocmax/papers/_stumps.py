@@ -14,8 +14,7 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_sparse, is_stored
-from rocmax.estimators._base import Data, Ranker, atomic, warn_if_constant
-from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._base import Data, Ranker, Threshold, atomic, check_threshold, warn_if_constant
 
 
 class PaperRanker(Ranker):

@@ -11,18 +11,16 @@ from rocmax.risks._base import (
     Smoothed as Smoothed,
     Trimmed as Trimmed,
 )
-from rocmax.risks._pair_loss import (
-    Listed as Listed,
-    PairHinge as PairHinge,
-    PairLoss as PairLoss,
-    blended_pair_loss as blended_pair_loss,
-)
-from rocmax.risks._partial import (
+from rocmax.risks._surrogates import (
     Hinge as Hinge,
+    Listed as Listed,
     Logistic as Logistic,
     Naive as Naive,
     Own as Own,
+    PairHinge as PairHinge,
+    PairLoss as PairLoss,
     Ramp as Ramp,
     RiskFunction as RiskFunction,
     Tight as Tight,
+    blended_pair_loss as blended_pair_loss,
 )
