@@ -3,7 +3,7 @@
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from operator import add
+from operator import add, getitem
 from typing import Any
 
 import numpy as np
@@ -158,7 +158,7 @@ class Chunks:
             index[order[first:last]] - start if last > first else None
             for first, last, start in zip(edges[:-1], edges[1:], self.ends[:-1], strict=True)
         ]
-        ascending = np.concatenate(self.each(_rows, wanted))
+        ascending = np.concatenate(self.each(getitem, wanted))
         found = np.empty_like(ascending)
         found[order] = ascending
         return found
@@ -176,10 +176,6 @@ class Chunks:
         import dask
 
         return list(dask.compute(*parts, optimize_graph=False))
-
-
-def _rows(block: AnyArray, index: Rows) -> AnyArray:
-    return block[index]
 
 
 def _sum(parts: Sequence[Any]) -> Any:

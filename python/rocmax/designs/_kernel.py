@@ -268,7 +268,15 @@ class KernelDesign(Design):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         coefs = np.asarray(coefs)
-        return np.hstack([coefs, self._product(coefs)])
+        used = np.flatnonzero(coefs.any(axis=0))
+        sparse = len(used) < _SPARSE * self.n_samples
+        if self._matrix.dtype == np.float64 and not sparse:
+            return np.hstack([coefs, coefs @ self._matrix])
+        total = np.zeros((len(coefs), self.n_samples))
+        for rows in slices(len(used), _CACHED // (8 * self.n_samples)):
+            block = used[rows]
+            total += coefs[:, block] @ self._matrix[block].astype(np.float64, copy=False)
+        return np.hstack([coefs, total])
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return u[:, : self.n_samples] @ v[:, self.n_samples :].T
@@ -285,17 +293,6 @@ class KernelDesign(Design):
         step = conjugate(pull, span, span.gradient, *until)
         np.add.at(coefs, rows, step[1 : len(rows) + 1])
         return np.asarray(step[0] * gradient + self.adjoint(coefs[None])[0])
-
-    def _product(self, coefs: F64) -> F64:
-        used = np.flatnonzero(coefs.any(axis=0))
-        sparse = len(used) < _SPARSE * self.n_samples
-        if self._matrix.dtype == np.float64 and not sparse:
-            return np.asarray(coefs @ self._matrix)
-        total = np.zeros((len(coefs), self.n_samples))
-        for rows in slices(len(used), _CACHED // (8 * self.n_samples)):
-            block = used[rows]
-            total += coefs[:, block] @ self._matrix[block].astype(np.float64, copy=False)
-        return total
 
 
 class _Span(Design):

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -219,11 +218,7 @@ class Folds:
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of some rows."""
         _, positive, weight = self.samples(None, rows)
-        return float(_core.Curve(positive, scores, weight, 1).measure(self._key))
-
-    @cached_property
-    def _key(self) -> Any:
-        return PartialAUC(self.fpr_range).in_core
+        return float(_core.Curve(positive, scores, weight, 1).measure(PartialAUC(self.fpr_range).in_core))
 
     def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
         """Compare scores of some rows."""

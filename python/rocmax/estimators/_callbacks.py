@@ -27,8 +27,6 @@ __all__ = ["CallbackSupportMixin", "StepReport", "Steps", "Task", "whole_fit"]
 
 # The type of callback that users pass to `fit`.
 StepReport = Callable[[Progress], None]
-# Makes the fitted attributes, for callbacks that want a model.
-Attributes = Callable[[], dict[str, Any]]
 
 
 class Task:
@@ -56,8 +54,8 @@ class Task:
         )
         return Task(self._estimator, context, self._data if data is None else data())
 
-    def end(self, attributes: Attributes | None = None) -> None:
-        """End the task, with the attributes of the current model."""
+    def end(self, attributes: Callable[[], dict[str, Any]] | None = None) -> None:
+        """End the task; `attributes` makes those of the current model, for callbacks that want one."""
         if self._context is not None:
             model = {} if attributes is None else {"reconstruction_attributes": attributes}
             self._context.call_on_fit_task_end(estimator=self._estimator, **self._data, **model)

@@ -116,6 +116,8 @@ class AUCSVC(Machine):
        Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
     """
 
+    _is_dual, _risk = True, "the hinge of the pairs"
+
     C: float | Literal["auto"] = "auto"
     _: KW_ONLY
     kernel: KernelChoice = "rbf"
@@ -168,14 +170,6 @@ class AUCSVC(Machine):
             pairs = given_pairs(self.pairs, problem, threads)
         self.n_pairs_ = len(pairs)
         return Listed(pairs)
-
-    @property
-    def _is_dual(self) -> bool:
-        return True
-
-    @property
-    def _risk(self) -> str:
-        return "the hinge of the pairs"
 
     def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs, which make the model."""

@@ -22,7 +22,7 @@ from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
-from rocmax.estimators._kernels import KernelRanker
+from rocmax.estimators._kernels import KernelRanker, support_of
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
@@ -180,9 +180,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
         self.dual_coef_[:, kept] = dual
         if self.kernel != "linear":
-            rows = np.flatnonzero(dual.any(axis=0))
-            self._support = np.flatnonzero(kept)[rows]
-            self._samples = self._support if self._kernel.name == "precomputed" else in_rows(X[rows])
+            self.__dict__.update(support_of(self._kernel, data.given.X, self.dual_coef_))
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # to the last bit those of `predict`
         counted = None if np.all(weight == 1.0) else weight

@@ -108,8 +108,9 @@ class Oracle:
     _at_zero: float | None = None
 
     def __init__(self, core: _core.Oracle, n_threads: int) -> None:
-        self._core = core
-        self._n_threads = n_threads
+        self._core, self._n_threads = core, n_threads
+        # Which samples are positive, and the weights, None if all are 1.
+        self.labels, self.sample_weight = core.problem.labels, core.problem.sample_weight
 
     def __call__(self, scores: F64, /) -> Evaluation:
         """Evaluate the risk; O(N + (m + j_b) log(m + j_b))."""
@@ -152,16 +153,6 @@ class Oracle:
         if self._at_zero is None:
             self._at_zero = self(np.zeros(n_samples)).value
         return self._at_zero
-
-    @property
-    def labels(self) -> Bool:
-        """Which samples are positive."""
-        return self._core.problem.labels
-
-    @property
-    def sample_weight(self) -> F64 | None:
-        """The weights, or None if all are 1."""
-        return self._core.problem.sample_weight
 
 
 class OwnOracle(Oracle):

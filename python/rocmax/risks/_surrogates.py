@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -178,8 +178,9 @@ class _OwnFunction(OwnOracle):
     def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
         super().__init__(core, n_threads)
         self._function = function
-        # A function must not write into the arrays of the problem.
-        self._positive, self._weight = (_read_only(values) for values in (self.labels, self.sample_weight))
+        # A function must not write into the arrays of the problem: these are views that cannot be written to.
+        self._positive, weight = np.broadcast_to(self.labels, self.labels.shape), self.sample_weight
+        self._weight = None if weight is None else np.broadcast_to(weight, weight.shape)
 
     def __call__(self, scores: F64, /) -> Evaluation:
         """Evaluate the risk, and the partial AUC."""
@@ -196,24 +197,7 @@ class _OwnFunction(OwnOracle):
         return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
 
 
-def _read_only(values: Any) -> Any:
-    """Return a view that cannot be written to."""
-    if values is None:
-        return None
-    view = values.view()
-    view.setflags(write=False)
-    return view
-
-
 PAIR_LOSSES = ("squared_hinge", "smoothed_hinge")
-
-
-class Derivatives(NamedTuple):
-    """The value of a pair loss, its gradient and the diagonal of its Hessian, positive where the gradient is not 0."""
-
-    value: float
-    gradient: F64
-    hessian: F64
 
 
 @dataclass(frozen=True)
@@ -231,15 +215,13 @@ class PairLoss:
     low: float
     high: float
 
-    def derivatives(self, problem: _core.Problem, scores: F64, n_threads: int = 1) -> Derivatives:
-        """Return the value, the gradient and the diagonal of the Hessian; O(N log N)."""
-        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
-        return Derivatives(self.add_to((gradient, hessian), 1.0, problem, scores, n_threads), gradient, hessian)
-
     def add_to(
         self, derivatives: tuple[F64, F64], scale: float, problem: _core.Problem, scores: F64, n_threads: int = 1
     ) -> float:
-        """Add `scale` times the gradient and the diagonal of the Hessian to those given, and return the value."""
+        """Add `scale` times the gradient and the diagonal of the Hessian, and return the value; O(N log N).
+
+        The diagonal is positive where the gradient is not 0.
+        """
         loss = _core.PairLoss.squared_hinge() if self.loss == "squared_hinge" else _core.PairLoss.smoothed_hinge()
         pairs = (_core.PairRange.tpr if self.rates == "tpr" else _core.PairRange.fpr)(self.low, self.high)
         return _core.pair_loss(problem, scores, loss, pairs, scale, derivatives, n_threads)

@@ -169,22 +169,22 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
 
     def _of_pairs(self, scores: F64, positive: Bool, weight: F64) -> tuple[float, F64]:
         """Return R, with the memory, and the gradient of `scores`; 0 if there is only one class."""
-        n = len(scores)
         remember = self.training and self.memory > 0
         s, labels, w = self._past.joined(scores, positive, weight) if remember else (scores, positive, weight)
         if remember:
             self._past.add(scores, positive, weight)
         of_class = [float(w[labels == label].sum()) for label in (False, True)]
         if min(of_class) == 0.0:
-            return 0.0, np.zeros(n)
-        found = self._pairs.derivatives(_core.Problem(labels, w), s)
-        gradient = found.gradient[:n]
+            return 0.0, np.zeros(len(scores))
+        gradient, hessian = np.zeros((2, len(s)))
+        value = self._pairs.add_to((gradient, hessian), 1.0, _core.Problem(labels, w), s)
+        gradient = gradient[: len(scores)]
         if remember:
             for label, total in enumerate(of_class):
                 rows = positive == bool(label)
                 own = float(weight[rows].sum())
                 gradient[rows] *= total / own if own > 0 else 0.0
-        return found.value, gradient
+        return value, gradient
 
     def extra_repr(self) -> str:
         """Return the parameters as ``repr`` shows them."""
