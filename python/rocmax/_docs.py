@@ -33,9 +33,8 @@ def entries_of(section: str) -> dict[str, str]:
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the parameters of a function or a method, without its owner, with their defaults."""
-    parameters = {one: one.name for one in inspect.signature(function).parameters.values()}
-    named = {one: f"**{name}" if one.kind is one.VAR_KEYWORD else name for one, name in parameters.items()}
-    return {name: one.default for one, name in named.items() if name not in ("self", "cls")}
+    every = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "cls")]
+    return {f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name: one.default for one in every}
 
 
 def joined(sections: dict[str, str], defaults: dict[str, Any], table: Table, **last: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import fresh
 from profiles import cases
-from rocmax._runtime.interrupt import checkpoint, interruptible
+from rocmax._runtime.threads import checkpoint, interruptible
 
 pytestmark = pytest.mark.xdist_group("clock")  # one after another: what is timed does not race with itself
 

@@ -288,14 +288,13 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
             n, anew = rounds.best, library.forgets_rounds
             booster = library.train(rows, own, n, base) if anew else library.first(booster, n)
             raw, small = raw_scores(booster, held.X, library.n_threads), library is not sizes[0]
-            candidate = Candidate(objective, n, rounds.values[n - 1], small=small)
-            better = best is None
+            difference = np.nan, np.nan
             if best is not None:
                 difference = paired_difference(held.positive, raw, best[3], fpr_range, weight=held.weight)
-                candidate = Candidate(objective, n, candidate.score, *difference, small)
-                better = is_better(*difference, ERRORS_OF_SIZE if sized else _ERRORS)
+            candidate = Candidate(objective, n, rounds.values[n - 1], *difference, small)
             candidates.append(candidate)
-            best = (candidate, library, booster, raw) if better else best
+            if best is None or is_better(*difference, ERRORS_OF_SIZE if sized else _ERRORS):
+                best = candidate, library, booster, raw
             if self.verbose:
                 print(f"{type(self).__name__}: {candidate}")
         self.candidates_ = candidates

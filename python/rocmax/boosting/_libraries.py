@@ -3,7 +3,7 @@
 import json
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -87,7 +87,8 @@ def checked_params(given: Any, kind: str, *, log_loss: bool) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"library_params must be a dict or None, got {shown(given)}")
     params: dict[Any, Any] = dict(given or {})
-    aliases = _lightgbm_aliases(library) if kind == "lightgbm" else _names(_XGBOOST.items())
+    of_xgboost = {name: one for one, others in _XGBOOST.items() for name in (one, *others.split())}
+    aliases = _lightgbm_aliases(library) if kind == "lightgbm" else of_xgboost
     seen: dict[str, str] = {}
     for name, value in params.items():
         one = aliases.get(name, name)
@@ -124,11 +125,6 @@ def _check_value(one: str, name: str, value: Any) -> None:
     else:
         return
     raise ValueError(f"library_params: {name}={value!r} does not boost trees; {instead}")
-
-
-def _names(table: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the first name of each name."""
-    return {name: one for one, others in table for name in (one, *others.split())}
 
 
 def _lightgbm_aliases(library: Any) -> dict[str, str]:

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.memory import leaves_memory, require_memory
 from rocmax._runtime.settings import settings
-from rocmax._runtime.threads import blas_threads
+from rocmax._runtime.threads import blas_threads, interruptible
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import moments, slices

@@ -1,6 +1,6 @@
 """PartialAUCEnsembleClassifier: the families that rank a table best, the choice among them, and their mean."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -39,11 +39,6 @@ class Combination(NamedTuple):
     kept: list[str]
     curves: list[Curve]
 
-    def only(self, names: Container[str]) -> "Combination":
-        """Return the combination of some of the families."""
-        pairs = [(name, curve) for name, curve in zip(self.kept, self.curves, strict=True) if name in names]
-        return self._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])
-
     def of(self, scores: list[F64]) -> F64:
         """Return the mean of the logits of the scores of the families kept."""
         return np.asarray(
@@ -76,7 +71,8 @@ def refitted(data: Folds, of: Results, board: Board, run: Run, chosen: Combinati
         run.progress(k + 1, len(chosen.kept))
     if not fitted:
         raise MemoryError(NO_ROOM)
-    chosen = chosen.only(fitted)
+    pairs = [(name, curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True) if name in fitted]
+    chosen = chosen._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])
     return chosen, [fitted[name] for name in chosen.kept]
 
 
@@ -123,20 +119,6 @@ def leaderboard(board: Board, standings: dict[str, Standing]) -> list[dict[str, 
         about = {"kept": standing.kept and not note, "seconds": row["seconds"], "chosen": row.get("chosen", {})}
         rows.append({"family": name, **standing._asdict(), **about, "note": note})
     return sorted(rows, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))
-
-
-def board_text(board: list[dict[str, Any]], fpr_range: tuple[float, float]) -> str:
-    """Return the leaderboard as text, one line per family."""
-    low, high = fpr_range
-    width = max(len(row["family"]) for row in board)
-    lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
-    for row in board:
-        shown = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
-        if not np.isnan(row["difference"]):
-            shown += f"  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
-        mark = "kept" if row["kept"] else (row["note"] or "dropped")
-        lines.append(f"{row['family']:<{width}}  {shown:<25}  {row['seconds']:6.1f} s  {mark}")
-    return "\n".join(lines)
 
 
 # From this number of rows on, three folds choose as well as five, in half the time: 0.001 (standard error 0.001) better
@@ -449,4 +431,13 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     def summary(self) -> str:
         """Return the leaderboard and the estimate as text."""
         check_is_fitted(self)
-        return board_text(self.leaderboard_, self._fpr_range) + f"\n{self.inference_}"
+        low, high = self._fpr_range
+        width = max(len(row["family"]) for row in self.leaderboard_)
+        lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
+        for row in self.leaderboard_:
+            value = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
+            if not np.isnan(row["difference"]):
+                value += f"  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
+            mark = "kept" if row["kept"] else (row["note"] or "dropped")
+            lines.append(f"{row['family']:<{width}}  {value:<25}  {row['seconds']:6.1f} s  {mark}")
+        return "\n".join([*lines, str(self.inference_)])

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import KERNELS, Design, Kernel, is_dask, is_sparse, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
+from rocmax.estimators._folds import Hashes, bits_of
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Convex
 from rocmax.solvers import Model, rounded, squares_of
@@ -29,12 +29,11 @@ from rocmax.solvers._objective import relative_gap
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers.least_squares import squares
 
-Bits = NDArray[np.uint64]
 # Values whose numbers are made at a time.
 _BLOCK = 1 << 16
 
 
-def odd(start: int, size: int) -> Bits:
+def odd(start: int, size: int) -> Hashes:
     """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
     return mixed(np.arange(start + 1, start + 1 + size, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
 
@@ -51,8 +50,8 @@ def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
 
 def of_values(values: AnyArray) -> int:
     """Return the digest of numbers, in order."""
-    parts = (int(_bits(values[some]) @ odd(some.start, some.stop - some.start)) for some in slices(len(values), _BLOCK))
-    return sum(parts) % (1 << 64)
+    parts = slices(len(values), _BLOCK)
+    return sum(int(bits_of(values[some]) @ odd(some.start, some.stop - some.start)) for some in parts) % (1 << 64)
 
 
 def of_features(X: Any) -> int:
@@ -63,16 +62,11 @@ def of_features(X: Any) -> int:
     if is_sparse(X):
         X = X.tocsr()
         counts = np.diff(X.indptr)
-        return int((_bits(X.data) * columns[X.indices]) @ np.repeat(odd(0, X.shape[0]), counts))
+        return int((bits_of(X.data) * columns[X.indices]) @ np.repeat(odd(0, X.shape[0]), counts))
     total = 0
     for rows, block in row_blocks(X):
         total += _core.digest(block, odd(rows.start, len(block)), columns)
     return total % (1 << 64)
-
-
-def _bits(values: AnyArray) -> Bits:
-    """Return the bits of values as float64; of -0.0 those of 0.0."""
-    return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.

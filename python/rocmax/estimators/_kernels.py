@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils import Tags
 
 from rocmax._parameters import check_count, shown
-from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import interruptible
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import (
     Design,

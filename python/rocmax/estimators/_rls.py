@@ -12,9 +12,8 @@ from sklearn.utils import Tags, column_or_1d
 from rocmax import _core
 from rocmax._checks.training import check_training_data
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
-from rocmax._runtime.interrupt import interruptible
 from rocmax._runtime.memory import require_memory
-from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.threads import interruptible, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores

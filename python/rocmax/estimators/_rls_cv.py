@@ -11,8 +11,7 @@ from sklearn.model_selection import check_cv
 
 from rocmax._checks.arrays import require_unmasked
 from rocmax._parameters import is_one_of, shown
-from rocmax._runtime.interrupt import interruptible
-from rocmax._runtime.threads import n_threads, one_at_a_time
+from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice

@@ -14,8 +14,7 @@ from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_features
 from rocmax._parameters import as_float, check_count, check_positive, shown
-from rocmax._runtime.interrupt import interruptible
-from rocmax._runtime.threads import n_threads, one_at_a_time
+from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._typing import F64, Bool, KernelChoice
 from rocmax.designs import as_design, linear_scores
 from rocmax.estimators._base import Data, Threshold, atomic, warn_if_constant, warn_unconverged

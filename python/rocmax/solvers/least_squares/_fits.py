@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from rocmax._runtime.interrupt import checkpoint
+from rocmax._runtime.threads import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_sparse
 from rocmax.solvers.least_squares._systems import Features, KernelFeatures, Loss, eigen, require_size, targets

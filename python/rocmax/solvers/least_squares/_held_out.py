@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from rocmax import _core
-from rocmax._runtime.interrupt import checkpoint
+from rocmax._runtime.threads import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.solvers.least_squares._systems import Features, Loss, Spectrum, targets
 
