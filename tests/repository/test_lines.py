@@ -18,7 +18,7 @@ MOST = {
     "python/rocmax/designs": (1_427, ""),
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_391, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_482, "convex fits of many rows start from a sample"),
+    "python/rocmax/estimators": (4_489, "convex fits of many rows start from a sample"),
     "python/rocmax/metrics": (18_252, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (528, "one check of pair losses, of torch and boosting"),

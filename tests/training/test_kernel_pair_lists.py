@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from rocmax import AUCSVC, _core
@@ -170,3 +171,12 @@ def test_lists_that_are_none_are_refused(pairs, message):
         AUCSVC(pairs=pairs).fit(np.arange(10.0)[:, None], y)
     with pytest.raises(ValueError, match="n_pairs must be"):
         AUCSVC(pairs="random", n_pairs=0).fit(np.arange(10.0)[:, None], y)
+
+
+def test_multipliers_that_would_take_many_steps_are_named(monkeypatch):
+    monkeypatch.setattr("rocmax.estimators._pairwise._STEPS", 1)
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(130, 23)), np.arange(130) % 5 < 2
+    with pytest.warns(ConvergenceWarning, match="within tol; that of its multipliers .* has a gap of"):
+        model = AUCSVC(100, n_jobs=1).fit(X, y)
+    assert model.dual_gap_ <= model.tol < 0.1
