@@ -76,7 +76,7 @@ def test_variance_is_the_sum_over_pairs_that_share_a_subject(measure, seed):
     one = infer(y, s, measure, groups=groups, method="logit-delong")
     np.testing.assert_allclose(one.variance, slow(y, s, groups, measure)[0, 0])
     np.testing.assert_allclose(found.variance, np.diag(known), rtol=1e-9)
-    test = compare(y, scores, measure, groups=groups)
+    test = compare(y, scores, measure, groups=groups, method="delong")
     assert test.pairs[0].standard_error ** 2 == pytest.approx(known[0, 0] + known[1, 1] - 2 * known[0, 1], rel=1e-9)
 
 

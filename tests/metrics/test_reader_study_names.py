@@ -109,7 +109,7 @@ def test_missing_readings_are_counted_and_named():
 @pytest.mark.parametrize("kinds", [{}, {"readers": "fixed"}, {"cases": "fixed"}])
 def test_equivalence_prints_the_interval_that_decides_it(kinds):
     given = study()
-    (interval,) = mrmc_analysis(**given, **kinds, alternative="equivalence", margin=1).equivalence_intervals
+    (interval,) = mrmc_analysis(**given, **kinds, alternative="equivalence", margin=0.99).equivalence_intervals
     narrower = mrmc_analysis(**given, **kinds, confidence_level=0.9).differences[0].confidence_interval
     assert interval == pytest.approx(narrower)
     edge = max(abs(interval.low), abs(interval.high))

@@ -66,7 +66,7 @@ def test_it_trains_the_machine_and_reads_labels_and_samples():
     assert surrogate_risk(Samples(y, scores), None, (0.0, 0.2))[0] == found.value
     assert surrogate_risk(np.where(y, "case", "none"), scores, (0.0, 0.2), pos_label="case").value == found.value
     for given, message in [
-        (((0.0, 0.2), "auc"), "surrogate must be one of 'tight', 'naive', 'hinge', 'ramp', got 'auc'"),
+        (((0.0, 0.2), "auc"), "surrogate must be one of 'tight', 'naive', 'hinge', 'ramp', 'dc', got 'auc'"),
         (((0.5, 0.2),), "fpr_range must"),
     ]:
         with pytest.raises(ValueError, match=message):
