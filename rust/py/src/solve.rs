@@ -236,7 +236,7 @@ pub(crate) fn newton_step<'py>(
         }
     };
     let step = with_features!(&features, all => {
-        let copy = if rows.len() * gradient.len() < 1 << 23 { 0.5 } else { 0.0 }; // in single precision
+        let copy = if solve::COPIED.contains(&(rows.len() * gradient.len())) { 0.5 } else { 0.0 };
         let need = need(all, rows, gradient.len(), copy + 1.0 / 16.0);
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });

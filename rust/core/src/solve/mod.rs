@@ -8,7 +8,7 @@ mod simplex_qp;
 mod sums;
 
 pub use features::{Features, Number, adjoint, scores};
-pub use newton::{Curved, conjugate, newton_step};
+pub use newton::{COPIED, Curved, conjugate, newton_step};
 pub use rls::{Cross, Side, leave_pair_out};
 pub use simplex_qp::minimise_on_simplex;
 pub use sums::{digest, moments};

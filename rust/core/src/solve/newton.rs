@@ -14,10 +14,11 @@ const BATCH: usize = 16;
 const CHECKED: usize = 16;
 const GAIN: f64 = 1e-3;
 
-/// A step of few digits, its residual at least this, needs features in single precision only. If dense rows hold as many
-/// values as the range says, and none is larger or all are smaller than the sizes, they are copied: half the bytes.
+/// A step whose residual is at least this needs few digits: dense rows in single precision, half the bytes.
 const FEW_DIGITS: f64 = 0.1;
-const COPIED: Range<usize> = 1 << 16..1 << 23;
+/// The numbers of values in double precision that a step may copy to single precision.
+pub const COPIED: Range<usize> = 1 << 16..1 << 23;
+/// Where the largest of these values, less the first row, lies; others lose digits or overflow.
 const SIZES: Range<f32> = 1e-6..1e12;
 
 /// The curvature H of a risk, over the scores of some samples.
@@ -172,13 +173,14 @@ pub fn newton_step<T: Number>(
             && let Some(copy) = copied(features, rows, gradient.len())
         {
             let rows: Vec<usize> = (0..rows.len()).collect();
-            let step = solved(Features::Dense(&copy), &rows, curved, gradient, until, ctx)?;
+            let few = Products { features: Features::Dense(&copy), rows: &rows, curved, means: vec![] };
+            let step = solved(few, gradient, until, ctx)?;
             if step.iter().any(|&x| x != 0.0) {
                 return Ok(step);
             }
         }
     }
-    solved(features, rows, curved, gradient, until, ctx)
+    solved(Products { features, rows, curved, means: vec![] }, gradient, until, ctx)
 }
 
 /// Dense rows less the first one, which springs do not notice, in single precision; `None` if that does not pay.
@@ -195,14 +197,11 @@ fn copied<T: Number>(features: Features<'_, T>, rows: &[usize], dim: usize) -> O
 }
 
 fn solved<T: Number>(
-    features: Features<'_, T>,
-    rows: &[usize],
-    curved: Curved<'_>,
+    mut curvature_of: Products<'_, T>,
     gradient: &[f64],
     until: (f64, usize),
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
-    let mut curvature_of = Products { features, rows, curved, means: vec![] };
     let product = |vector: &[f64]| {
         ctx.check()?;
         curvature_of.of(vector, ctx)
