@@ -141,7 +141,9 @@ def helpful(function: Any) -> Any:
     def checked(*args: Any, **named: Any) -> Any:
         if len(args) > len(by_place):
             called, own = function.__qualname__.removesuffix(".__init__"), [one for one in by_place if one != "self"]
-            raise TypeError(f"{called}() takes by position {', '.join(own) or 'nothing'}; name all other arguments")
+            known = ", ".join(own) or "nothing"
+            pair = " (a range is one pair: (0.02, 0.05))" if "fpr_range" in own else ""
+            raise TypeError(f"{called}() takes by position {known}; name all other arguments{pair}")
         lacking = [one for one in needed if one not in by_place[: len(args)] and one not in named]
         for name in named:
             if name not in parameters and (not checks or (lacking and meant(name, lacking))):

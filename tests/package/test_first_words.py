@@ -115,7 +115,7 @@ TOLD = {
     "mrmc_analysis(Y, S, reader=Y, treatment=Y, case=Y)": "did you mean 'modality'?",
     "compare(Y, TWO, paired=False)": "labels as a mapping {model: y}",
     "Bootstrap(n=500)": "did you mean 'n_resamples'?",
-    "PartialAUC(0.05, 0.1)": "takes by position fpr_range; name all other arguments",
+    "PartialAUC(0.05, 0.1)": "takes by position fpr_range; name all other arguments (a range is one pair",
     "PartialAUCSVC((0, 0.1), 1.0)": "takes by position fpr_range; name all other arguments",
     "auc_power(0.8, 50, 50)": "takes by position auc; name all other arguments",
     "auc_power(0.8, ncases=50, ncontrols=50)": "did you mean 'n_pos'?",
