@@ -328,21 +328,21 @@ class LandmarkMachine:
         scores, best, value = data.best_of_path(run, path)
         return scores, Cs[best], value
 
-    def refit(self, data: Folds, run: Run, fold_result: FamilyResult) -> Pipeline:
+    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Pipeline:
         """Return the machine of all rows."""
         coder, _ = data.coded("linear")
-        landmarks, features = fold_result.state
-        surrogate, C = fold_result.chosen["surrogate"], fold_result.chosen["C"]
+        landmarks, features = result.state
+        surrogate, C = result.chosen["surrogate"], result.chosen["C"]
 
         problem = _core.Problem(data.positive, data.weight)
         training = Training(as_design(features), problem, data.fpr_range, run.n_threads)
-        (result,) = quietly(lambda: run.map(lambda C: training.fit(surrogate, C, **_stop(run)), [C]))
+        (fitted,) = quietly(lambda: run.map(lambda C: training.fit(surrogate, C, **_stop(run)), [C]))
         model = PartialAUCSVC(
-            data.fpr_range, kernel="rbf", gamma=fold_result.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
+            data.fpr_range, kernel="rbf", gamma=result.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
-        model._store(result, surrogate, data.samples(features), landmarks)
-        model.__dict__.update(model._cut(data.samples(result.model.scores)))
+        model._store(fitted, surrogate, data.samples(features), landmarks)
+        model.__dict__.update(model._cut(data.samples(fitted.model.scores)))
         return Pipeline([("table", coder), ("model", model)])
 
 

@@ -434,6 +434,7 @@ def _deviations(X: Any) -> F64:
         # From a sample as the origin no digits cancel.
         n, origin = len(X), X[0].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            total, squares = np.sum([_core.moments(block, origin) for _, block in row_blocks(X)], axis=0)
+            of_blocks = (_core.moments(block, origin) for _, block in row_blocks(X))
+            total, squares = sum(of_blocks, np.zeros((2, len(origin))))
             mean, deviation = origin + total / n, np.sqrt((squares - total * total / n) / n)
     return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean)), deviation, 0.0)

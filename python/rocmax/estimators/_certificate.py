@@ -16,12 +16,12 @@ from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
-from rocmax._tables._digests import STEP, mixed
+from rocmax._tables._digests import STEP, Digests, mixed
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import KERNELS, Design, Kernel, is_dask, is_sparse, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
-from rocmax.estimators._folds import Hashes, bits_of
+from rocmax.estimators._folds import bits_of
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Convex
 from rocmax.solvers import Model, rounded, squares_of
@@ -33,7 +33,7 @@ from rocmax.solvers.least_squares import squares
 _BLOCK = 1 << 16
 
 
-def odd(start: int, size: int) -> Hashes:
+def odd(start: int, size: int) -> Digests:
     """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
     return mixed(np.arange(start + 1, start + 1 + size, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
 
@@ -60,9 +60,12 @@ def of_features(X: Any) -> int:
         return 0
     columns = odd(1 << 40, X.shape[1])
     if is_sparse(X):
-        X = X.tocsr()
-        counts = np.diff(X.indptr)
-        return int((bits_of(X.data) * columns[X.indices]) @ np.repeat(odd(0, X.shape[0]), counts))
+        X, total = X.tocsr(), 0
+        for rows in slices(X.shape[0], max(1, _BLOCK * X.shape[0] // max(X.nnz, 1))):
+            part = X[rows]
+            of_row = np.repeat(odd(rows.start, part.shape[0]), np.diff(part.indptr))
+            total += int((bits_of(part.data) * columns[part.indices]) @ of_row)
+        return total % (1 << 64)
     total = 0
     for rows, block in row_blocks(X):
         total += _core.digest(block, odd(rows.start, len(block)), columns)

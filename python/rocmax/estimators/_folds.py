@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from rocmax._checks.frames import warn_of_order
@@ -13,14 +12,12 @@ from rocmax._checks.samples import names_of
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
-from rocmax._tables._digests import STEP, mixed
+from rocmax._tables._digests import STEP, Digests, mixed
 from rocmax._tables._forms import is_frame
 from rocmax._tables._frame import columns_of, numbered
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import is_dask, is_sparse
 from rocmax.estimators._kernels import first_of_both
-
-Hashes = NDArray[np.uint64]
 
 # Equal pairs of rows are copies, not chance, if there are more than this multiple of those expected of independent
 # columns with the same shares of values: in tables of few values equal rows may be different subjects.
@@ -120,7 +117,7 @@ def held_whole(cluster: AnyArray, positive: Bool, share: float, rng: np.random.G
     return held[place]
 
 
-def _hashes(X: Any) -> Hashes:
+def _hashes(X: Any) -> Digests:
     """Return a hash of each row; those of equal rows are equal."""
     if is_frame(X):
         found = np.zeros(X.shape[0], dtype=np.uint64)
@@ -139,14 +136,14 @@ def _hashes(X: Any) -> Hashes:
     return np.concatenate([_mixed(bits_of(block), columns).sum(axis=1, dtype=np.uint64) for block in blocks])
 
 
-def bits_of(values: AnyArray) -> Hashes:
+def bits_of(values: AnyArray) -> Digests:
     """Return the bits of numbers as float64; zeros have one sign, and NaN one form."""
     found = np.add(values, 0.0, dtype=np.float64)
     found[np.isnan(found)] = np.nan
     return found.view(np.uint64)
 
 
-def _mixed(bits: Hashes, column: Any) -> Hashes:
+def _mixed(bits: Digests, column: Any) -> Digests:
     """Return hashes of values in a column."""
     step = np.uint64(STEP)
     return mixed((bits ^ (np.atleast_1d(column) * step)) + step)  # numpy warns of overflow of single numbers

@@ -125,12 +125,13 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         if not self._is_dual:
             return {"coef_": model.vector[None].copy()}
         n, coefs = len(positive), model.vector[: len(positive)].copy()
-        structured = plain_coefficients(coefs, model.scores, positive, float(self.structure), weight)
-        dual_coef = (structured if self.structure else coefs.copy())[None]  # without a structure to the sign of zeros
-        found = {"dual_coef_": dual_coef, "_coefs": coefs}
+        plain, structure = coefs.copy(), float(self.structure)
+        if structure:
+            plain = plain_coefficients(coefs, model.scores, positive, structure, weight)
+        found = {"dual_coef_": plain[None], "_coefs": coefs}
         if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
             return found | {"coef_": model.vector[None, n:].copy()}
-        return found | support_of(self._kernel, X, dual_coef)
+        return found | support_of(self._kernel, X, plain[None])
 
     def _attributes(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the fitted attributes of a model: coefficients, intercept and threshold."""

@@ -30,8 +30,8 @@ _PER_SAMPLE = 10
 # A fit goes on to these shares of `tol` until the model of its multipliers is within `tol` too. In 40 random fits the
 # second was enough, and took half as many products again.
 _FINER = 10.0 ** -np.arange(5)
-_STEPS = 5  # at most, times those to `tol` and 20 more: 120 random problems took up to 2.8
-_APART = "the model is within tol; that of its multipliers (`pair_dual`) has a gap of {:.2g}: lower C to have both"
+_STEPS = 5  # steps of all these fits: at most this many times those to `tol` and 20; 120 random problems took up to 2.8
+_APART = "the model reached tol, but the multipliers of `pair_dual` did not (gap {:.2g}): {}lower C"
 
 
 @dataclass(eq=False, repr=False)
@@ -202,7 +202,8 @@ class AUCSVC(Machine):
                     break
                 options["start"] = found.model
             if not made and found.gap <= tol and exact.model.norm > 0:
-                warn(_APART.format(exact.gap), ConvergenceWarning)
+                more = "raise max_iter, or " if n_iter >= max_iter else ""
+                warn(_APART.format(exact.gap, more), ConvergenceWarning)
             result = exact if made else replace(found, n_iter=n_iter, history=history)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):

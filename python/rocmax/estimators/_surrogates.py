@@ -65,6 +65,13 @@ class SurrogateRisk(NamedTuple):
     counts: F64
 
 
+def named(surrogate: Any, *others: str) -> str:
+    """Return the name of a surrogate that users may give, or of one of the others; "dc" is "hinge"."""
+    given = (name for name, known in SURROGATES.items() if known.given)
+    name = check_choice("surrogate", surrogate, (*others, *given, "dc"))
+    return "hinge" if name == "dc" else name
+
+
 def surrogate_risk(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -89,7 +96,7 @@ def surrogate_risk(
         As of :class:`rocmax.metrics.Samples`, with the scores of one model.
     fpr_range : tuple of two floats, or float
         The false positive rates [a, b].
-    surrogate : {"tight", "naive", "hinge", "ramp"}, default="tight"
+    surrogate : {"tight", "naive", "hinge", "dc", "ramp"}, default="tight"
         As in :class:`PartialAUCSVC`.
 
     Returns
@@ -111,8 +118,7 @@ def surrogate_risk(
     .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area under the ROC
        curve", Neural Computation 29, 2017. :doi:`10.1162/NECO_a_00972`
     """
-    known = tuple(name for name, surrogate in SURROGATES.items() if surrogate.given)
-    name = check_choice("surrogate", surrogate, (*known, "dc"))
+    name = named(surrogate)
     bounds, of_score = rate_range(fpr_range, "fpr_range"), {"sample_weight": sample_weight, "pos_label": pos_label}
     if not isinstance(y_true, Samples):
         of_score["remedy"] = ""  # the subgradient is one of all samples: none is dropped
@@ -120,7 +126,7 @@ def surrogate_risk(
     verify(data)
     positive, weight = np.ascontiguousarray(data.positive), data.weights
     problem = _core.Problem(positive, weight)
-    risk = SURROGATES["hinge" if name == "dc" else name].risk(bounds).bind(problem, data.threads)
+    risk = SURROGATES[name].risk(bounds).bind(problem, data.threads)
     found = (risk if isinstance(risk, Oracle) else risk.whole)(np.ascontiguousarray(data.score, dtype=np.float64))
     low, high = problem.ranks(*bounds)
     counts = np.abs(found.coef) * weight[positive].sum() * (high - low) / np.where(weight > 0, weight, 1.0)

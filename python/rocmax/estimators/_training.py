@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
-from rocmax._parameters import check_choice, check_positive
+from rocmax._parameters import check_positive
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
-from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES, Convex
+from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES, Convex, named
 from rocmax.risks import Difference, Listed, Oracle, Own, Risk, RiskFunction, Trimmed
 from rocmax.solvers import (
     Bundle,
@@ -70,9 +70,7 @@ Surrogate = str | Listed | RiskFunction
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
     """Return the name of the surrogate, "auto" resolved."""
-    known = (name for name, known in SURROGATES.items() if known.given)
-    name = check_choice("surrogate", surrogate, ("auto", *known, "dc"))
-    name = "hinge" if name == "dc" else name
+    name = named(surrogate, "auto")
     if name != "auto":
         return name
     return "tight" if fpr_range == FULL else "ramp"
@@ -100,13 +98,15 @@ def _blaming_features() -> Iterator[None]:
 
 def _best_multiple(model: Model, objective: Objective) -> tuple[float, Model]:
     """Return a multiple of a model of which neither half nor twice has a lower objective, after that objective."""
-    value = objective(model)[0]
+    first = value = objective(model)[0]
     for factor in (2.0, 0.5):
         for _ in range(_MULTIPLES):
             other = model.scaled(factor)
             if not (lower := objective(other)[0]) < value:
                 break
             model, value = other, lower
+        if value < first:
+            break
     return value, model
 
 
@@ -277,11 +277,13 @@ class Training:
             model = self._of_features(model)
         bound = found.bound
         if found.proof is not None:
-            offset, coef, terms = found.offset, found.pull, float(np.abs(found.pull).sum())
             if surrogate in PROVEN:
                 before = model.scores if found.before is None else found.before
                 part = Convex.of(self.problem, surrogate, self._fpr_range, before)
                 offset, coef, terms = part.cut(part.pairs.proven(part.average(found.proof)))
+            else:
+                offset, coef = found.offset, found.pull
+                terms = float(np.abs(coef).sum())
             bound = max(C * offset - 0.5 * C * (C * squares_of(coef, terms, design)[1]), 0.0)
         bound = min(bound, value)
         last = replace(found.history[-1], objective=value, bound=bound, partial_auc=partial_auc)
@@ -329,8 +331,8 @@ class Training:
         history: list[Progress] = []
         while True:
             found = minimise_trimmed(
-                risk, design, C, tol=tol, max_iter=max_iter - len(history), start=starts.pop(), bundle=bundle,
-                callback=callback, proves=self._proves,
+                risk, design, C, tol=tol, max_iter=max_iter - len(history), bundle=bundle, callback=callback,
+                proves=self._proves, start=starts.pop(),  # whose scores are released during the descent
             )  # fmt: skip
             history += found.history
             found = replace(found, n_iter=len(history), history=history)

@@ -28,7 +28,7 @@ class Packed:
         counted[rows] = coef != 0.0
         self._n, self._counted, self._values = n_samples, np.packbits(counted), coef[coef != 0.0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
         found = np.zeros(self._n)
         found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
         return found

@@ -109,9 +109,12 @@ def _slopes(part: Difference, objective: Objective, model: Model, left: float) -
     """Return the coefficients of the gradient of f - g, both smoothed; None if they have no smoothed form."""
     coef: F64 | None = None
     for of in (part.convex, part.concave):
-        cut = None if of is None else smoothed_cut(Objective(of, objective.design, objective.C), model, left)
-        if cut is not None:
-            coef = cut.coef if coef is None else np.subtract(coef, cut.coef, out=coef)
+        if of is None:
+            continue
+        cut = smoothed_cut(Objective(of, objective.design, objective.C), model, left)
+        if cut is None:
+            return None
+        coef = cut.coef if coef is None else np.subtract(coef, cut.coef, out=coef)
     return coef
 
 

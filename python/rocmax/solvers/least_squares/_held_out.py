@@ -1,6 +1,6 @@
 """Exact cross-validation of RLS and AUC-RLS for a grid of alphas, without retraining.
 
-With L^-1 = S up to shifts (see `_loss.Loss`), both learners are regressions of y on K with noise alpha S:
+With L^-1 = S up to shifts (see `_systems.Loss`), both learners are regressions of y on K with noise alpha S:
 
     P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
 
