@@ -144,10 +144,11 @@ def helpful(function: Any) -> Any:
             known = ", ".join(own) or "nothing"
             pair = " (a range is one pair: (0.02, 0.05))" if "fpr_range" in own else ""
             raise TypeError(f"{called}() takes by position {known}; name all other arguments{pair}")
-        lacking = [one for one in needed if one not in by_place[: len(args)] and one not in named]
         for name in named:
-            if name not in parameters and (not checks or (lacking and meant(name, lacking))):
-                refuse_unknown(name, function, lacking if checks else parameters)
+            if name not in parameters:
+                lacking = [one for one in needed if one not in by_place[: len(args)] and one not in named]
+                if not checks or (lacking and meant(name, lacking)):
+                    refuse_unknown(name, function, lacking if checks else parameters)
         return slow(*args, **named)
 
     setattr(sys.modules[function.__module__], name, checked)  # so that it can be pickled

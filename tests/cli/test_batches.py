@@ -111,6 +111,30 @@ def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp
     assert_same(found, whole)
 
 
+def test_a_method_is_the_same_in_a_large_file(tmp_path: Path, run: Run) -> None:
+    table(np.random.default_rng(5)).write_csv(path := tmp_path / "d.csv")
+    for method in ("delong", "profile"):
+        asked = [
+            "compare",
+            path,
+            "--label",
+            "y",
+            "--positive",
+            "sick",
+            "--score",
+            "s",
+            "t",
+            "--method",
+            method,
+            "--json",
+        ]
+        whole = json.loads(run(*asked)[1])
+        with using(batch_rows=256, counted_rows=0):
+            found = json.loads(run(*asked)[1])
+        assert ("error_bounds" in found) == (method == "profile")
+        assert_same({name: value for name, value in found.items() if name != "error_bounds"}, whole)
+
+
 def test_pooled_scores_compare_within_their_error(small: None, tmp_path: Path, run: Run, limits: Limits) -> None:
     rng = np.random.default_rng(6)
     y = rng.random(60_000) < 0.2

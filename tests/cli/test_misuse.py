@@ -125,6 +125,16 @@ WRONG = [
         "--groups and --method bootstrap cannot be combined",
     ),
     (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--alerts", "2", "--method", "venkatraman"],
+        2,
+        "--method venkatraman and --alerts cannot be combined",
+    ),
+    (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "w", "--alerts", "2"],
+        2,
+        "--groups g w: with --alerts give one column of clusters",
+    ),
+    (
         ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--weight", "w", "--method", "venkatraman"],
         2,
         "--method venkatraman and --",

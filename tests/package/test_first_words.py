@@ -171,6 +171,11 @@ def test_an_attribute_of_a_result_that_others_call_so(name, instead):
         getattr(metrics.infer(Y, S), name)
 
 
+def test_an_attribute_that_many_models_lack_says_where_it_is():
+    with pytest.raises(AttributeError, match="a comparison of 3 models has a pvalue per pair: see pairs"):
+        metrics.compare(Y, [[s, -s, 2 - s] for s in S], "auc").pvalue  # noqa: B018
+
+
 def test_probabilities_of_both_classes_are_no_two_models():
     both = np.column_stack([1 - Y, Y]) * 0.5 + 0.25
     with pytest.warns(UserWarning, match=r"two columns that sum to 1: pass y_score\[:, 1\]"):

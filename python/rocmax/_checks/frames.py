@@ -83,7 +83,7 @@ def _rows(texts: Any) -> NDArray[np.uint32]:
 
 
 def _codes(codes: Any) -> NDArray[np.uint32]:
-    return np.asarray(codes).astype(np.uint32)[:, None]
+    return np.asarray(codes).astype(np.uint32, copy=False)[:, None]
 
 
 def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:

@@ -28,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise Failure("nothing can be printed: stdout is closed")
         with warnings.catch_warnings(), quiet():
             warnings.showwarning = _warn
-            import_module(f"rocmax._cli.{command}").run(options_of(given))
+            options = options_of(given)  # before the imports
+            import_module(f"rocmax._cli.{command}").run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")

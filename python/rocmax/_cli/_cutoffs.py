@@ -94,7 +94,7 @@ def precisions(arguments: Scores, scored: rows.Whole) -> list[PrecisionAt]:
 
 
 def caught(arguments: Scores, scored: rows.Whole) -> dict[str, list[Inference]]:
-    """Measure every column of scores."""
+    """Return the precision of each number of alerts, by column of scores."""
     wanted = precisions(arguments, scored)
     return {name: [scored.measured(name, measure) for measure in wanted] for name in scored.columns}
 

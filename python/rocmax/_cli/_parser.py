@@ -29,7 +29,7 @@ _EXAMPLES = """examples:
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
 _SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
 _TESTS = "profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"
-_NOT_DELONG = tuple(f"method={name}" for name in _TESTS if name != "delong")
+_OF_ROWS = tuple(f"method={name}" for name in _TESTS[2:])
 # Options, or values of them, with those that they cannot be combined with, and with what they need and how it is given.
 _APART = {
     "weight": ("groups",),
@@ -37,8 +37,8 @@ _APART = {
     "guarantee": ("weight", "groups", "cutoff_intervals=bootstrap"),
     "cutoff_intervals=wilson": ("groups",),
     "method=venkatraman": ("fpr", "by", "measure", "at", "weight"),
-    "groups": _NOT_DELONG,
-    "per": _NOT_DELONG,
+    "groups": _OF_ROWS,
+    "per": _OF_ROWS,
     "weights_are=sampling": ("method=obuchowski",),
     "C": ("model=boosting", "model=ensemble"),
 }
@@ -93,20 +93,21 @@ class Options:
         for one, others in _APART.items():
             for other in others:
                 if self._has(one) and self._has(other):
-                    raise Misuse(f"{_flag(one)} and {_flag(other)} cannot be combined")
+                    raise Misuse(f"{self._flag(one)} and {self._flag(other)} cannot be combined")
         for one, (other, needed) in _NEEDS.items():
             if self._has(one) and not self._has(other):
-                raise Misuse(f"{_flag(one)} needs {needed}")
+                raise Misuse(f"{self._flag(one)} needs {needed}")
 
     def _has(self, option: str) -> bool:
         name, _, value = option.partition("=")
         held = getattr(self, name, None)
         return held == value if value else bool(held)
 
-
-def _flag(option: str) -> str:
-    name, _, value = option.partition("=")
-    return f"--{name.replace('_', '-')} {value}".rstrip()
+    def _flag(self, option: str) -> str:
+        """Return an option as it is typed: `compare` has --alerts for what `evaluate` also has as --at."""
+        name, _, value = option.partition("=")
+        typed = (one.name for one in fields(self) if one.metadata and one.metadata.get("dest", one.name) == name)
+        return f"--{next(typed, name).replace('_', '-')} {value}".rstrip()
 
 
 @dataclass(kw_only=True)
@@ -309,7 +310,7 @@ class Scores(Labelled):
         if len(self.groups) > 2:
             raise Misuse(f"--groups {groups}: give one column of clusters, or the two subjects of a pair")
         if len(self.groups) == 2 and (self.at or self.by):
-            raise Misuse(f"--groups {groups}: with --{'at' if self.at else 'by'} give one column of clusters")
+            raise Misuse(f"--groups {groups}: with {self._flag('at' if self.at else 'by')} give one column of clusters")
         if unknown := sorted(self.lows - set(self.score)):
             raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
 

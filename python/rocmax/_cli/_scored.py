@@ -113,7 +113,7 @@ class Scored:
                 self.notes.add(Note(kind, f"warning: {text}", name))
 
     def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None, *, intervals: bool = True) -> Any:
-        """Measure a column of scores, in all rows or in subgroups; `warned` has `intervals`."""
+        """Measure a column of scores, in all rows or in subgroups; `intervals` as in `report.warned`."""
         about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
         with report.warned(about, self.notes, intervals=intervals), report.progress(f"measuring {about}"):
             return self.infer(name, measure, by)
@@ -295,10 +295,10 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
 
 
 def _fits_in_counts(arguments: Scores) -> bool:
-    """Whether the file is that large, and counts of the scores are all that is needed."""
+    """Whether the file is too large for memory, and counts of the scores are all that is needed."""
     given = arguments
     every_row = given.groups or given.per or given.at or given.report or given.plot or given.by or given.plan
-    counts = not every_row and given.weights_are != "sampling" and given.method in (None, "delong")
+    counts = not every_row and given.weights_are != "sampling" and given.method in (None, "profile")
     if isinstance(given, Compare):
         counts &= all(Trait.COMPONENTS in measure.traits for measure in measures(given))
     return counts and _rows_in_file(given.data) > settings().counted_rows

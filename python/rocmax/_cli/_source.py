@@ -3,6 +3,7 @@
 import csv
 import gzip
 import sys
+import threading
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -134,7 +135,7 @@ def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int) -> pl.Da
 
 @contextmanager
 def _rows(path: str, wanted: ColumnRequest) -> Iterator[_Texts | tuple[pl.LazyFrame, None]]:
-    """Yield the rows to be read and, if they are texts, what to call when some are: it refuses rows read otherwise."""
+    """Yield the rows to be read and, if they are texts, a check to call after reading, which refuses some rows."""
     suffixes = [s.lower() for s in Path(path).suffixes]
     form, blank = wanted.form, list[int]()
     with _opened(path) as source:
@@ -177,7 +178,7 @@ def _reason(error: str) -> str:
 
 
 def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, blank: list[int]) -> _Texts:
-    """Return columns of csv as texts, and what refuses rows read otherwise; `blank` gets numbers of empty rows."""
+    """Return columns of csv as texts, and a check of its rows; `blank` gets numbers of empty rows."""
     with _lines(source) as lines:  # polars numbers names that occur twice, and leaves quotes doubled
         names = next(filter(None, csv.reader(lines, delimiter=separator)), None)
         if lines.newlines == "\r":  # polars ends lines at line feeds
@@ -193,10 +194,11 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
     places = list(range(len(names))) if places is None else places
     if any("\ufffd" in names[k] for k in places):
         raise UnicodeError("invalid utf-8")
-    doubts, checked = set[bool](), False  # a set: one thread's "no" must not take away another's "yes"
+    doubt, checked = threading.Event(), False  # polars looks at parts in several threads
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        doubts.add(part.to_series(-1).has_nulls() or _have_lines(part))
+        if not doubt.is_set() and (part.to_series(-1).has_nulls() or _have_lines(part)):
+            doubt.set()
         held = part[:, places]
         held.columns = [names[k] for k in places]
         if (nameless(part.to_series(0)).str.strip_chars().fill_null("") == "").any():
@@ -208,7 +210,7 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
 
     def require_rows() -> None:  # in the main thread, which Ctrl-C stops
         nonlocal checked
-        if True in doubts and not checked:
+        if doubt.is_set() and not checked:
             _require_rows(source, separator, len(names))
             checked = True
 

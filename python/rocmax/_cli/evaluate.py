@@ -95,7 +95,7 @@ def run(arguments: Evaluate) -> None:
 
 
 def _check(arguments: Evaluate) -> None:
-    """Fail, before any work, where the a file cannot be written."""
+    """Fail, before any work, if a file cannot be written."""
     check_plot(arguments.plot, arguments.data)
     check_output(arguments.report, arguments.data)
     if arguments.report:

@@ -223,7 +223,7 @@ def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
             return folds_of(folds, data.X, y, groups=None if data.in_time else groups, seed=0)[0]
     except ValueError as error:
         what = "folds ordered in time (--time): " if data.in_time else ""
-        raise Failure(f"{what}{str(error).removeprefix('cv').lstrip('=: ')} (--folds), or give one --C") from error
+        raise Failure(f"{what}{str(error).removeprefix('cv').lstrip('=: ')} (--folds)") from error
 
 
 def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:

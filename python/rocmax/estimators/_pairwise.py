@@ -31,7 +31,7 @@ _PER_SAMPLE = 10
 # second was enough, and took half as many products again.
 _FINER = 10.0 ** -np.arange(5)
 _STEPS = 5  # steps of all these fits: at most this many times those to `tol` and 20; 120 random problems took up to 2.8
-_APART = "the model reached tol, but the multipliers of `pair_dual` did not (gap {:.2g}): {}lower C"
+_APART = "the model is within tol; that of its multipliers (`pair_dual`) has a gap of {:.2g}: {}lower C"
 
 
 @dataclass(eq=False, repr=False)

@@ -102,7 +102,7 @@ class LabelPlan(Value):
         return Samples(y_true, score, plan=self)
 
     def expect(self, measure: Any = "auc", *, prevalence: float, slope: float = 1.0) -> Expectation:
-        """Return what the labels will buy, before they are paid.
+        """Return the expected estimate and width of the interval of a study by this plan.
 
         Parameters
         ----------
@@ -116,14 +116,14 @@ class LabelPlan(Value):
         Returns
         -------
         Expectation
-            `estimate`, `width` (arrays for several models) and `n_found`, the expected number of positives among the
-            labels that are not certain.
+            `estimate` and `width` of the 95 % interval, means of ten simulated studies (arrays for several models), and
+            `n_found`, the expected number of positives among the labels that are not certain.
 
         Raises
         ------
         ValueError
-            If fewer than five positives are expected among the labels that are not certain, or most of ten simulated
-            studies have no interval; `estimate` and `width` are means of the others.
+            If fewer than five positives are expected among the labels that are not certain, or most of the
+            simulated studies have no interval.
         """
         from scipy.optimize import brentq
         from scipy.special import expit
@@ -141,7 +141,7 @@ class LabelPlan(Value):
         if n_found < _LEAST and (self.weight > 1.0).any():
             budget = self._n_certain + np.ceil((len(self.rows) - self._n_certain) * _LEAST / n_found)
             raise ValueError(
-                f"{n_found:.1f} positives are expected below the rows that are labelled for certain, at a prevalence of"
+                f"{n_found:.1f} positives are expected among the labels that are not certain, at a prevalence of"
                 f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self._score)):,.0f}"
             )
         design, like = self._of_rows(len(self.rows)), Sample(np.zeros(0), self._score, None, 0)
@@ -247,7 +247,7 @@ def label_plan(
     score = scores(columns, "y_score")
     require_finite(score, "y_score", columns=names)
     if (np.ptp(score, axis=0) == 0.0).any():
-        raise ValueError("y_score must rank the rows: where all have one score there is nothing to plan")
+        raise ValueError("y_score must rank the rows: one score for all has nothing to plan")
     n, rng = len(score), np.random.default_rng(seed_of(random_state))
     budget, alerts = _count(budget, "budget", n), 0 if alerts is None else _count(alerts, "alerts", n)
     rank = np.full(n, n)

@@ -14,11 +14,11 @@ from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked
 from rocmax.metrics.methods.base import Covariance, Known, Query
-from rocmax.metrics.methods.defaults import Profile, of_parts, one_apart, own_intervals
+from rocmax.metrics.methods.defaults import Profile, jointly, own_intervals
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import check_variance, require_two
-from rocmax.metrics.variances._components import Shared, decided
+from rocmax.metrics.variances._components import Shared
 
 
 class _Class(NamedTuple):
@@ -79,9 +79,8 @@ class SecondPass:
             for total, sums, products in classes
         ]
         sample, measure = self.samples[0], self.measures[number]
-        matrix = parts[0].matrix + parts[1].matrix + one_apart(parts, sample, measure)
-        found = of_parts(self.estimates[number], parts, own_intervals(self.samples, measure), matrix)
-        return found._replace(parts=decided(parts, sample, measure))
+        own, matrix = own_intervals(self.samples, measure), parts[0].matrix + parts[1].matrix
+        return jointly(self.estimates[number], parts, own, sample, measure, matrix)
 
 
 def compare_counted(

@@ -138,9 +138,7 @@ class Profile(Method):
         if (few := range_part(sample, measure)) is not None:
             parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
             matrix = parts[0].matrix + parts[1].matrix
-        own = estimated_jointly(sample, measure, estimate, parts)
-        matrix = matrix + one_apart(parts, sample, measure)
-        return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
+        return jointly(estimate, parts, estimated_jointly(sample, measure, estimate, parts), sample, measure, matrix)
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
         """Return estimates and variances of models of independent samples."""
@@ -149,13 +147,15 @@ class Profile(Method):
         return Covariance(own.estimate, matrix, own=own, freedom=np.full_like(matrix, np.inf))
 
 
-def one_apart(parts: Sequence[Shared], sample: Sample, measure: Measure) -> F64 | float:
-    """Return what is added for rates: that all of few samples are called alike does not show that others are."""
-    if not isinstance(measure, Rate):
-        return 0.0
-    k = int(measure.mirrored)
-    called = parts[k].matrix / sample.effective[k]
-    return np.asarray(np.diag(np.diagonal(called)) - called)
+def jointly(
+    estimate: F64, parts: list[Shared], own: Interval, sample: Sample, measure: Measure, matrix: F64
+) -> Covariance:
+    """Return estimates with the parts of their covariance, its sum and their intervals, as profiles take them."""
+    if isinstance(measure, Rate):  # that all of few samples are called alike does not show that others are
+        k = int(measure.mirrored)
+        called = parts[k].matrix / sample.effective[k]
+        matrix = matrix - called + np.diag(np.diagonal(called))
+    return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 
 
 def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 | None = None) -> Covariance:

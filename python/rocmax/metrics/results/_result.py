@@ -141,6 +141,8 @@ class Result:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
+            if name in dir(type(self)):  # a property, whose own error says more
+                return object.__getattribute__(self, name)
             near = "" if name.startswith("_") else meant(name, dir(self))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 
