@@ -58,17 +58,17 @@ def of_features(X: Any) -> int:
     """Return the digest of a matrix; 0 for dask arrays, which would be read once more."""
     if is_dask(X):
         return 0
-    columns = odd(1 << 40, X.shape[1])
+    columns, total = odd(1 << 40, X.shape[1]), 0
     if is_sparse(X):
-        X, total = X.tocsr(), 0
+        X = X.tocsr()
         for rows in slices(X.shape[0], max(1, _BLOCK * X.shape[0] // max(X.nnz, 1))):
-            part = X[rows]
-            of_row = np.repeat(odd(rows.start, part.shape[0]), np.diff(part.indptr))
-            total += int((bits_of(part.data) * columns[part.indices]) @ of_row)
-        return total % (1 << 64)
-    total = 0
-    for rows, block in row_blocks(X):
-        total += _core.digest(block, odd(rows.start, len(block)), columns)
+            ends = X.indptr[rows.start : rows.stop + 1]
+            bits = bits_of(X.data[ends[0] : ends[-1]]), X.indices[ends[0] : ends[-1]], ends - ends[0]
+            of_rows = type(X)(bits, shape=(len(ends) - 1, X.shape[1])) @ columns
+            total += int(odd(rows.start, len(of_rows)) @ of_rows)
+    else:
+        for rows, block in row_blocks(X):
+            total += _core.digest(block, odd(rows.start, len(block)), columns)
     return total % (1 << 64)
 
 
