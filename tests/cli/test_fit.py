@@ -104,7 +104,8 @@ def test_a_model_of_trees_without_lightgbm_is_said(tmp_path: Path, run: Run, mon
     table(100, crossed=True).write_csv(tmp_path / "d.csv")
     fit = ["fit", tmp_path / "d.csv", "--label", "y", "--model", "boosting", "--out", tmp_path / "m"]
     assert run(*fit)[0] == 0
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    for module in ("lightgbm", "lightgbm.basic"):
+        monkeypatch.setitem(sys.modules, module, None)
     code, out, err = run("score", tmp_path / "m", tmp_path / "d.csv")
     assert code == 1 and out == "" and one_line(err) and "needs lightgbm: pip install lightgbm" in err
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rocmax._tables._later import Changes, Later, trained_columns
-from rocmax._tables._schema import Column, Schema
+from rocmax._tables._schema import Schema
 
 NAN = np.nan
 
@@ -18,16 +18,6 @@ def training(seed=0, n=400):
     return np.column_stack(
         [rng.normal(size=n), rng.random(n) < 0.5, holes, rng.random(n) < 0.01, rng.integers(0, 3, n)]
     )
-
-
-@pytest.mark.parametrize(
-    ("part", "value"), [("decimal", ",,"), ("missing", [1]), ("columns", [{"name": 1, "kind": "flag", "reason": ""}])]
-)
-def test_a_schema_of_other_types_is_refused(part, value):
-    plain = Schema((Column("x", "number"),), missing=("NA",), decimal=",").plain()
-    assert Schema.of_plain(plain).numeric == ["x"]
-    with pytest.raises(TypeError, match="must be texts"):
-        Schema.of_plain({**plain, part: [{**one, "categories": []} for one in value] if part == "columns" else value})
 
 
 NAMES = ["x", "flag", "holes", "rare", "code"]

@@ -94,7 +94,7 @@ print(str(caught[0].message).replace("; column", ",\ncolumn"))
 # Save and load
 # -------------
 # joblib (or pickle) saves every estimator. Loading a pickle runs code from the file: load only files you trust. The
-# files of ``rocmax fit`` contain only data (skops) and are safe to load from elsewhere. The loaded model returns
+# files of ``rocmax fit`` (skops) hold data and no code: loading one runs nothing. The loaded model returns
 # bit-identical scores.
 import tempfile
 from pathlib import Path

@@ -15,7 +15,7 @@ from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser, options_of
 from rocmax._progress import quiet
 
-_OPTIONAL = "polars", "rich", "skops", "matplotlib", "bokeh"
+_OPTIONAL = "polars", "rich", "skops", "lightgbm", "matplotlib", "bokeh"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

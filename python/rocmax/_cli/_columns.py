@@ -126,19 +126,6 @@ class Trained:
         read = schema.table(X)
         return cls(trained_columns(read), TrainedRows.of(digests(read)))
 
-    def plain(self) -> dict[str, Any]:
-        """Return the parts, for the model file."""
-        return {"columns": self.columns, "rows": self.rows.plain()}
-
-    @classmethod
-    def restored(cls, parts: dict[str, Any], schema: Schema) -> "Trained":
-        """Return the same from its parts, or raise ValueError if they are not whole."""
-        columns = parts["columns"]
-        shape = (5, len(schema.used))
-        if type(columns) is not np.ndarray or columns.dtype != np.float64 or columns.shape != shape:
-            raise ValueError("what the columns were in training is damaged")
-        return cls(columns, TrainedRows.restored(parts["rows"]))
-
 
 class LaterRows(Later):
     """What is news of a later table and of its scores, over its batches; unseen categories are treated as `rare`."""

@@ -4,7 +4,6 @@ Loading a pickle runs any code that its writer put into it. A file of skops is d
 harmless are built, and any other makes loading fail.
 """
 
-import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,26 +14,30 @@ import numpy as np
 import polars as pl
 import skops.io
 from numpy.typing import NDArray
+from skops.io.exceptions import UntrustedTypesFoundException
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._cli import _archive as archive
 from rocmax._cli._columns import LaterRows, Trained, features
 from rocmax._cli._output import Failure, reading, written
 from rocmax._cli._source import Table
 from rocmax._cli._table import Form
 from rocmax._tables._coder import TableCoder
+from rocmax._tables._digests import TrainedRows
 from rocmax._tables._forms import short
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Column, Schema
+from rocmax.boosting._held_out import Candidate
+from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.designs._kernel import Kernel
+from rocmax.metrics import ConfidenceInterval, Inference, PartialAUC
 
-# skops would trust any estimator of scikit-learn.
-_PARTS = (*archive.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
-_TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {"numpy.dtype"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
-_FORMAT = 6
-# The classifiers that are stored as numbers.
-_STORED: dict[str, Any] = {"boosting": archive.stored_boosting, "ensemble": archive.stored_ensemble}
-_RESTORED: dict[str, Any] = {"boosting": archive.restored_boosting, "ensemble": archive.restored_ensemble}
+_CLASSIFIERS = (*_LINES, PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier)
+# All that a file holds beside what skops trusts: plain values, arrays and estimators of scikit-learn.
+_PARTS: list[type] = [*_CLASSIFIERS, TableCoder, Schema, Column, Trained, TrainedRows, Kernel, PartialAUCObjective]
+_PARTS += [Candidate, ConfidenceInterval, Inference, PartialAUC]
+_TRUSTED = [f"{part.__module__}.{part.__qualname__}" for part in _PARTS]
+_TRUSTED += ["lightgbm.basic.Booster", "sklearn.tree._tree.Tree"]
+_FORMAT = 7  # raised when a class that a file holds has other attributes
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ class Model:
 
     def check(self) -> None:
         """Raise ValueError unless the parts have the types of a trained model."""
-        texts = all(isinstance(name, str) for name in (self.label, self.positive, self.negative))
-        archive.require(texts, "names must be texts")
-        kinds = (PartialAUCEnsembleClassifier,) if self.coder is None else (*_LINES, PartialAUCBoostingClassifier)
-        archive.require(type(self.classifier) in kinds, "no columns and a classifier")
-        archive.require(type(self.classifier.threshold_) is float, "the classifier has no threshold")
+        kinds: dict[str, Any] = dict.fromkeys(("label", "positive", "negative"), str)
+        kinds |= {"schema": Schema, "trained": Trained, "coder": TableCoder | None, "classifier": _CLASSIFIERS}
+        for name, kind in kinds.items():
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"its {name} is {type(getattr(self, name)).__name__}")
 
     @property
     def kind(self) -> str:
@@ -80,10 +83,9 @@ class Model:
     def scored(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
         """Return the scores of features."""
         try:
-            # Overflow is reported below, new categories by `later`.
+            # Overflow is reported below, what is news of the columns by `later`.
             with np.errstate(all="ignore"), warnings.catch_warnings():
-                if self.coder is None:
-                    warnings.simplefilter("ignore")
+                warnings.simplefilter("ignore")
                 coded = X if self.coder is None else self.coder.coded(X, tell=False)
                 found = np.asarray(self.classifier.decision_function(coded))
             if found.shape != (len(X),) or found.dtype != np.float64:
@@ -101,68 +103,29 @@ class Model:
         return found
 
 
-def stored(model: Model) -> dict[str, Any]:
-    """Return what the file of a model holds."""
-    schema = json.dumps(model.schema.plain()).encode()
-    classifier = model.classifier
-    return {
-        **vars(model),
-        "format": _FORMAT,
-        "schema": np.frombuffer(schema, dtype=np.uint8),
-        "coder": None if model.coder is None else model.coder.plain(),
-        "trained": model.trained.plain(),
-        "classifier": classifier if model.kind == "linear" else {model.kind: _STORED[model.kind](classifier)},
-    }
-
-
 def save(model: Model, path: str) -> None:
     """Write the model file."""
-    data = skops.io.dumps(stored(model), compression=ZIP_DEFLATED)
+    data = skops.io.dumps({"format": _FORMAT, **vars(model)}, compression=ZIP_DEFLATED)
     with written(path) as file:
         file.write(data)
 
 
 def load(path: str) -> Model:
-    """Read a model file, or fail if it is none or holds anything that `rocmax fit` never writes."""
+    """Read a model file, or fail if it is none or holds a type that `rocmax fit` never writes."""
     with reading(path):
         data = Path(path).read_bytes()
     try:
-        strange = _strange_types(data)
-        if strange:
-            raise Failure(
-                f"{path}: not loaded, it holds types that rocmax fit never writes: {short(', '.join(sorted(strange)))} "
-                f"(it writes {', '.join(part.__name__ for part in _PARTS)})"
-            )
-        content = skops.io.loads(data, trusted=sorted(_TRUSTED))
+        content = skops.io.loads(data, trusted=_TRUSTED)
         version = content.pop("format")
         if version != _FORMAT:
             raise Failure(f"{path}: model format {version}, this version reads {_FORMAT}")
-        low, high = content["fpr_range"]
-        content["fpr_range"] = (low, high)
-        schema = content["schema"] = Schema.of_plain(json.loads(content["schema"].tobytes()))
-        content["trained"] = Trained.restored(content["trained"], schema)
-        if content["coder"] is not None:
-            content["coder"] = TableCoder.of_plain(content["coder"], schema)
-        if isinstance(content["classifier"], dict):
-            ((kind, parts),) = content["classifier"].items()
-            content["classifier"] = _RESTORED[kind](parts, (low, high), schema)
         model = Model(**content)
         model.check()
         return model
+    except UntrustedTypesFoundException as error:
+        strange = short(str(error).partition("\n")[0].partition("file: ")[2].strip("[]."))
+        raise Failure(f"{path}: not loaded, it holds types that rocmax fit never writes: {strange}") from error
     except (Failure, MemoryError, ImportError):
         raise
     except Exception as error:  # whatever a damaged file causes
         raise Failure(f"{path}: not a model written by rocmax fit ({error})") from error
-
-
-def _strange_types(data: bytes) -> set[str]:
-    """Return the types in a model file, estimators and those that skops does not trust, that no model of ours has."""
-    found, schema = set(), archive.schema_of(data)
-    for node in archive.nodes_of(schema):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if name.partition(".")[0] in ("sklearn", "rocmax") or node.get("__loader__", "DictNode") not in archive.LOADERS:
-            found.add(name)
-    if not found <= _TRUSTED:
-        return found - _TRUSTED
-    archive.check_arrays(data, schema)
-    return set(skops.io.get_untrusted_types(data=data)) - _TRUSTED

@@ -14,6 +14,7 @@ from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
 from rocmax._tables._forms import Note
+from rocmax.ensemble._models import importances
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
@@ -89,9 +90,11 @@ def _gains(model: _model.Model) -> list[dict[str, Any]]:
 
 def _members(model: _model.Model) -> list[dict[str, Any]]:
     """Return the importance share of each column in the members that have one, and their mean."""
-    found = []
-    for k, name in enumerate(model.schema.used):
-        shares = {family: float(of[k]) for family, of in model.classifier.shares_.items() if of is not None}
+    found, used, ensemble = [], model.schema.used, model.classifier
+    members = zip(ensemble.families_, ensemble.estimators_, strict=True)
+    every = {family: importances(member, used) for family, member in members}
+    for k, name in enumerate(used):
+        shares = {family: float(of[k]) for family, of in every.items() if of is not None}
         mean = float(np.mean([*shares.values()])) if shares else 0.0
         found.append({"feature": name, "column": name, "share": mean, "shares": shares})
     return found
@@ -171,7 +174,7 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
 def _show_members(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]]) -> None:
     """Print the families of an ensemble, and the shares of the columns in its members."""
     report.leaderboard(model.classifier.leaderboard_)
-    families = [name for name, shares in model.classifier.shares_.items() if shares is not None]
+    families = [*rows[0]["shares"]]
     if families:
         several = ["mean share"] if len(families) > 1 else []
         shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]

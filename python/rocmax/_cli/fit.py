@@ -230,8 +230,8 @@ def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold])
     """Return the ensemble of the families that rank best."""
     if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
         log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
-    model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
-    model._schema = data.schema  # type: ignore[misc]
+    model: Any = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
+    model._schema = data.schema
     with report.warned(notes=data.notes), report.progress("families") as show:
 
         def tell(step: EnsembleStep) -> None:
@@ -239,6 +239,7 @@ def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold])
             show(description=f"{step.family}, {stage}", completed=step.done, total=step.total)
 
         model.fit(data.X, data.positive, data.weight, groups=data.groups, callback=tell)
+    model.set_params(cv=len(folds)).out_of_fold_ = None  # the model file needs no rows
     n, kept = len(model.leaderboard_), model.families_
     reason = f"the mean of {len(kept)} of {n} families" if len(kept) > 1 else f"{kept[0]}, one of {n} families"
     return Choice(None, model, f"{reason}, by their partial AUC out of fold", float(model.inference_.estimate))
@@ -274,4 +275,5 @@ def _trees(data: FitTable, fpr_range: tuple[float, float], n_folds: int | None) 
     with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
+    model.set_params(validation=None)  # the model file needs no rows
     return Choice(coder, model, "boosted trees (--model boosting)")

@@ -18,9 +18,6 @@ _RARE = 10
 # have more columns: up to here Newton's method and landmarks need arrays.
 _DENSE, _WIDE = 0.3, 500
 _SQUARES = 1e150  # the squares of larger numbers overflow in linear models
-#: Kinds of coding: for trees, with ordinal codes of categories or a column for each; for linear models, as an array
-#: unless categories have many columns, or sparse where that is smaller, with flags as they are.
-KINDS = ("trees", "one-hot trees", "linear", "sparse linear")
 
 
 class Feature(NamedTuple):
@@ -38,6 +35,9 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column
     and all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column,
     and numbers are scaled to unit variance. After training on an array, ``schema_`` has no columns.
+
+    The kinds are "trees", with ordinal codes of categories, "one-hot trees", with a column for each category, "linear",
+    an array unless categories have many columns, and "sparse linear", sparse where that is smaller, with plain flags.
     """
 
     trained_: F64 | None = None  # what the columns were in training
@@ -168,49 +168,6 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = dict(zip(places.tolist(), [*values, ""], strict=True)) | rare
             found += [Feature(names[k], column.name, None) for k in sorted(names) if k >= 0]
         return found
-
-    def plain(self) -> dict[str, Any]:
-        """Return what was learnt, without the schema, as arrays."""
-        ends = np.cumsum([len(of) for of in self.places_], dtype=np.int64)
-        return {
-            "kind": self.kind,
-            **{name: np.asarray(getattr(self, f"{name}_"), dtype=kind) for name, kind in _LEARNT.items()},
-            "places": np.concatenate([*self.places_, np.zeros(0)]).astype(np.int64),
-            "ends": ends,
-        }
-
-    @classmethod
-    def of_plain(cls, content: dict[str, Any], schema: Schema) -> Self:
-        """Return the coder of `plain`, or raise ValueError if its parts are not those of one."""
-        made = cls(content["kind"])
-        made.schema_ = schema
-        n = len(schema.numeric)
-        for name, kind in _LEARNT.items():
-            setattr(made, f"{name}_", _checked(content[name], kind))
-        made.places_ = np.split(_checked(content["places"], np.int64), _checked(content["ends"], np.int64)[:-1])
-        made.places_ = made.places_ if len(content["ends"]) else []
-        one_hot = made.kind != "trees"
-        whole = made.kind in KINDS and len(made.places_) == (len(schema.categories) if one_hot else 0)
-        linear = made.kind in ("linear", "sparse linear") and n > 0
-        n_holes = len(made.holes_)
-        whole &= len(made.fill_) == (n if linear else 0) and len(made.scale_) == len(made.mean_)
-        whole &= len(made.scale_) == (n + n_holes if linear else 0) and bool((np.abs(made.scale_) > 0).all())
-        whole &= bool(((made.holes_ >= 0) & (made.holes_ < n)).all())
-        for places, column in zip(made.places_, schema.categories, strict=False):
-            held = {*places.tolist()} - {-1}
-            whole &= len(places) == _n(column) + 2 and held == {*range(len(held))}
-        if not whole:
-            raise ValueError("the coding of the columns is damaged")
-        return made
-
-
-_LEARNT: dict[str, Any] = {"fill": np.float64, "mean": np.float64, "scale": np.float64, "holes": np.int64}
-
-
-def _checked(array: Any, kind: Any) -> AnyArray:
-    if type(array) is not np.ndarray or array.dtype != kind or array.ndim != 1:
-        raise ValueError("the coding of the columns is damaged")
-    return array
 
 
 def _require_moderate(numbers: Any, limit: float, names: list[Any]) -> None:

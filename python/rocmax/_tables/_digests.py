@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,20 +61,6 @@ class TrainedRows:
         limit = _ALL if len(distinct) <= _MOST else int(distinct[_MOST - 1])
         kept = np.unique(distinct[:_MOST].astype(np.uint32))
         return cls(kept, limit, int(counts[counts > 1].sum()), len(found))
-
-    def plain(self) -> dict[str, Any]:
-        """Return the parts, for the model file."""
-        return asdict(self)
-
-    @classmethod
-    def restored(cls, parts: dict[str, Any]) -> TrainedRows:
-        """Return the same from its parts, or raise ValueError if they are not whole."""
-        kept, *numbers = (parts[name] for name in ("kept", "limit", "repeats", "n_rows"))
-        plain = type(kept) is np.ndarray and kept.dtype == np.uint32 and kept.ndim == 1
-        plain = plain and all(type(number) is int and 0 <= number <= _ALL for number in numbers)
-        if not (plain and (kept[1:] > kept[:-1]).all()):
-            raise ValueError("the digests of the training rows are damaged")
-        return cls(kept, *numbers)
 
 
 class RowsSeenInTraining:

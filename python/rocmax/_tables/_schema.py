@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -147,25 +147,3 @@ class Schema:
         for column in self.columns:
             found.setdefault(column.words, []).append(str(column.name))
         return found
-
-    def plain(self) -> dict[str, Any]:
-        """Return the schema ready for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def of_plain(cls, content: dict[str, Any]) -> Schema:
-        """Return the schema of `plain`, or raise if it is none."""
-        columns, missing = tuple(map(_column, content["columns"])), tuple(content["missing"])
-        made = cls(**{**content, "columns": columns, "missing": missing})
-        marks = [mark for mark in (made.decimal, made.thousands) if mark is not None]
-        if not all(isinstance(text, str) for text in (*missing, *marks)) or any(len(mark) != 1 for mark in marks):
-            raise TypeError("codes and marks must be texts")
-        return made
-
-
-def _column(content: dict[str, Any]) -> Column:
-    """Return a column, or raise TypeError if its parts have other types."""
-    made = Column(**{**content, "categories": tuple(content["categories"])})
-    if not all(isinstance(text, str) for text in (made.name, made.kind, made.reason, *made.categories)):
-        raise TypeError("names must be texts")
-    return made
