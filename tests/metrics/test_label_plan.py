@@ -75,7 +75,7 @@ def test_gains_are_derivatives(rows, measure) -> None:
     y, score = rows
     plan = label_plan(score[:, 0], 300, alerts=50, random_state=0)
     data = Samples(y[plan.rows], score[:, 0], plan=plan).two
-    gains, value = data.plan.gains(data, measure)[0], float(measure.estimates(data)[0])
+    gains, value = data.plan.moved(data, measure)[0][0], float(measure.estimates(data)[0])
     for k in (150, 220, 299):
         moved, e = data.weight.copy(), 1e-4
         moved[k] += e
@@ -96,6 +96,20 @@ def test_models_that_differ_are_measured_without_bias(rows) -> None:
     assert np.abs(np.mean(drawn, axis=0) - true).max() < 0.02
 
 
+def test_variance_of_models_that_rank_rows_differently_is_that_of_the_draws() -> None:
+    """Labels of a stratum differ most by the place of the row in the order of either model."""
+    rng = np.random.default_rng(6)
+    y = rng.random(N) < 0.5
+    both, measure, drawn, errors = rng.normal(size=(N, 2)) + 1.5 * y[:, None], TPRAtFPR(0.05), [], []
+    for seed in range(60):
+        plan = label_plan(both, 600, alerts=50, random_state=seed)
+        data = Samples(y[plan.rows], both, plan=plan).two
+        drawn.append(-np.diff([float(measure.estimates(one)[0]) for one in data.models()]))
+        covariance = data.plan.covariance(*data.plan.moved(data, measure))
+        errors.append(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert np.mean(errors) == pytest.approx(np.var(drawn), rel=0.4)
+
+
 @pytest.mark.parametrize("fpr", [0.01, 0.02])
 def test_no_order_of_the_share_of_positives_is_assumed(fpr) -> None:
     """A share that is constant among the highest scores looks as if it fell, if its draws are made to fall."""
@@ -114,23 +128,23 @@ def test_variance_is_that_of_the_draws(rows) -> None:
     y, score = rows
     plan = label_plan(score[:, 0], 400, alerts=50, random_state=0)
     data = Samples(y[plan.rows], score[:, 0], plan=plan).two
-    design, gains = data.plan, data.plan.gains(data, AUC())
+    design, (gains, parts) = data.plan, data.plan.moved(data, AUC())
     total = 0.0
     for stratum in np.unique(design.places):
-        moved = (gains[0] * design.labels)[design.places == stratum]
+        moved = parts[0][design.places == stratum]
         n, whole = design.size[stratum], design.whole[stratum]
         if n < whole:
             total += whole**2 * (1 - n / whole) * moved.var(ddof=1) / n
     share = design.size / design.whole
     chance = (1 - share[design.places]) / design.rank[design.rows]
     pseudo = (chance / chance.sum() * (gains[0] * design.weight) ** 2 * (1 - share[design.places])).sum()
-    assert design.covariance(gains)[0, 0] == pytest.approx(total + pseudo, rel=1e-9)
+    assert design.covariance(gains, parts)[0, 0] == pytest.approx(total + pseudo, rel=1e-9)
     drawn, errors = [], []
     for seed in range(150):
         plan = label_plan(score[:, 0], 400, alerts=50, random_state=seed)
         data = Samples(y[plan.rows], score[:, 0], plan=plan).two
         drawn.append(float(AUC().estimates(data)[0]))
-        errors.append(data.plan.covariance(data.plan.gains(data, AUC()))[0, 0])
+        errors.append(data.plan.covariance(*data.plan.moved(data, AUC()))[0, 0])
     assert np.mean(drawn) == pytest.approx(AUC()(y, score[:, 0]), abs=3 * np.std(drawn) / 150**0.5)
     assert np.mean(errors) == pytest.approx(np.var(drawn), rel=0.35)
 

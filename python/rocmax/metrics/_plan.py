@@ -334,28 +334,33 @@ class LabelDesign(NamedTuple):
             left[order] = 1.0 - np.interp(place, places / total, found / total)
         return np.concatenate([np.maximum(positive[self.rows], _LIGHT), left])
 
-    def gains(self, sample: Sample, measure: Any) -> F64:
-        """Return by model what a positive in each labelled row adds to the measure, in place of negatives around it."""
-        found, n = [], len(self.rows)
+    def moved(self, sample: Sample, measure: Any) -> tuple[F64, F64]:
+        """Return by model what a positive in each labelled row adds in place of a negative, and the row's part.
+
+        Its part in the error of the estimate: the positives are weighted, and the negatives are all rows but the share
+        of positives among neighbours, from which the label differs.
+        """
+        gains, parts, n = [], [], len(self.rows)
         for one in sample.models():
             (row,), each = measure.influences(one)[1], []
             classes = (row[:n], row[n:]), (one.weights[:n], one.weights[n:])
             for values, weight, moved in zip(*classes, measure.by_totals(one), strict=True):
                 each.append((values - np.average(values, weights=weight) + moved) / weight.sum())
-            found.append(each[0] - each[1][self.rows])
-        return np.array(found)
+            positive, negative, left = each[0], each[1][self.rows], one.weights[n:][self.rows]
+            gains.append(positive - negative)
+            parts.append(positive * self.labels - negative * (self.labels - 1.0 + left))
+        return np.array(gains), np.array(parts)
 
-    def covariance(self, gains: F64) -> F64:
+    def covariance(self, gains: F64, parts: F64) -> F64:
         """Return the covariance of the estimates of models over the draws of the labelled rows.
 
         One pseudo positive, whose chances fall with the inverse of the rank, is added, so that strata in which none was
         found have a variance.
         """
         share = self.size / self.whole
-        moved = gains * self.labels
-        mean = np.array([np.bincount(self.places, row, len(share)) for row in moved]) / self.size
+        mean = np.array([np.bincount(self.places, row, len(share)) for row in parts]) / self.size
         spread = self.whole**2 * (1.0 - share) / self.size / np.maximum(self.size - 1.0, 1.0)
-        apart = (moved - mean[:, self.places]) * np.sqrt(spread)[self.places]
+        apart = (parts - mean[:, self.places]) * np.sqrt(spread)[self.places]
         left = (1.0 - share[self.places]) / self.rank[self.rows]
         chance = left / max(left.sum(), np.finfo(float).tiny)
         pseudo = gains * self.weight * np.sqrt(chance * (1.0 - share[self.places]))

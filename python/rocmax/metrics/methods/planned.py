@@ -22,11 +22,12 @@ _LEAST = 5.0  # effective positives
 class Planned(Method):
     """Log-odds with Student's t, for labels in strata that a :class:`LabelPlan` chose (Cochran, 1977).
 
-    The variance is the sum of that of the samples if all were labelled and of that over the draws of labels in strata:
-    ``sum N_h^2 (1 - n_h / N_h) s_h^2 / n_h``, s_h^2 the variance of label times derivative of the measure in stratum h,
-    and one pseudo positive. t has the degrees of freedom of Welch and Satterthwaite: the second variance has those of
-    the effective number of drawn positives, ``(sum c)^2 / sum c^2`` of their contributions c, and the pseudo positive.
-    Fewer than five effective positives, those labelled for certain among them, are refused.
+    The variance is the sum of that of the samples if all were labelled and of that over the draws of labels in strata,
+    ``sum N_h^2 (1 - n_h / N_h) s_h^2 / n_h``, and one pseudo positive. s_h^2 is the variance in stratum h of
+    ``p y - n (y - q)``, p and n the derivatives of the measure by positives and by negatives, y the label, q the share of positives
+    among neighbours in the order of the model. t has the degrees of freedom of Welch and Satterthwaite: the second
+    variance has those of the effective number of drawn positives, ``(sum c)^2 / sum c^2`` of their contributions c, and
+    the pseudo positive. Fewer than five effective positives, those labelled for certain among them, are refused.
     """
 
     name: ClassVar[str] = "planned"
@@ -50,12 +51,12 @@ class Planned(Method):
         data = binary(sample)
         _, pos, neg = measure.covariance(data)
         estimate = np.concatenate([measure.estimates(one) for one in data.models()])  # each with its own weights
-        gains = data.plan.gains(data, measure)
+        gains, moved = data.plan.moved(data, measure)
         refused = _refused(data, measure, estimate, np.diagonal(data.plan.effective(gains, False)).min())
         if refused is not None:
             warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
             return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
-        drawn, freedom = data.plan.covariance(gains), data.plan.effective(gains, True) + 1.0
+        drawn, freedom = data.plan.covariance(gains, moved), data.plan.effective(gains, True) + 1.0
         return Covariance(
             estimate, pos + neg + drawn, [Shared(pos + neg, np.full_like(pos, np.inf)), Shared(drawn, freedom)]
         )
