@@ -278,7 +278,7 @@ def test_named_codes_are_kept_in_the_model(tmp_path: Path, run: Run) -> None:
     assert scores(run, tmp_path / "d.model", tmp_path / "d.parquet")[0] == expected
 
 
-FIRST_LINE = "the names of columns must be in the first line"
+FIRST_LINE = "the first line must hold the names of columns"
 PLAIN = text(y=Y, a=A)
 WRITTEN: dict[str, tuple[str, bytes]] = {
     "blank lines": ("d.csv", PLAIN.replace("\n", "\n\n", 9).encode()),
@@ -300,8 +300,8 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04" + bytes(range(200)), "save the sheet as .csv"),
-        (b"\xd0\xcf\x11\xe0" + bytes(range(200)), "save the sheet as .csv"),
+        (b"PK\x03\x04" + bytes(range(200)), "save it as .csv"),
+        (b"\xd0\xcf\x11\xe0" + bytes(range(200)), "save it as .csv"),
         (PLAIN.encode() + b'1,"2\n', "a quotation mark"),
         (PLAIN.encode() + b"1,caf\xe9\n", "iconv"),
         (PLAIN.encode() + b"1,2,3\n", "each column has a name"),
@@ -310,12 +310,10 @@ def test_files_of_many_hands(how: str, tmp_path: Path, run: Run, monkeypatch: py
         (PLAIN.encode() + PLAIN.encode(), f"holds 'a' in row {N + 1}, which is not a number"),
         (PLAIN.encode() + b"# the end\n", f"line {N + 2}, '# the end', has 1 of 2 values"),
         *((line + PLAIN.encode(), FIRST_LINE) for line in (b"Trial\n", b"Trial of 2024\n", b"# made on Monday\n")),
-        (b"sep=;\n" + PLAIN.replace(",", ";").encode(), f"give --sep ';'; {FIRST_LINE}"),
-        (bz2.compress(PLAIN.encode()), "decompress it, or use .gz"),
-        *((PLAIN.encode(code), "save it as UTF-8") for code in ("utf-16", "utf-32")),
-        (PLAIN.encode("utf-16-be"), "column 'y' not found"),
-        *((start + b"\n", "write it as .csv") for start in (b'{"y": 1}', b'[{"y": 1}]', b"[\n{}\n]")),
-        (b"<!DOCTYPE html>\n<table>\n", "HTML or XML"),
+        (b"sep=;\n" + PLAIN.replace(",", ";").encode(), f"{FIRST_LINE}, and --sep the mark"),
+        (bz2.compress(PLAIN.encode()), "not text in UTF-8"),
+        *((PLAIN.encode(code), "not text in UTF-8") for code in ("utf-16", "utf-32", "utf-16-be")),
+        *((start + b"\n", FIRST_LINE) for start in (b'{"y": 1}', b'[{"y": 1}]', b"[\n{}\n]", b"<!DOCTYPE html>")),
         (text(z=['"p,y"', '"q"'] * (N // 2), a=A, y=Y).replace(",", ", ", 2).encode(), "did you mean ' y'?"),
     ],
 )

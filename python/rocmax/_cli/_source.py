@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
-from shlex import quote
 from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
@@ -24,19 +23,10 @@ from rocmax._runtime.settings import settings
 from rocmax._tables._forms import Note, is_number, of_rows, short, some
 from rocmax._tables._schema import Schema
 
-_SEPARATORS = ";\t|, :"
 _BLOCK = 2**16  # bytes
 _GZIP = b"\x1f\x8b"
-_OTHERS = {
-    b"PK\x03\x04": "an .xlsx or .zip file: save the sheet as .csv",
-    b"\xd0\xcf\x11\xe0": "an .xls file: save the sheet as .csv",
-    **dict.fromkeys((b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"), "compressed: decompress it, or use .gz"),
-    b"ARROW1": "an arrow file: write it as .parquet",
-    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16 or UTF-32: save it as UTF-8"),
-    **dict.fromkeys((b'{"', b"[{", b"{\n", b"[\n"), "JSON: write it as .csv"),
-    **dict.fromkeys((b"<!", b"<html", b"<?xml", b"<table"), "HTML or XML: save the table as .csv"),
-}
 _Texts = tuple[pl.LazyFrame, Callable[[], None]]
+_NOT_TEXT = "not text in UTF-8: save it as .csv in UTF-8 (perhaps by iconv -f WINDOWS-1252 -t UTF-8) or as .parquet"
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
 
 
@@ -139,16 +129,16 @@ def _rows(path: str, wanted: ColumnRequest) -> Iterator[_Texts | tuple[pl.LazyFr
     suffixes = [s.lower() for s in Path(path).suffixes]
     form, blank = wanted.form, list[int]()
     with _opened(path) as source:
-        magic = source.read(8)
+        head = source.read(64)
         source.seek(0)
         try:
-            if magic[:4] == b"PAR1" or suffixes[-1:] == [".parquet"]:
+            if head[:4] == b"PAR1" or suffixes[-1:] == [".parquet"]:
                 places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
                 rows = pl.scan_parquet(source)
                 yield (rows if places is None else rows.select(pl.nth(places))), None
-            elif what := next((what for begin, what in _OTHERS.items() if magic.startswith(begin)), None):
-                raise Failure(f"{path}: {what}")
+            elif b"\0" in head and not head.startswith(_GZIP):
+                raise Failure(f"{path}: {_NOT_TEXT}")
             elif form.separator or {".csv", ".tsv"} & {*suffixes} or not isinstance(source, BufferedReader):
                 separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
                 yield _texts(path, source, separator, wanted, blank)
@@ -171,7 +161,7 @@ def _reason(error: str) -> str:
             " lines are above the header"
         )
     if "invalid utf-8" in fact:
-        return "it is not UTF-8, but perhaps Windows-1252: save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
+        return _NOT_TEXT
     if "CSV malformed" in fact or "as dtype `str`" in error:
         return _QUOTES
     return fact
@@ -187,8 +177,8 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
         raise Failure(f"{path}: no rows")
     asked = list(dict.fromkeys([*(wanted.needed or ()), *wanted.also]))
     if len(names) == 1 and asked and names[0] not in asked:
-        held = f"one column, {short(names[0])!r}, not {some(asked)}"
-        raise Failure(f"{path}: {held}: {_first_line(names[0], separator)}")
+        how = "the first line must hold the names of columns, and --sep the mark between them"
+        raise Failure(f"{path}: one column, {short(names[0])!r}, not {some(asked)}: {how}")
     names = [name or (f"column {k}" if k > 1 else "") for k, name in enumerate(names, 1)]  # the first may be an index
     places = wanted.places(names)
     places = list(range(len(names))) if places is None else places
@@ -271,15 +261,6 @@ def _are_rows(value: str, k: int, separator: str, width: int) -> bool:
     counts = len(first), {*map(len, rows)} or {width}, len(last)
     joined = counts == (width - k, {width}, k + 1) and width > 2
     return joined and (bool(rows) or any(is_number(one.strip()) for one in (*first[1:], *last[:-1])))
-
-
-def _first_line(names: str, separator: str) -> str:
-    """Return what to do if the first line seems to hold no names of columns, or to have another separator."""
-    how = "the names of columns must be in the first line"
-    if other := next((mark for mark in _SEPARATORS.replace(separator, "") if mark in names), ""):
-        what, mark = ("a tab", "tab") if other == "\t" else (repr(other), quote(other))
-        how = f"if {what} separates columns, give --sep {mark}; {how}"
-    return how
 
 
 def _opened(path: str) -> BinaryIO:

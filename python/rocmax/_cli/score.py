@@ -11,11 +11,10 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from rocmax._cli import _model, _report as report, _source as source, _table as table
+from rocmax._cli import _model, _report as report, _source as source
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._parser import Score
 from rocmax._cli._table import Form
-from rocmax._tables._forms import Note
 
 SCORE, PREDICTED = "score", "predicted"
 # Endings of other kinds of tables: csv under such a name would not open.
@@ -31,7 +30,7 @@ def run(arguments: Score) -> None:
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .csv.gz, .tsv or .parquet")
     with report.warned():
         model = _model.load(arguments.model)
-    parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
+    parts = _Scored(arguments, model)
     if out is None and arguments.json:
         frames = [frame.select(parts.made) for frame in parts]
         scores = {name: [value for frame in frames for value in frame[name]] for name in parts.made}
@@ -55,8 +54,8 @@ def run(arguments: Score) -> None:
 class _Scored:
     """Rows with their scores, batch by batch; counts the rows and collects warnings on the way."""
 
-    def __init__(self, arguments: Score, model: _model.Model, *, parquet: bool) -> None:
-        self._arguments, self._model, self._parquet = arguments, model, parquet
+    def __init__(self, arguments: Score, model: _model.Model) -> None:
+        self._arguments, self._model = arguments, model
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
         self._later = model.later()
@@ -94,19 +93,7 @@ class _Scored:
         made = [pl.Series(SCORE, scores), pl.Series(PREDICTED, labels)][: len(self.made)]
         found = pl.DataFrame([*columns, *made])
         self.columns = found.columns
-        if not self._parquet and not self._arguments.json:
-            self._warn_of_formulas(found)
         return found
-
-    def _warn_of_formulas(self, frame: pl.DataFrame) -> None:
-        """Report each column with a text that a spreadsheet would read as a formula."""
-        for series in frame.select(pl.selectors.string()):
-            texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
-            strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
-            if strange.any():
-                what = f"column {series.name!r} has a text that begins with =, +, - or @"
-                text = f"warning: {what}, which a spreadsheet reads as a formula; import that column as text"
-                self.form.notes.add(Note("formula", text, series.name))
 
 
 def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = ()) -> Iterator[str]:

@@ -54,10 +54,6 @@ COMMAND = Words(
 )
 
 
-#: What the error about a column of dates says of it.
-_DATED = re.compile(r"'\d{4}\D\d|type Date")
-
-
 class Refused(NamedTuple):
     """A column that is neither numbers nor categories, why, and the texts that may mean that a number is missing."""
 
@@ -128,9 +124,7 @@ def _refusal(refused: list[Refused], words: Words) -> str:
     drop = [str(one.name) for one in refused if not one.missing]
     options = [("--missing-values", missing), ("--drop", drop)]
     paste = " ".join(f"{option} {' '.join(map(quote, held))}" for option, held in options if held)
-    dated = next((one for one in refused if words.texts and _DATED.search(one.fact)), None)
-    time = "" if dated is None else f"; --time {quote(str(dated.name))} orders the rows by it"
-    return f"{facts}{more}: {words.refused.format(paste)}{time}"
+    return f"{facts}{more}: {words.refused.format(paste)}"
 
 
 def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> Column | Refused:
