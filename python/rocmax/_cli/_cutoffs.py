@@ -56,7 +56,7 @@ def show(arguments: Evaluate, found: dict[str, OperatingPoint], n_periods: int) 
     heads, columns = [*several, "cutoff", head], [*zip(*lines, strict=True)]
     for name in (*_RATES, *_VALUES):
         limits = [(row[f"{name}_low"], row[f"{name}_high"]) if name in _RATES else None for row in rows]
-        form = words.Form(words.UNKNOWN, words.rate(name))
+        form = words.Notation(words.UNKNOWN, words.rate(name))
         heads.append(form.rate.name + f" [{level}]" * (name in _RATES))
         columns.append(tuple(words.beside([row[name] for row in rows], limits, [form] * len(rows))))
     report.table(heads, zip(*columns, strict=True))

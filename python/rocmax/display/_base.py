@@ -193,7 +193,7 @@ def mark_name(mark: OperatingPoint) -> str:
     """Return what the legend says of a threshold."""
     at_most = "" if mark.higher_is_better else "<= "
     rates = ((words.rate(name), getattr(mark, name)) for name in ("tpr", "fpr"))
-    said = ", ".join(f"{rate.name} {words.digits(value, words.Form(words.UNKNOWN, rate))}" for rate, value in rates)
+    said = ", ".join(f"{rate.name} {words.digits(value, words.Notation(words.UNKNOWN, rate))}" for rate, value in rates)
     return f"threshold {at_most}{mark.threshold:.4g}: {said}"
 
 

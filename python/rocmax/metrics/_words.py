@@ -50,7 +50,7 @@ class Rate(NamedTuple):
         return self._replace(zero=0.0, unit=self.unit and " percentage points")
 
 
-class Form(NamedTuple):
+class Notation(NamedTuple):
     """How a number is written: its decimals, as :func:`digits` takes them, and its words and unit."""
 
     places: int | None
@@ -210,20 +210,20 @@ def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | No
     return min(max(needed, _DECIMALS), 8) if bounded else needed if 0 <= needed <= 8 else None
 
 
-def form(measure: Any, error: Any, interval: Any = None, change: bool = False) -> Form:
+def form(measure: Any, error: Any, interval: Any = None, change: bool = False) -> Notation:
     """Return how a measure, or a change of it, with this standard error or a far wider interval is written."""
     of = rate(measure.as_rate)
-    return Form(decimals(error, measure.is_share, interval), of.change if change else of)
+    return Notation(decimals(error, measure.is_share, interval), of.change if change else of)
 
 
-def digits(value: Any, places: int | Form | None = UNKNOWN, sign: str = "") -> str:
+def digits(value: Any, places: int | Notation | None = UNKNOWN, sign: str = "") -> str:
     """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
 
     A number that is not 0 is not written as 0, nor one below 1 as 1: it gets two significant digits.
     """
     if value is None or math.isnan(value):
         return "not available"
-    if isinstance(places, Form):
+    if isinstance(places, Notation):
         places, of = places
         value = of.zero + of.slope * value
         if not of.unit:
@@ -257,10 +257,10 @@ def _few(size: float, places: int) -> bool:
     return _two_digits(size) > -places if places < 0 else size < 0.5 * 10.0**-places
 
 
-def _together(values: Any, places: int | Form | None, sign: str = "") -> list[str]:
+def _together(values: Any, places: int | Notation | None, sign: str = "") -> list[str]:
     """Return limits, the lower one first, and what stands beside them; 0 has no decimals next to an exponent."""
     low, high, *others = values
-    of = places.rate if isinstance(places, Form) else _PLAIN
+    of = places.rate if isinstance(places, Notation) else _PLAIN
     values = [low, high, *others] if of.slope > 0 else [high, low, *others]
     found = [digits(value, places, sign).removesuffix(of.unit) for value in values]
     small = any("e-" in text for text in found)
@@ -272,7 +272,7 @@ def named(name: str, text: str) -> str:
     return f"{name} = {text}" if name[-1:].isdigit() or name.endswith("%") else f"{name} {text}"
 
 
-def ends(interval: Any, places: int | Form | None = UNKNOWN) -> str:
+def ends(interval: Any, places: int | Notation | None = UNKNOWN) -> str:
     """Return the ends of an interval as text has them, "0.630-0.830" or "-0.123 to 0.015"."""
     low, high = _together(interval, places)
     if low == high == digits(None):
@@ -280,17 +280,17 @@ def ends(interval: Any, places: int | Form | None = UNKNOWN) -> str:
     return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
 
 
-def with_ends(estimate: Any, interval: Any, places: int | Form | None = UNKNOWN) -> str:
+def with_ends(estimate: Any, interval: Any, places: int | Notation | None = UNKNOWN) -> str:
     """Return an estimate with its interval as text has them, "0.730 (0.630-0.830)"."""
     return digits(estimate, places) if interval is None else f"{digits(estimate, places)} ({ends(interval, places)})"
 
 
-def bracketed(estimate: Any, interval: Any, places: int | Form | None = UNKNOWN, sign: str = "") -> str:
+def bracketed(estimate: Any, interval: Any, places: int | Notation | None = UNKNOWN, sign: str = "") -> str:
     """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
     if interval is None or math.isnan(interval[0]):
         return digits(estimate, places, sign)
     low, high, middle = _together((*interval, estimate), places, sign)
-    return f"{middle}{places.rate.unit if isinstance(places, Form) else ''} [{low}, {high}]"
+    return f"{middle}{places.rate.unit if isinstance(places, Notation) else ''} [{low}, {high}]"
 
 
 def level(confidence: float) -> str:
@@ -298,7 +298,7 @@ def level(confidence: float) -> str:
     return f"{100 * confidence:.12g} % CI"
 
 
-def confident(confidence: float, interval: Any, places: int | Form | None = UNKNOWN) -> str:
+def confident(confidence: float, interval: Any, places: int | Notation | None = UNKNOWN) -> str:
     """Return the ends of an interval after its level, "95 % CI 0.630-0.830", or "no 95 % CI"."""
     text = ends(interval, places)
     return f"no {level(confidence)}" if text.startswith("interval") else f"{level(confidence)} {text}"
@@ -336,9 +336,9 @@ def against(alternative: str, null: float, margin: float | None, of: Rate = _PLA
     return f"one-sided test, {'greater' if greater else 'less'} than {value}"
 
 
-def alike(values: Sequence[float], places: Sequence[int | Form | None], sign: str = "") -> list[str]:
+def alike(values: Sequence[float], places: Sequence[int | Notation | None], sign: str = "") -> list[str]:
     """Return the numbers of a column, all but those with an exponent with as many decimals; NaN is empty."""
-    units = [of.rate.unit if isinstance(of, Form) else "" for of in places]
+    units = [of.rate.unit if isinstance(of, Notation) else "" for of in places]
     pairs = list(zip(values, places, strict=True))
     texts = ["" if math.isnan(value) else digits(value, of, sign) for value, of in pairs]
     bare = [text.removesuffix(unit) for text, unit in zip(texts, units, strict=True)]
@@ -346,13 +346,13 @@ def alike(values: Sequence[float], places: Sequence[int | Form | None], sign: st
     most, small = max((len(bare[k].partition(".")[2]) for k in fixed), default=0), any("e-" in text for text in bare)
     for k in fixed:
         value, of = pairs[k]
-        wanted = of._replace(places=most + 2 * bool(units[k])) if isinstance(of, Form) else most
+        wanted = of._replace(places=most + 2 * bool(units[k])) if isinstance(of, Notation) else most
         texts[k] = "0" if small and value == 0 else digits(value, wanted, sign)
     return texts
 
 
 def beside(
-    estimates: Sequence[float], limits: Sequence[Any], places: Sequence[int | Form | None], sign: str = ""
+    estimates: Sequence[float], limits: Sequence[Any], places: Sequence[int | Notation | None], sign: str = ""
 ) -> list[str]:
     """Return a column of estimates with their intervals, "0.730 [0.630, 0.830]", all with as many decimals."""
     both = [(math.nan, math.nan) if ends is None else ends for ends in limits]
@@ -360,7 +360,7 @@ def beside(
     n, cells_of = len(both), []
     for k, of in enumerate(places):
         middle, *ends_of = texts[k::n]
-        rate_of = of.rate if isinstance(of, Form) else _PLAIN
+        rate_of = of.rate if isinstance(of, Notation) else _PLAIN
         low, high = (text.removesuffix(rate_of.unit) for text in ends_of[:: 1 if rate_of.slope > 0 else -1])
         cells_of.append(f"{middle} [{low}, {high}]" if low else middle)
     return cells_of
@@ -432,7 +432,7 @@ def journal(
         needed = -math.floor(math.log10(min(widths) / 4)) if widths else _LEAST_PLACES  # of one digit of an error
         places = min(max(needed, _LEAST_PLACES if is_share and name not in _UNBOUNDED else 0), _MOST_PLACES)
         of = rate(as_rate if name in ("estimate", "difference") else name if name in _RATES else "")
-        form = Form(places, of.change if name == "difference" else of)
+        form = Notation(places, of.change if name == "difference" else of)
         cells = [_journal_cell(name, *value, form) for value in values]
         if any(cells):
             head = measure if name == "estimate" else _HEADS.get(name, name)
@@ -457,7 +457,7 @@ def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _journal_cell(name: str, value: Any, low: Any, high: Any, places: Form) -> str:
+def _journal_cell(name: str, value: Any, low: Any, high: Any, places: Notation) -> str:
     if isinstance(value, tuple):
         return " vs ".join(digits(one, places) for one in value)
     if value is None or isinstance(value, str):

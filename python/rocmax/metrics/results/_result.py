@@ -250,7 +250,7 @@ class Measured(Result):
     def _bounded(self) -> bool:
         return self.measure.is_share
 
-    def _places(self, error: Any, interval: Any = None, change: bool = False) -> words.Form:
+    def _places(self, error: Any, interval: Any = None, change: bool = False) -> words.Notation:
         """Return how an estimate, or a change of it, with this standard error or a far wider interval is written."""
         return words.form(self.measure, error, interval, change)
 

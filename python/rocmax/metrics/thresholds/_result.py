@@ -148,7 +148,7 @@ class OperatingPoint(Unpacked):
         both, value, of = getattr(self, f"{name}_interval"), getattr(self, name), words.rate(name)
         if name.startswith("lr_"):
             of = words.Rate("LR+" if name == "lr_positive" else "LR-")
-        form = words.Form(None if of.name[:2] == "LR" and value >= _LARGE else words.UNKNOWN, of)
+        form = words.Notation(None if of.name[:2] == "LR" and value >= _LARGE else words.UNKNOWN, of)
         text = f"{words.digits(value, form)} ({words.confident(self.confidence_level, both, form)})"
         return f"{of.name} {text}"
 
@@ -159,7 +159,7 @@ class OperatingPoint(Unpacked):
 
     @property
     def _at_prevalence(self) -> str:
-        form = words.Form(words.UNKNOWN, words.rate("prevalence"))
+        form = words.Notation(words.UNKNOWN, words.rate("prevalence"))
         return f"at prevalence {words.digits(self.prevalence, form)}{' (known)' if self.prevalence_known else ''}"
 
     def _chosen(self, index: int = 0) -> str:
@@ -213,7 +213,7 @@ class OperatingPoint(Unpacked):
             columns["threshold"] = list(map("".join, zip(columns["threshold"], ends, strict=True)))
         for name in names:
             limits = [(row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
-            form = words.Form(words.UNKNOWN, words.rate("" if name[:2] == "lr" else name))
+            form = words.Notation(words.UNKNOWN, words.rate("" if name[:2] == "lr" else name))
             columns[name] = words.beside([row[name] for row in rows], limits, [form] * len(rows))
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
