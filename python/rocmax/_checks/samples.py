@@ -291,9 +291,9 @@ def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -
     raise ValueError(f"{name} must be a number {domain}, got {shown(value)}")
 
 
-def check_level(confidence_level: float) -> float:
-    """Check that `confidence_level` lies strictly between 0 and 1."""
-    return number(confidence_level, "confidence_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
+def check_level(value: Any, name: str = "confidence_level") -> float:
+    """Check that a level, or another share, lies strictly between 0 and 1."""
+    return number(value, name, "in (0, 1)", lambda level: 0.0 < level < 1.0)
 
 
 def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocmax._checks.samples import number
+from rocmax._checks.samples import check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
@@ -219,7 +219,7 @@ class StudyPlan(NamedTuple):
 
     def plan(self, ratio: float) -> Plan:
         """Check the options, and plan for `ratio` negatives per positive."""
-        level = number(self.significance_level, "significance_level", "in (0, 1)", _is_inside)
+        level = check_level(self.significance_level, "significance_level")
         check_choice("alternative", self.alternative, (*ALTERNATIVES, "one-sided"))
         plain = "two-sided" if self.alternative == "one-sided" else self.alternative
         hypothesis = parse_hypothesis(plain, self.margin, self.measure)
@@ -276,16 +276,12 @@ class StudyPlan(NamedTuple):
 
     def _areas(self) -> tuple[float, ...]:
         given = (("auc", self.auc), ("auc_b", self.auc_b))
-        return tuple(number(value, name, "in (0, 1)", _is_inside) for name, value in given if value is not None)
+        return tuple(check_level(value, name) for name, value in given if value is not None)
 
     def _correlation(self) -> float:
         if self.correlation is None:
             return 0.0
         return number(self.correlation, "correlation", "in (-1, 1)", lambda r: -1.0 < r < 1.0)
-
-
-def _is_inside(value: float) -> bool:
-    return 0.0 < value < 1.0
 
 
 def study_plan(

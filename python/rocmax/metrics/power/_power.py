@@ -6,7 +6,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from rocmax._checks.samples import number
+from rocmax._checks.samples import check_level, number
 from rocmax._parameters import as_float, check_choice
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
@@ -238,7 +238,7 @@ def auc_sample_size(
     ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m`` negatives, with the
     symbols of :func:`auc_power`; for equivalence by bisection.
     """
-    power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    power = check_level(power, "power")
     ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
     if not 1 / _MOST <= ratio <= _MOST:
         raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
@@ -321,7 +321,7 @@ def detectable_auc(
     float
         The AUC, within 1e-9.
     """
-    power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    power = check_level(power, "power")
     check_choice("alternative", alternative, ("two-sided", "greater", "non-inferiority"))
     test = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation, "null_value": null_value}
 

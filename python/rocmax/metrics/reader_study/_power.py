@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from rocmax._checks.arrays import unmasked
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
@@ -176,7 +176,7 @@ def mrmc_sample_size(
     """
     study, level = _checked(pilot, difference, significance_level)
     hypothesis = parse_hypothesis(alternative, margin, study.measure)
-    number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    check_level(power, "power")
     readers = _counts(n_readers, len(study.readers), "n_readers", 2 if study.random_readers else 1)
     if readers.ndim:
         raise ValueError(f"n_readers must be one number, got {shown(n_readers)}")

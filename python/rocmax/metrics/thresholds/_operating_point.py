@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.missing import in_caller_direction
-from rocmax._checks.samples import F64, check_level, number
+from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, RuleChoice
@@ -179,7 +179,7 @@ def operating_point(  # with samples first, the threshold is second
     check_seed(random_state)
     known = prevalence is not None
     if known:
-        prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        prevalence = check_level(prevalence, "prevalence")
     samples = read(operating_point, y_true, y_score, reading, Weighted)
     if samples.two.n_models > 1:
         how: dict[str, Any] = {"threshold": threshold, "prevalence": prevalence, "guarantee": guarantee}
@@ -191,7 +191,7 @@ def operating_point(  # with samples first, the threshold is second
     require_clusters(data.group, "operating_point")
     bootstrap = _bootstrap(method, rules if data.group is None else None)
     if guarantee is not None:
-        guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        guarantee = check_level(guarantee, "guarantee")
         check_guarantee(threshold, rules, bootstrap, data.weight, data.group)
     if data.group is not None and bootstrap is None:
         raise ValueError("groups need method='bootstrap', which draws whole clusters")
