@@ -5,23 +5,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
+from rocmax import designs
 from rocmax._parameters import check_count, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import interruptible
 from rocmax._typing import F64, AnyArray, Bool, Rows
-from rocmax.designs import (
-    Design,
-    Kernel,
-    KernelDesign,
-    LandmarkDesign,
-    Landmarks,
-    StructuredDesign,
-    as_design,
-    compact,
-    is_dask,
-    linear_scores,
-    structured_gram,
-)
+from rocmax.designs import Design, Kernel, Landmarks
 from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Data, Ranker
 
@@ -41,14 +30,14 @@ class KernelRanker(Ranker):
 
     def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
         """Resolve the kernel on the training samples."""
-        if is_dask(X) and self.kernel != "linear":
+        if designs.is_dask(X) and self.kernel != "linear":
             raise ValueError(f"dask input needs kernel='linear', got kernel={self.kernel!r}; or pass X.compute()")
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
         return self._kernel
 
     def _scores(self, X: Any) -> F64:
         if hasattr(self, "coef_"):
-            return linear_scores(X, self.coef_)[:, 0]
+            return designs.linear_scores(X, self.coef_)[:, 0]
         return self._kernel.scores(X, self._samples, self.dual_coef_[0][self._support])
 
     def __sklearn_tags__(self) -> Tags:
@@ -68,13 +57,13 @@ def kernel_design(kernel: Kernel, data: Data, structure: float, dtype: type) -> 
     X, positive, weight = data
     if kernel.name == "linear":
         if not structure:
-            return as_design(compact(X))
+            return designs.as_design(designs.compact(X))
         work = X.shape[0] * X.shape[1]
-        return interruptible(work, StructuredDesign, as_design(X), positive, structure, weight)
+        return interruptible(work, designs.StructuredDesign, designs.as_design(X), positive, structure, weight)
     gram = kernel.gram(X, dtype)
     if structure:
-        gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)
-    return KernelDesign(gram)
+        gram = interruptible(gram.size, designs.structured_gram, gram, positive, structure, weight)
+    return designs.KernelDesign(gram)
 
 
 # The place of samples of weight 0, after all others.
@@ -91,7 +80,7 @@ def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
             f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; use "
             "kernel='rbf', or n_landmarks=None"
         )
-    if is_dask(X):
+    if designs.is_dask(X):
         raise ValueError(f"dask input is not supported with n_landmarks={shown(n)}; pass X.compute() or a memmap")
     return n
 
@@ -130,5 +119,7 @@ def landmark_design(landmarks: Landmarks, data: Data, structure: float) -> Desig
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)
-        return StructuredDesign(as_design(features), positive, structure, weight)
-    return as_design(landmarks.features(X)) if landmarks.fit(X.shape[0]) else LandmarkDesign(landmarks, X)
+        return designs.StructuredDesign(designs.as_design(features), positive, structure, weight)
+    return (
+        designs.as_design(landmarks.features(X)) if landmarks.fit(X.shape[0]) else designs.LandmarkDesign(landmarks, X)
+    )

@@ -19,18 +19,11 @@ from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.designs import Design, DualDesign, Kernel, Landmarks, RowSpace, Space, plain_coefficients
+from rocmax.estimators import _kernels as kernels
 from rocmax.estimators._base import Data, atomic, check_threshold, last_fit, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, whole_fit
 from rocmax.estimators._certificate import CertificateMixin, Proof
-from rocmax.estimators._kernels import (
-    KernelRanker,
-    check_landmarks,
-    kernel_design,
-    landmark_design,
-    points_of,
-    ranks,
-    support_of,
-)
+from rocmax.estimators._kernels import KernelRanker
 from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
 from rocmax.estimators._training import Surrogate, Training, check_tol
 from rocmax.exceptions import ZeroModelWarning
@@ -131,7 +124,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
         found = {"dual_coef_": plain[None], "_coefs": coefs}
         if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
             return found | {"coef_": model.vector[None, n:].copy()}
-        return found | support_of(self._kernel, X, plain[None])
+        return found | kernels.support_of(self._kernel, X, plain[None])
 
     def _attributes(self, model: Model, data: Data, space: Space) -> dict[str, Any]:
         """Return the fitted attributes of a model: coefficients, intercept and threshold."""
@@ -218,10 +211,10 @@ class Machine(CertifiedRanker):
         landmarks = self._set_kernel_and_landmarks(last, data, seed)
         surrogate = self._on(data, surrogate, threads, seed)
         if landmarks is None:
-            design = kernel_design(self._kernel, data, structure, dtype)
+            design = kernels.kernel_design(self._kernel, data, structure, dtype)
             design = DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
         else:
-            design = landmark_design(landmarks, data, structure)
+            design = kernels.landmark_design(landmarks, data, structure)
         start = self._start(last, design, landmarks)
         with whole_fit(self, *data) as task:
             steps = self._steps(task, data, landmarks, self._report(callback))
@@ -255,13 +248,13 @@ class Machine(CertifiedRanker):
     def _set_kernel_and_landmarks(self, last: Any, data: Data, seed: int) -> Landmarks | None:
         """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
         X, positive, weight = data
-        n = check_landmarks(self.n_landmarks, self.kernel, X)
+        n = kernels.check_landmarks(self.n_landmarks, self.kernel, X)
         self._set_kernel(X, weight)
         if n is None:
             return None
         points = getattr(last, "landmarks_", None)
         if points is None or points.shape != (n, X.shape[1]):
-            points = points_of(X, positive, ranks(positive, weight, seed), n)
+            points = kernels.points_of(X, positive, kernels.ranks(positive, weight, seed), n)
         return Landmarks(self._kernel, points)
 
     def _start(self, last: Any, design: Design, landmarks: Landmarks | None) -> Model | None:

@@ -22,17 +22,8 @@ from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, wa
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
 from rocmax.estimators._kernels import KernelRanker, support_of
-from rocmax.solvers.least_squares import (
-    Features,
-    KernelFeatures,
-    LinearFeatures,
-    Loss,
-    fit,
-    fit_products,
-    pair_scores,
-    squares,
-    targets,
-)
+from rocmax.solvers import least_squares
+from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeatures, Loss
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
@@ -160,7 +151,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         else:
             features = features or self._features(X, weight, held_out=False)
             work = X.shape[0] * min(X.shape)
-            coefs = interruptible(work, fit, features, labels, alphas)
+            coefs = interruptible(work, least_squares.fit, features, labels, alphas)
             if isinstance(features, LinearFeatures):
                 self.coef_ = coefs
             else:
@@ -209,7 +200,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
                     return "X or coef_ has changed since the fit"
             else:
                 assert isinstance(features, KernelFeatures)
-                value, pull = squares(positive, weight, f, C, pairwise=self._pairwise)
+                value, pull = least_squares.squares(positive, weight, f, C, pairwise=self._pairwise)
                 # A kernel with eigenvalues near 0 cancels most of the terms.
                 rounding = _ROUNDING * np.square(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K))))
                 objective = value + 0.5 * float(own[kept] @ f)
@@ -239,7 +230,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         X, labels, weight, *_ = data
         if alphas.min() <= 0:
             raise ValueError("solver='cg' needs alpha > 0: it cannot check that alpha=0 is well posed")
-        coef, n_iter, residual = fit_products(
+        coef, n_iter, residual = least_squares.fit_products(
             X, labels, weight, alphas, pairwise=self._pairwise, tol=tol, max_iter=max_iter
         )
         self.n_iter_ = max(1, int(n_iter.max()))
@@ -262,7 +253,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
             if alpha > 0:
                 loss = Loss.pairs(pos, weight) if self._pairwise else Loss.samples(weight)
                 with np.errstate(over="ignore"):
-                    c[:] = loss.times(targets(pos) - f) / alpha
+                    c[:] = loss.times(least_squares.targets(pos) - f) / alpha
         dual[~np.isfinite(dual)] = np.nan
         return dual
 
@@ -414,7 +405,7 @@ class AUCRLS(LeastSquares):
             _FEWER_PAIRS,
         )
         features = model._features(X, weight, held_out=True)
-        return pairs, interruptible(X.shape[0] * min(X.shape), pair_scores, features, pos, alpha, pairs)
+        return pairs, interruptible(X.shape[0] * min(X.shape), least_squares.pair_scores, features, pos, alpha, pairs)
 
 
 class RLS(AUCRLS):

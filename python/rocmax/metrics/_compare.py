@@ -11,21 +11,12 @@ import numpy as np
 from rocmax._checks.samples import F64, check_level, require_weights
 from rocmax._parameters import check_choice
 from rocmax._typing import Adjust, Alternative, MethodName
+from rocmax.metrics import methods
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.methods import (
-    as_method,
-    checked,
-    default_comparison,
-    refusal,
-    warn_of_estimates,
-    warn_of_few,
-    warn_of_few_compared,
-    warn_of_scores,
-)
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.defaults import Profile
@@ -173,7 +164,7 @@ def compare(  # with samples first, the measure is second
        :doi:`10.1186/1471-2288-13-91`
     """
     y_score, measure = in_order(y_score, measure)
-    measures, chosen = measures_of(measure), as_method(method)
+    measures, chosen = measures_of(measure), methods.as_method(method)
     level = check_level(confidence_level)
     questions = [Question(level, parse_hypothesis(alternative, margin, one)) for one in measures]
     check_choice("adjust", adjust, ADJUSTED)
@@ -218,11 +209,11 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
     if by is not None:
         warn_unless_counts(None, *of_unknown_kind)
-        warn_of_scores(measure, every, models)
+        methods.warn_of_scores(measure, every, models)
         return _in_subgroups(query, models[0], by)
     compared = _of_independent(query, models) if apart else _of_paired(query, models)
     warn_of_worse(query, compared, models)
-    warn_of_scores(measure, every, models)
+    methods.warn_of_scores(measure, every, models)
     warn_unless_counts(None, *of_unknown_kind)
     return result_of(query, compared, models)
 
@@ -242,7 +233,7 @@ def _check(query: Query) -> None:
         return
     if method is not None and type(method).covariance is Method.covariance:
         method.covariance([], measure)
-    checked(method or default_comparison(measure, known), measure, known)
+    methods.checked(method or methods.default_comparison(measure, known), measure, known)
     if known.classes and measure.average is None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
@@ -260,11 +251,11 @@ def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, floa
     """Return the method that was requested or the default, and the least sizes of the classes."""
     if isinstance(samples[0], Classes):
         fewest, *others = np.sort(samples[0].effective).tolist()
-        return query.method or default_comparison(query.measure, query.known), (fewest, sum(others))
+        return query.method or methods.default_comparison(query.measure, query.known), (fewest, sum(others))
     for one in samples:
         require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
-    return query.method or default_comparison(query.measure, query.known), (n_pos, n_neg)
+    return query.method or methods.default_comparison(query.measure, query.known), (n_pos, n_neg)
 
 
 def _of_paired(query: Query, models: list[Any]) -> Compared:
@@ -294,7 +285,7 @@ def _of_paired(query: Query, models: list[Any]) -> Compared:
 
 def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
     """Return the estimates alone, with the reason, where differences have no interval by default."""
-    reason = refusal(query, samples, own)
+    reason = methods.refusal(query, samples, own)
     if reason is None:
         return None
     estimate = np.concatenate([estimates_of(one, query.measure) for one in samples])
@@ -303,12 +294,12 @@ def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None
 
 def warn_of(query: Query, method: Method, joint: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
     """Warn of estimates, and of tests that few samples decide."""
-    warn_of_estimates(query.measure, samples, sizes)
+    methods.warn_of_estimates(query.measure, samples, sizes)
     if isinstance(method, Profile) and joint.own is not None:
         for one in samples:
-            warn_of_few(joint.own.method, query.measure, one, query.known)
+            methods.warn_of_few(joint.own.method, query.measure, one, query.known)
     elif not isinstance(method, McNemar):
-        warn_of_few_compared(method.name, query.measure, sizes)
+        methods.warn_of_few_compared(method.name, query.measure, sizes)
 
 
 def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
@@ -322,7 +313,9 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     def pooled(joint: Covariance, data: Sample) -> Comparison:
         if joint.own is None and joint.replicates is not None:
             joint = joint._replace(own=without_variance(joint.estimate, data, query.measure))
-        return result_of(query, Compared(query.method or default_comparison(query.measure, query.known), joint), [data])
+        return result_of(
+            query, Compared(query.method or methods.default_comparison(query.measure, query.known), joint), [data]
+        )
 
     return compare_subgroups(data, by, query, estimate, pooled)
 

@@ -14,20 +14,11 @@ from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative, MethodName
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import _words as words
+from rocmax.metrics import _words as words, methods
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import no_width, widened
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.methods import (
-    as_method,
-    checked,
-    each_model,
-    refusal,
-    warn_of_estimates,
-    warn_of_few,
-    warn_of_scores,
-)
 from rocmax.metrics.methods.base import Interval, Known, Method, Query, without_limits
 from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.results._inference import (
@@ -187,7 +178,7 @@ def infer(  # with samples first, the measure is second
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
-    measures, chosen = measures_of(measure), as_method(method)
+    measures, chosen = measures_of(measure), methods.as_method(method)
     check_seed(random_state)
     asked = confidence_level, null_value, alternative, margin
     queries = [Query(one, chosen, parse_question(one, *asked), seed=random_state) for one in measures]
@@ -203,7 +194,7 @@ def _of_measure(samples: Samples, query: Query) -> Any:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
     known = Known.of(data)
-    checked(query.method or default_method(measure, known), measure, known)
+    methods.checked(query.method or default_method(measure, known), measure, known)
     query = query._replace(known=known)
 
     def of_subgroups(one: Sample) -> Inference:
@@ -219,7 +210,7 @@ def _of_measure(samples: Samples, query: Query) -> Any:
     else:
         inference = of_models(data, of_subgroups)
     if isinstance(data, Sample):
-        warn_of_scores(measure, [samples], [data])
+        methods.warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)
     return inference
 
@@ -228,10 +219,10 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
     measure = query.measure
     method = query.method or default_method(measure, query.known, _sizes(data))
-    refused = refusal(query, [data]) if method.resampling else None
+    refused = methods.refusal(query, [data]) if method.resampling else None
     if refused is None:
         interval = estimated(query.method, data, measure, query.seed)
-        refused = refusal(query, [data], interval)
+        refused = methods.refusal(query, [data], interval)
     if refused is not None:
         interval = without_limits(estimates_of(data, measure), method.name, refused)
     if isinstance(data, Classes):
@@ -242,8 +233,8 @@ def inferred(data: Sample | Classes, query: Query, bounds: tuple[float, float] |
             low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
             limits = widened(interval.limits, estimate - low, high - estimate, measure.bounds)
             interval, bounds = interval._replace(limits=limits), (low, high)
-        warn_of_estimates(measure, [data], data.nominal)
-        warn_of_few(interval.method, measure, data, query.known)
+        methods.warn_of_estimates(measure, [data], data.nominal)
+        methods.warn_of_few(interval.method, measure, data, query.known)
     return result(interval, query, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 
@@ -276,7 +267,7 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
     ]
     if not any(worse):
         return
-    for k, model in enumerate(each_model(samples)):
+    for k, model in enumerate(methods.each_model(samples)):
         chance = measure.chance_of(model[1]) if worse[k] else None
         if chance is not None and sign * (chance - best[k]) > _ROUNDING:
             break

@@ -16,21 +16,8 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
-from rocmax.metrics.reader_study._inference import (
-    COVARIANCES,
-    NO_VARIANCE,
-    Anova,
-    ErrorTerm,
-    Options,
-    against_algorithm,
-    anova,
-    deciding_intervals,
-    decisive_test,
-    differences_of,
-    estimates,
-    mean_of,
-    one_shot_variances,
-)
+from rocmax.metrics.reader_study import _inference as inference
+from rocmax.metrics.reader_study._inference import Anova, ErrorTerm, Options
 from rocmax.metrics.reader_study._readings import Readings, StudyReading, readings_of
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._rows import note_of, plain
@@ -175,14 +162,14 @@ def mrmc_analysis(
         raise ValueError(f"null_value={null:g} is for the mean of one modality; pass margin for differences")
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
-    theta = estimates(study, measure)
+    theta = inference.estimates(study, measure)
     refused = None
     if covariance == "delong" and random_cases:
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
         refused = refusal(query, tests, instead="covariance='jackknife' gives one")
     if refused is None:
         drawn = (n_resamples, random_state) if covariance == "bootstrap" else ()
-        spread = COVARIANCES[covariance][0](study, measure, *drawn)
+        spread = inference.COVARIANCES[covariance][0](study, measure, *drawn)
         check_variance(spread)
     else:
         spread = np.full((theta.size,) * 2, np.nan)
@@ -190,18 +177,20 @@ def mrmc_analysis(
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested = theta[:, :-1] - theta[:, -1:]
         spread_of_tested = spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1]
-    table = anova(tested, spread_of_tested)
+    table = inference.anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
     notes = _notes(study, table, error, random_cases)
     if alone:
         own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
         theta, spread = theta[:, :-1], spread[:-1, :-1]
-    of_means = tuple(mean_of(name, theta[i], spread, i, options) for i, name in enumerate(study.modalities))
-    differences = tuple(differences_of(study, theta, error, options))
+    of_means = tuple(inference.mean_of(name, theta[i], spread, i, options) for i, name in enumerate(study.modalities))
+    differences = tuple(inference.differences_of(study, theta, error, options))
     if alone:
-        of_algorithm, pair = against_algorithm(study, theta, own, error, options)
+        of_algorithm, pair = inference.against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
-    test = decisive_test(of_means, differences, table, error, hypothesis._replace(null=0.0 if differences else null))
+    test = inference.decisive_test(
+        of_means, differences, table, error, hypothesis._replace(null=0.0 if differences else null)
+    )
     return MRMCAnalysis(
         estimates=theta,
         means=theta.mean(axis=1),
@@ -209,8 +198,8 @@ def mrmc_analysis(
         mean_inference=of_means,
         components=table.components,
         covariance_matrix=spread_of_tested,
-        one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
-        equivalence_intervals=deciding_intervals(differences or of_means, options),
+        one_shot_variances=inference.one_shot_variances(tested, spread_of_tested) if one_shot else None,
+        equivalence_intervals=inference.deciding_intervals(differences or of_means, options),
         notes=notes,
         measure=measure,
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
@@ -241,10 +230,10 @@ def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
 
 def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
     """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
-    check_choice("covariance", covariance, tuple(COVARIANCES))
+    check_choice("covariance", covariance, tuple(inference.COVARIANCES))
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-    _, needed, for_clusters = COVARIANCES[covariance]
+    _, needed, for_clusters = inference.COVARIANCES[covariance]
     if needed is not None and needed not in measure.traits:
         raise ValueError(
             f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"
@@ -268,7 +257,7 @@ def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) 
             f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"
         )
         warn(notes[-1])
-    elif error.square <= NO_VARIANCE:
+    elif error.square <= inference.NO_VARIANCE:
         notes.append(
             "the variance is estimated at 0, for example because no reading is wrong: p-values and intervals are too"
             " optimistic"

@@ -16,19 +16,8 @@ from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups._estimates import (
-    Estimates,
-    Shares,
-    SubgroupTest,
-    johansen,
-    needs_scores,
-    of_alerts,
-    of_scores,
-    of_unseen_range,
-    pooled,
-    shares_of,
-    welch,
-)
+from rocmax.metrics.subgroups import _estimates as statistics
+from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest
 from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
 from rocmax.metrics.subgroups._split import (
     Parts,
@@ -140,7 +129,7 @@ def compare_subgroups(
     results, lacking = each(parts, estimate)
     comparisons = {name: one for name, (one, _) in results.items()}
     totals = totals_of(comparisons)
-    share = shares_of(totals, "pairs")
+    share = statistics.shares_of(totals, "pairs")
     values, blocks = (np.array([one[k] for _, one in results.values()]) for k in (0, 1))
     sums, n_clusters = covariance_between_subgroups(parts, results, measure)
     matrix = np.tensordot(share**2, blocks, 1)
@@ -167,16 +156,16 @@ def compare_subgroups(
         for k, value in enumerate(values.T):
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
-            own.append(pooled(Estimates(value, *of_model), Shares(share[None]), measure))
+            own.append(statistics.pooled(Estimates(value, *of_model), Shares(share[None]), measure))
         scores = [one.own for _, one in results.values() if one.own is not None and one.own.method == "score"]
-        pooled_own = of_alerts(joined(own), samples, share, measure)
+        pooled_own = statistics.of_alerts(joined(own), samples, share, measure)
         # Of cuts and areas the errors of both models are skewed alike; of means they are biased, too.
         if isinstance(measure, MeanMeasure):
-            summed = needs_scores(pooled_own, samples, share, measure)
+            summed = statistics.needs_scores(pooled_own, samples, share, measure)
         else:
-            summed = of_unseen_range(samples, share, measure)
+            summed = statistics.of_unseen_range(samples, share, measure)
         if summed and len(scores) == len(results) and sums is None:
-            pooled_own = of_scores(pooled_own, [one.limits for one in scores], share)
+            pooled_own = statistics.of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
         whole = whole._replace(own=pooled_own, freedom=freedom)
@@ -218,7 +207,7 @@ def _same(
         freedom = np.array([_freedom(one, measure) if fit else 1.0 for one, fit in zip(samples, enough, strict=True)])
         crossing = None if sums is None else (sums[1::2] - sums[::2]).tocsr()
         moments = Estimates(effects[:, 0], spreads[:, 0, 0], freedom, sizes, n_clusters, crossing)
-        return welch(moments, enough, np.ones(len(samples)), moments.estimate)
+        return statistics.welch(moments, enough, np.ones(len(samples)), moments.estimate)
     n_compared = int(enough.sum())
     if n_compared < 2:
         return SubgroupTest(np.nan, 0, np.nan, np.nan, n_compared)
@@ -226,7 +215,7 @@ def _same(
         places = np.flatnonzero(enough)
         kinds = [[(apart @ part @ apart.T, df) for part, df in held[k].parts if part is not None] for k in places]
         most = [most_freedom(samples[k]) for k in places]
-        return johansen(effects[enough], spreads[enough], [*zip(kinds, most, strict=True)])
+        return statistics.johansen(effects[enough], spreads[enough], [*zip(kinds, most, strict=True)])
     matrix = np.zeros((values.size,) * 2) if sums is None else (sums @ sums.T).toarray()
     for place in np.flatnonzero(enough):
         matrix[place * k : place * k + k, place * k : place * k + k] = blocks[place]

@@ -15,8 +15,8 @@ from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured
+from rocmax.metrics.subgroups import _estimates as statistics
 from rocmax.metrics.subgroups._estimates import (
-    SHARES,
     Estimates,
     PooledEstimate,
     Rest,
@@ -24,10 +24,6 @@ from rocmax.metrics.subgroups._estimates import (
     Single,
     SubgroupDifference,
     SubgroupTest,
-    contrasts,
-    pooled,
-    shares_of,
-    summed,
 )
 
 _SMALL = 0.05
@@ -149,14 +145,14 @@ class SubgroupInference(BySubgroup, Inference):
            covariate-adjusted receiver operating characteristic curve", Biometrika 96, 2009.
            :doi:`10.1093/biomet/asp002`
         """
-        check_choice("weights", weights, SHARES)
-        share = shares_of(totals_of(self.subgroups), weights)
+        check_choice("weights", weights, statistics.SHARES)
+        share = statistics.shares_of(totals_of(self.subgroups), weights)
         if self.no_interval:
             return PooledEstimate(float(share @ self.moments.estimate), np.nan, ConfidenceInterval(np.nan, np.nan))
-        found = pooled(self.moments, Shares(share[None]), self.measure)
+        found = statistics.pooled(self.moments, Shares(share[None]), self.measure)
         low, high = np.ravel(found.limits.at(self.confidence_level))
         if self.moments.ends is not None:
-            low, high = summed(self.moments.ends, share)
+            low, high = statistics.summed(self.moments.ends, share)
         interval = ConfidenceInterval(float(low), float(high))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
@@ -192,7 +188,7 @@ class SubgroupInference(BySubgroup, Inference):
     def rows(self) -> list[dict[str, Any]]:
         (whole,) = super().rows()
         against = {one.subgroup: one for one in self.differences}
-        shares = shares_of(totals_of(self.subgroups), "pairs").tolist()
+        shares = statistics.shares_of(totals_of(self.subgroups), "pairs").tolist()
         rows = [
             _row(name, one.rows()[0], share, against.get(name))
             for (name, one), share in zip(self.subgroups.items(), shares, strict=True)
@@ -283,7 +279,7 @@ def differences_of(
     """Return differences of means: `shares` gives those of subgroups in both, for some of the listed differences."""
     found = []
     for start in range(0, len(listed), _AT_ONCE):
-        change, error, limits = contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
+        change, error, limits = statistics.contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
         found.append([change, error, *limits.at(level), Hypothesis().test(limits.tails)[1]])
     if not found:
         return ()

@@ -27,16 +27,8 @@ from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
-from rocmax.metrics.subgroups._estimates import (
-    Estimates,
-    Shares,
-    equality,
-    needs_scores,
-    of_alerts,
-    of_scores,
-    pooled,
-    shares_of,
-)
+from rocmax.metrics.subgroups import _estimates as statistics
+from rocmax.metrics.subgroups._estimates import Estimates, Shares
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.variances._components import most_freedom, range_part, variance_parts
 from rocmax.metrics.variances._resample import seed_of
@@ -149,7 +141,7 @@ def in_subgroups(
     parts = split(data, by)
     results, lacking = each(parts, lambda sample, k: inferred(sample, query._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, results, measure)
-    share = shares_of(totals_of(results), "pairs")
+    share = statistics.shares_of(totals_of(results), "pairs")
     kept = [parts.samples[name] for name in results]
     interval = _pooled(moments, share, list(results.values()), kept, measure)
     methods = [query.method or default_method(measure, query.known, one.effective) for one in kept]
@@ -158,13 +150,15 @@ def in_subgroups(
     summed = any(isinstance(method, Score) for method in methods) and (query.method or not measure.counts_pairs)
     if summed and not (query.method or isinstance(measure, MeanMeasure) or moments.parts is None):
         calm = moments._replace(of_means=moments.parts.sum(axis=1))
-        mean = pooled(calm, Shares(share[None]), measure)
-        if moments.known.all() and not needs_scores(mean, kept, share, measure):
+        mean = statistics.pooled(calm, Shares(share[None]), measure)
+        if moments.known.all() and not statistics.needs_scores(mean, kept, share, measure):
             moments, interval, summed = calm, mean, False
     if moments.sums is None and summed:
         limits = [estimated(query.method, one, measure).limits for one in kept]
         known = getattr(measure, "pooled", False) and not query.method and moments.parts is not None
-        interval = of_alerts(mean, kept, share, measure) if known else of_scores(interval, limits, share)
+        interval = (
+            statistics.of_alerts(mean, kept, share, measure) if known else statistics.of_scores(interval, limits, share)
+        )
         levels = [[one.ends(z) for one in limits] for z in (0.0, critical(query.question.level))]
         moments = moments._replace(ends=np.array(levels)[..., 0].swapaxes(1, 2))
     reason = pooled_refusal(parts, results, query)
@@ -174,7 +168,7 @@ def in_subgroups(
         **held_by(lambda: result(interval, query, data), results, lacking),
         by=parts.by,
         subgroups=results,
-        equality=equality(moments, measure),
+        equality=statistics.equality(moments, measure),
         differences=from_the_rest(moments, results, measure, query.question.level),
         not_estimable=lacking,
         moments=moments,
@@ -210,7 +204,7 @@ def _pooled(
     moments: Estimates, share: F64, inferences: Sequence[Inference], samples: Sequence[Sample], measure: Measure
 ) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates, if they differ."""
-    mean, replicates = pooled(moments, Shares(share[None]), measure), [one.replicates for one in inferences]
+    mean, replicates = statistics.pooled(moments, Shares(share[None]), measure), [one.replicates for one in inferences]
     if any(values is None for values in replicates):
         return mean
     values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
@@ -220,7 +214,7 @@ def _pooled(
         certain = [without_variance(*pair, measure) for pair in pairs] if isinstance(measure, RankedMeasure) else []
         own = [one.limits for one in certain if one is not None]
         if own:  # up to the greatest values of their classes
-            mean = of_scores(mean, own, share)._replace(source="wilson")
+            mean = statistics.of_scores(mean, own, share)._replace(source="wilson")
         return mean._replace(method="bootstrap", replicates=values)
     limits = percentiles(values, wald(at, np.sqrt(variance), Law()))
     return Interval(at, variance, limits, "bootstrap", values, source="percentile")
