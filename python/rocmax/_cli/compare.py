@@ -89,7 +89,7 @@ def _show_subgroups(found: SubgroupComparison) -> None:
     report.table([*head, *adjusted], zip(*columns, *_tested(tested, adjusted), strict=True))
     say(f"Same difference in all subgroups of {found.by}: {found.equality_test}.")
     how = f"; adjusted p by {ADJUSTMENTS[found.adjust]}, over subgroups" if found.adjust else ""
-    say(f"pooled: measured within each subgroup, then averaged{how}.")
+    say(f"pooled: {found.pooled_in_words}{how}.")
 
 
 def _names(row: Mapping[str, Any]) -> str:

@@ -149,7 +149,7 @@ def _show_subgroups(name: str, found: SubgroupInference) -> None:
     say(f"\n{name} by {found.by}")
     report.table(head, zip(*columns, strict=True))
     say(f"All subgroups of {found.by} equal: {found.equality_test}.")
-    say(f"pooled: measured within each subgroup, then averaged; differences adjusted by {ADJUSTMENTS['holm']}.")
+    say(f"pooled: {found.pooled_in_words}; differences adjusted by {ADJUSTMENTS['holm']}.")
 
 
 def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:

@@ -384,7 +384,7 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     caption = (
         f"The {first.measure_in_words.split(' within')[0]} in each subgroup. Bars show the {level}, from"
         f' {low:.3g} to {high:.3g}; "from the rest" is the difference from all other subgroups, with p adjusted by'
-        f' {ADJUSTMENTS["holm"]}; "pooled" is measured within each subgroup, then averaged.'
+        f' {ADJUSTMENTS["holm"]}; "pooled" is {first.pooled_in_words}.'
     )
     tests = [f"{name}: all subgroups equal: {found.equality_test}." for name, found in zip(of.names, by, strict=True)]
     return joined(_table(caption, names, *bodies, class_="thresholds"), *(tag("p", text) for text in tests))

@@ -10,20 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks import samples as checks
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
 from rocmax._checks.missing import complete, in_caller_direction, oriented
-from rocmax._checks.samples import (
-    F64,
-    marked,
-    number,
-    one_column,
-    require_finite,
-    require_labels,
-    require_weights,
-    scores,
-    weights,
-)
+from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred
@@ -130,7 +121,7 @@ class ROCAccumulator:
         missing: Missing = "raise",
     ) -> None:
         if max_error is not None:
-            max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
+            max_error = checks.number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
         self.max_error = max_error
         check_choice("missing", missing, ("raise", "drop"))
         self.pos_label = pos_label
@@ -253,12 +244,12 @@ class ROCAccumulator:
         held: dict[str, Any] = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
         (y_true, y_score, sample_weight), n_dropped = complete(self.missing, may_be_empty=True, **held)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
-        score = scores(y_score)
+        score = checks.scores(y_score)
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
-        weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        require_finite(score, "y_score")
-        require_weights(weight)
+        weight = None if sample_weight is None else checks.weights(sample_weight, len(positive))
+        checks.require_finite(score, "y_score")
+        checks.require_weights(weight)
         score = oriented(score, not self.higher_is_better)
         if len(positive) < WAITING:
             self._shared.wait(labels, positive, score, weight, n_dropped)
@@ -395,10 +386,10 @@ class ROCAccumulator:
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:
         """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
-        y = one_column(y, "y_true")
-        require_labels(y, "y_true")
+        y = checks.one_column(y, "y_true")
+        checks.require_labels(y, "y_true")
         if self.pos_label is not None:
-            return plain(marked(y, self.pos_label, "y_true")), frozenset()
+            return plain(checks.marked(y, self.pos_label, "y_true")), frozenset()
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:

@@ -8,21 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks import samples as checks
 from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read, require_unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._checks.frames import class_columns, two_of_column, warn_of_order
-from rocmax._checks.samples import (
-    F64,
-    LABELS,
-    first_two,
-    naming_missing,
-    number,
-    require_weights,
-    scikit_learn,
-    scores,
-    two_texts,
-    warn_if_two_classes,
-)
+from rocmax._checks.samples import F64
 from rocmax._parameters import as_float, check_choice, check_flag, is_one_of, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
@@ -114,7 +104,7 @@ def roc_auc_score(
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
-            number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
+            checks.number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
     if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns"):
@@ -123,9 +113,9 @@ def roc_auc_score(
         area = _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)
         if area is not None:
             return area
-    theirs = scikit_learn("roc_auc_score")
+    theirs = checks.scikit_learn("roc_auc_score")
     try:
-        with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
+        with checks.naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
             return theirs(y_true, y_score, sample_weight=sample_weight, **options)
     except ArithmeticError as error:  # such as of 10**400
         raise ValueError(
@@ -148,7 +138,7 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     if max_fpr is not None and not _LEAST < as_float(max_fpr) <= 1.0:
         return None
     try:
-        y, s = _marks(y_true), scores(y_score)
+        y, s = _marks(y_true), checks.scores(y_score)
         weight = _weights(sample_weight, len(s))
     except (TypeError, ValueError) as error:
         # scikit-learn's function would round Python's integers, and so make ties.
@@ -161,7 +151,7 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
     if s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")):
         return None
-    warn_if_two_classes(s, y_score, "y_score", 1)
+    checks.warn_if_two_classes(s, y_score, "y_score", 1)
     y, s = plain(y), s if s.ndim == 2 else plain(s)
     whole = max_fpr is None or max_fpr == 1
     measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
@@ -182,12 +172,12 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1 or not len(y):
         return None
-    if kinds := kinds or two_texts(y):
+    if kinds := kinds or checks.two_texts(y):
         return kinds[1] == (kinds[0][1] > kinds[0][0]) if len(kinds[0]) == 2 else None
     if y.dtype.kind == "f":
-        pair = first_two(y)
+        pair = checks.first_two(y)
         return y.astype(np.float64, copy=False) if all(x.is_integer() and abs(x) < WHOLE for x in pair) else None
-    if y.dtype in LABELS:
+    if y.dtype in checks.LABELS:
         return y
     return y.astype(np.int64) if y.dtype.kind in "iu" and y.max() < 2**63 else None
 
@@ -198,7 +188,7 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
     weight = np.asarray(sample_weight)
     if weight.shape != (n_samples,) or weight.dtype.kind not in "fiub" or not np.isfinite(weight).all():
         raise ValueError("sample_weight")
-    require_weights(weight)
+    checks.require_weights(weight)
     return plain(weight.astype(np.float64, copy=False))
 
 
@@ -339,8 +329,8 @@ def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_job
         return call(_core.curve_points, data, precision_recall, bool(options["drop_intermediate"]), data.threads)
     except (TypeError, ValueError):
         try:
-            with naming_missing(y_true, y_score=y_score, sample_weight=weight):
-                points: tuple[F64, F64, F64] = scikit_learn(name)(y_true, y_score, **options)
+            with checks.naming_missing(y_true, y_score=y_score, sample_weight=weight):
+                points: tuple[F64, F64, F64] = checks.scikit_learn(name)(y_true, y_score, **options)
         except ArithmeticError:  # such as of 10**400: our error says where
             points = np.zeros(0), np.zeros(0), np.zeros(0)
         # For one class a rate is NaN, or the precision of all samples, the share of the positives, is 0 or 1.

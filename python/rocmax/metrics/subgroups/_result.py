@@ -52,6 +52,7 @@ class BySubgroup(Measured):
     equality: SubgroupTest = _NO_TEST
     not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
 
+    pooled_in_words: ClassVar[str] = "measured within each subgroup, then averaged"
     _crossed: ClassVar[Any]  # number of clusters, where they cross subgroups
     _test_of_equality: ClassVar[Any] = "welch"  # the source of the test where clusters do not cross
 
@@ -206,7 +207,7 @@ class SubgroupInference(BySubgroup, Inference):
             f"{self.measure_in_words} by {self.by} ({words.level(self.confidence_level)}{self._fixed}{null};"
             f" difference: from the rest, pvalue_difference adjusted by {ADJUSTMENTS['holm']})",
             *words.text_table(rows, self._bounded),
-            "pooled: measured within each subgroup, then averaged",
+            f"pooled: {self.pooled_in_words}",
             f"all equal: {self.equality_test}",
         ]
 
