@@ -10,12 +10,12 @@ import numpy as np
 
 from rocmax._checks.samples import F64, check_level, require_weights
 from rocmax._parameters import check_choice
+from rocmax._runtime.warn import warn
 from rocmax._typing import Adjust, Alternative, MethodName
 from rocmax.metrics import methods
-from rocmax.metrics._infer import warn_below_chance
+from rocmax.metrics._infer import warn_below_chance, worse_than_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import critical
-from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
@@ -370,6 +370,8 @@ def warn_of_worse(query: Query, compared: Compared, samples: list[Any]) -> None:
     if np.isnan(compared.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
     estimate, matrix = compared.covariance[:2]
+    if not any(worse_than_chance(query.measure, samples, estimate)):  # which all intervals hold
+        return
     if isinstance(compared.method, Profile) and compared.covariance.own is not None:
         low, high = compared.covariance.own.limits.at(query.question.level)
     else:
@@ -382,16 +384,15 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, compared.covariance[:2]
     assert hypothesis is not None
-    names = tuple(name for one in samples for name in one.model_names)
-    joint, made = None, of_samples(samples[0])
-    most = (made.get("n_groups") or np.inf) - 1.0
+    names, made = tuple(name for one in samples for name in one.model_names), of_samples(samples[0])
+    known = compared.curves is None
     refused = compared.covariance.refused or unknown_width(compared.covariance, names, level, query.measure)
     pairs: tuple[PairComparison, ...]
     if compared.curves is not None:  # which have no standard error and no interval
         (statistic, pvalue), change = compared.curves, float(estimate[0] - estimate[1])
         pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     elif refused is not None:
-        unknown = ConfidenceInterval(np.nan, np.nan)
+        known, unknown = False, ConfidenceInterval(np.nan, np.nan)
         pairs = tuple(
             PairComparison(one, other, float(estimate[j] - estimate[k]), np.nan, unknown, *[np.nan] * 4)
             for (j, one), (k, other) in combinations(enumerate(names), 2)
@@ -399,10 +400,6 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
     else:
         how = hypothesis, level, query.measure.bounds, query.adjust
         pairs = pair_tests(compared.covariance, compared.freedom, names, *how)
-        joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), *compared.covariance[:3], most)
-        unbounded = not np.isfinite(query.measure.bounds).all()
-        if np.isinf(joint.statistic) and not (unbounded and any(p.difference and not p.standard_error for p in pairs)):
-            warn_of_no_variance()
     first = samples[0]
     several = isinstance(first, Classes)
     paired = several or len(samples) == 1
@@ -413,12 +410,11 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
         made |= {"n_samples": None if None in counted else sum(counted), "n_dropped": sum(dropped)}
         made["weight_kind"] = next(filter(None, kinds), None)
         made["higher_is_better"] = higher_of(np.array([one.lower for one in samples]))
-    return Comparison(
+    found = Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
-        covariance=None if joint is None else matrix,
-        parts=() if joint is None else tuple(compared.covariance.parts),
+        covariance=matrix if known else None,
+        parts=tuple(compared.covariance.parts) if known else (),
         pairs=pairs,
-        joint=joint,
         method=compared.method.name,
         paired=paired,
         alternative=hypothesis.alternative,
@@ -433,3 +429,11 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
         no_interval=refused,
         **made,
     )
+    separated = any(pair.difference and not pair.standard_error for pair in pairs)
+    possible = np.isfinite(query.measure.bounds).all() if separated else len(names) > 2
+    if possible and found.joint is not None and np.isinf(found.joint.statistic):
+        warn(
+            "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
+            " test's statistic is infinite, and its p-value of 0 is too optimistic"
+        )
+    return found

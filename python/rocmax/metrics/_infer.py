@@ -257,17 +257,20 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     return thresholds if data.many else float(thresholds[0])
 
 
+def worse_than_chance(measure: Measure, samples: Sequence[Sample], values: Any) -> list[bool]:
+    """Whether each value is worse than that of a constant score; `samples` hold all models, or one each."""
+    chances = [chance for data in samples for chance in [measure.chance(data.totals)] * data.n_models]
+    pairs = zip(chances, np.ravel(values).tolist(), strict=True)
+    sign = -1.0 if measure.lower_is_better else 1.0
+    return [chance is not None and sign * (chance - value) > _ROUNDING for chance, value in pairs]
+
+
 def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tuple[Any, Any]) -> None:
     """Warn of an interval on the worse side of a constant score's value; `samples` hold all models, or one each."""
-    chances = [measure.chance(data.totals) for data in samples for _ in range(data.n_models)]
     sign = -1.0 if measure.lower_is_better else 1.0
     best = np.atleast_1d(interval[0] if measure.lower_is_better else interval[1])
-    worse = [
-        chance is not None and sign * (chance - end) > _ROUNDING for chance, end in zip(chances, best, strict=True)
-    ]
-    if not any(worse):
-        return
-    for k, model in enumerate(methods.each_model(samples)):
+    worse = worse_than_chance(measure, samples, best)
+    for k, model in enumerate(methods.each_model(samples) if any(worse) else ()):
         chance = measure.chance_of(model[1]) if worse[k] else None
         if chance is not None and sign * (chance - best[k]) > _ROUNDING:
             break

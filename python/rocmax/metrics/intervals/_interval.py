@@ -253,8 +253,8 @@ def _places(ordered: F64, value: float) -> tuple[float, float]:
 
 def either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
     """Return the limits of one method for the marked estimates, and of another for the rest."""
-    if not first.any():
-        return other
+    if first.all() or not first.any():
+        return one if first.all() else other
 
     def ends(z: Any) -> tuple[F64, F64]:
         low, high = np.where(first, one.ends(z), other.ends(z))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax._runtime.warn import warn
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.samples._sample import check_variance
 
@@ -108,11 +107,3 @@ def freedom_of_parts(parts: Sequence[tuple[F64 | None, float]], most: float) -> 
 
 def _rank(share: F64 | None) -> float:
     return np.inf if share is None else float(np.linalg.matrix_rank(share, _SAME, hermitian=True))
-
-
-def warn_of_no_variance() -> None:
-    """Warn of an infinite statistic, if no pair of models has warned of its variance of 0."""
-    warn(
-        "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
-        " test's statistic is infinite, and its p-value of 0 is too optimistic"
-    )

@@ -124,10 +124,9 @@ def warn_of_scores(measure: Measure, given: Sequence[Samples], samples: Sequence
 
 def ranks_little(score: Any, by_auc: bool = True) -> str:
     """Return that all scores are equal, or predicted classes that an AUC ranks; an empty text if neither."""
-    held = np.unique(score[:_FIRST])
-    held = np.unique(score) if len(held) <= 2 else held
-    if len(score) < _SOME:
+    if len(score) < _SOME or len(set(score[:_FIRST].tolist())) > 2:
         return ""
+    held = np.unique(score)
     if len(held) == 1:
         return "all scores are equal: they rank no sample above another"
     if not by_auc or tuple(np.sort(np.abs(held))) not in ((0, 1), (1, 1)):  # negated if low ones are for positives

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -89,9 +90,6 @@ class Comparison(Measured):
         Covariance of the estimates; None with "venkatraman".
     pairs : tuple of PairComparison
         Every pair of models.
-    joint : JointTest or None
-        F test that all models are equal: `statistic`, `df`, `df_denominator`, `pvalue`, and `no_test`, why there is
-        none. None with "venkatraman".
     measure : Measure
         What was measured.
     method : str
@@ -117,7 +115,6 @@ class Comparison(Measured):
     estimates: Mapping[str, float]
     covariance: F64 | None
     pairs: tuple[PairComparison, ...]
-    joint: JointTest | None
     method: str
     paired: bool = True
     alternative: str = "two-sided"
@@ -137,6 +134,11 @@ class Comparison(Measured):
     def names(self) -> tuple[str, ...]:
         """Names of the models."""
         return tuple(self.estimates)
+
+    @cached_property
+    def joint(self) -> JointTest | None:
+        """The F test that all models are equal; None with "venkatraman" and without intervals."""
+        return None if self.covariance is None else self.contrast(np.diff(np.eye(len(self.estimates)), axis=0))
 
     @property
     def standard_errors(self) -> F64:
@@ -179,7 +181,7 @@ class Comparison(Measured):
     def _also(self) -> dict[str, Any]:
         of_pair = self.pairs[0]._asdict() if len(self.pairs) == 1 else {}
         own = {name: value for name, value in of_pair.items() if not name.startswith("model")}
-        return {**super()._also(), **own}
+        return {"joint": self.joint, **super()._also(), **own}
 
     def rows(self) -> list[dict[str, Any]]:
         return self._rows_of(self.pairs)

@@ -248,7 +248,8 @@ class Kept:
 
     def fits(self, data: Sample) -> bool:
         """Whether it is of these arrays, not of others that took their place."""
-        return all(a is b for a, b in zip(self._of, (data.y, data.score, data.weight), strict=True))
+        y, score, weight = self._of
+        return y is data.y and score is data.score and weight is data.weight
 
 
 def weight_name(names: tuple[str, str]) -> str:

@@ -41,7 +41,7 @@ def fresh_seed() -> int:
 
 def check_seed(random_state: Any) -> None:
     """Check the seed without drawing from it."""
-    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState, type(None))):
         seed_of(random_state)
 
 
