@@ -3,6 +3,7 @@
 Boosted trees rank as well, and LightGBM refuses.
 """
 
+import dask
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from rocmax import PartialAUCSVC, metrics
 from rocmax._selection import standings
 from rocmax.boosting import PartialAUCObjective, partial_auc_metric
+from rocmax.designs import Chunks
 
 da = pytest.importorskip("dask.array")
 RANGE = (0.0, 0.1)
@@ -59,6 +61,25 @@ def test_models():
         expected = clone(model).fit(X, y, weight).objective_
         found = model.fit(stored, da.from_array(y), None if weight is None else da.from_array(weight))
         assert found.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_blocks_on_workers_give_the_bits_of_blocks_in_memory(client):
+    """Also where a worker is lost, and within a task, which must not wait for the thread that it occupies."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 5))
+    y = (X.sum(axis=1) + rng.standard_normal(600) > 1.0).astype(int)
+    blocks = da.from_array(X, chunks=(100, -1))
+    with dask.config.set(scheduler="sync"):
+        expected = PartialAUCSVC((0.0, 0.3), C=10.0).fit(blocks.persist(), y).coef_
+    held = blocks.persist()
+    np.testing.assert_array_equal(PartialAUCSVC((0.0, 0.3), C=10.0).fit(held, y).coef_, expected)
+    chunks = Chunks.of(held)
+    assert sorted(place for places, _ in chunks._holders for place in places) == list(range(6))
+    within = client.submit(lambda: Chunks.of(held).total(np.add, [0.0] * 6)).result()
+    np.testing.assert_array_equal(within, X.reshape(6, 100, 5).sum(axis=0))
+    client.restart_workers([chunks._holders[0][1]._address])
+    np.testing.assert_array_equal(PartialAUCSVC((0.0, 0.3), C=10.0).fit(held, y).coef_, expected)
 
 
 def table(seed, n):

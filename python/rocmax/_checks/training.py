@@ -263,7 +263,7 @@ def _check_stored(X: Any) -> None:
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X must be a numeric array of two dimensions, got shape {X.shape} and dtype {X.dtype}")
     if is_dask(X):
-        chunks = Chunks(X)
+        chunks = Chunks.of(X)
         finite = chunks.each(_is_finite, chunks.parts())
     else:
         finite = [_is_finite(block) for _, block in row_blocks(X)]

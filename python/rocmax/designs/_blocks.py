@@ -1,10 +1,11 @@
 """Blocks of dense features, all in C order: products then round alike whatever the layout of X."""
 
 import mmap
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add, getitem
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,32 +124,50 @@ class Chunks:
     """The blocks of rows of a two-dimensional dask array.
 
     Blocks in the memory of this process, as after ``from_array`` or ``persist`` without a cluster, are used directly: a
-    task takes ten times as long as the product of a small block. Others get one task each, and only its result crosses
-    the network.
+    task takes ten times as long as the product of a small block. Those that a cluster holds get one message to each
+    worker, which takes less than the tasks of one block. Others get one task each. Only results cross the network.
     """
 
     def __init__(self, X: Any) -> None:
-        X = X.rechunk({1: -1})
         self.ends = np.cumsum((0, *X.chunks[0]))
         held = X.__dask_graph__().layers.get(X.name, {})
         found = [held.get(key) for (key,) in X.__dask_keys__()]
         self.in_memory = all(type(block) is np.ndarray for block in found)
-        self._blocks = found if self.in_memory else X.to_delayed()[:, 0].tolist()
+        self._holders = [(list(range(len(found))), _Held(*found))] if self.in_memory else _workers(found)
+        self._tasks = X.to_delayed()[:, 0].tolist()
+
+    @classmethod
+    def of(cls, X: Any) -> "Chunks":
+        """Return the blocks of X, which keeps them for the next call."""
+        X = X.rechunk({1: -1})
+        kept = X.__dict__
+        kept["_rocmax"] = found = kept.get("_rocmax") or cls(X)
+        return found
 
     def parts(self) -> list[slice]:
         """Return the rows of each block."""
         return [slice(first, last) for first, last in zip(self.ends[:-1], self.ends[1:], strict=True)]
 
-    def each(self, function: Callable[..., Any], own: Iterable[Any] = (), *shared: Any) -> list[Any]:
+    def each(self, function: Callable[..., Any], own: Iterable[Any], *shared: Any) -> list[Any]:
         """Return ``function(block, own, *shared)`` for each block whose `own` is not None."""
-        return self._found(self._calls(function, own, shared))
+        own = list(own)
+        if (held := self._of_holders(_each, function, own, shared)) is None:
+            return _computed(_each(self._tasks, _task(function), own, [_task(value) for value in shared]))
+        found = {place: value for places, values in held for place, value in zip(places, values, strict=True)}
+        return [found[place] for place in sorted(found)]
 
     def total(self, function: Callable[..., Any], own: Iterable[Any], *shared: Any) -> Any:
-        """Return the sum of ``function(block, own, *shared)`` over all blocks."""
-        parts = self._calls(function, own, shared)
-        while len(parts) > 1 and not self.in_memory:
+        """Return the sum of ``function(block, own, *shared)`` over all blocks, added where they are.
+
+        Its last digits depend on which worker holds which blocks.
+        """
+        own = list(own)
+        if (held := self._of_holders(_total, function, own, shared)) is not None:
+            return _sum([value for _, value in held])
+        parts = _each(self._tasks, _task(function), own, [_task(value) for value in shared])
+        while len(parts) > 1:
             parts = [_task(_sum)(parts[first : first + _ADDED]) for first in range(0, len(parts), _ADDED)]
-        return _sum(self._found(parts))
+        return _computed(parts)[0]
 
     def take(self, index: Rows) -> AnyArray:
         """Return the rows of an index, in its order."""
@@ -163,23 +182,83 @@ class Chunks:
         found[order] = ascending
         return found
 
-    def _calls(self, function: Callable[..., Any], own: Iterable[Any], shared: Sequence[Any]) -> list[Any]:
-        pairs = [(block, mine) for block, mine in zip(self._blocks, own, strict=True) if mine is not None]
-        if self.in_memory:
-            return [function(block, mine, *shared) for block, mine in pairs]
-        call, shared = _task(function), [_task(value) for value in shared]
-        return [call(block, mine, *shared) for block, mine in pairs]
+    def _of_holders(self, how: Any, function: Any, own: list[Any], shared: Any) -> list[tuple[list[int], Any]] | None:
+        """Return the places of some blocks and what `how` returns of them, for each holder; None if there is none."""
+        try:
+            called = []
+            for every, holder in self._holders:
+                if places := [place for place in every if own[place] is not None]:
+                    call = partial(how, function=function, own=[own[place] for place in every], shared=shared)
+                    called.append((places, holder.apply(call)))
+            return [(places, call.result().value) for places, call in called] or None
+        except (OSError, RuntimeError):  # a worker was lost: the cluster makes its blocks again
+            if self.in_memory:
+                raise
+            self._holders = []
+            return None
 
-    def _found(self, parts: list[Any]) -> list[Any]:
-        if self.in_memory:
-            return parts
-        import dask
 
-        return list(dask.compute(*parts, optimize_graph=False))
+class _Held:
+    """Blocks in memory, as an actor in that of a worker; those that were sent may lie anywhere."""
+
+    def __init__(self, *blocks: AnyArray) -> None:
+        self._blocks = [np.require(block, requirements="A") for block in blocks]
+
+    def apply(self, call: Callable[..., Any]) -> "_Sent":
+        return _Sent(call(self._blocks))
+
+
+class _Sent(NamedTuple):
+    """What is sent as one pickle, with its arrays as they lie in memory: lists would be sent value by value."""
+
+    value: Any
+
+    def result(self) -> "_Sent":
+        return self
+
+
+def _workers(blocks: list[Any]) -> list[tuple[list[int], Any]]:
+    """Return the places of the blocks that each worker of a cluster holds, and an actor with these; [] if one has none.
+
+    A fit within a task gets none: it would wait for the thread that it occupies.
+    """
+    distributed = sys.modules.get("distributed")
+    if distributed is None or not all(isinstance(block, distributed.Future) for block in blocks):
+        return []
+    client = blocks[0].client
+    if client is None or client.asynchronous or hasattr(distributed.worker.thread_state, "execution_state"):
+        return []
+    distributed.wait(blocks)
+    at = client.who_has(blocks)
+    if not all(at.values()):  # lost, or failed
+        return []
+    holders: dict[str, list[int]] = {}
+    for place, block in enumerate(blocks):
+        holders.setdefault(at[block.key][0], []).append(place)
+    actors = [
+        client.submit(_Held, *(blocks[place] for place in places), workers=[worker], actor=True)
+        for worker, places in holders.items()
+    ]
+    return [(places, actor.result()) for places, actor in zip(holders.values(), actors, strict=True)]
+
+
+def _each(blocks: list[Any], function: Callable[..., Any], own: list[Any], shared: Sequence[Any]) -> list[Any]:
+    pairs = zip(blocks, own, strict=True)
+    return [function(block, mine, *shared) for block, mine in pairs if mine is not None]
+
+
+def _total(blocks: list[Any], function: Callable[..., Any], own: list[Any], shared: Sequence[Any]) -> Any:
+    return _sum(_each(blocks, function, own, shared))
 
 
 def _sum(parts: Sequence[Any]) -> Any:
     return reduce(add, parts)
+
+
+def _computed(tasks: list[Any]) -> list[Any]:
+    import dask
+
+    return list(dask.compute(*tasks, optimize_graph=False))
 
 
 def _task(of: Any) -> Any:
@@ -209,7 +288,7 @@ def some_rows(X: Any, n_rows: int) -> AnyArray:
     run = min(1 + n_rows // 10, X.shape[0])
     starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
     if is_dask(X):
-        return Chunks(X).take(np.concatenate([np.arange(start, start + run) for start in starts]))
+        return Chunks.of(X).take(np.concatenate([np.arange(start, start + run) for start in starts]))
     return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
 
 

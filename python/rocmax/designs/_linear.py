@@ -246,13 +246,14 @@ class MemmapDesign(DenseDesign):
 class DaskDesign(Design):
     """A two-dimensional dask array, chunked by rows.
 
-    Every product is one task graph over the blocks; only vectors of length n_samples or n_features cross the network.
-    Persist an array that fits the memory of the cluster: otherwise each product reads it from its source again.
+    Only vectors of length n_samples or n_features cross the network, in one message to each worker if a cluster holds
+    the blocks, else in tasks. Persist an array that fits the memory of the cluster: otherwise each product reads it
+    from its source again.
     """
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
-        self._X, self._chunks, self.eps = X, Chunks(X), rounding_of(X.dtype)
+        self._X, self._chunks, self.eps = X, Chunks.of(X), rounding_of(X.dtype)
         self.divisible = self._chunks.in_memory
         self._origin: F64 | None = None
 
@@ -269,8 +270,8 @@ class DaskDesign(Design):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         parts = ([coef[rows] for coef in coefs] for rows in self._chunks.parts())
-        found: F64 = self._chunks.total(_adjoint, parts, self._origin)
-        return found
+        # Added in order: equal bits, wherever the blocks are.
+        return np.asarray(np.add.reduce(self._chunks.each(_adjoint, parts, self._origin)))
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         found = self._chunks.total(_moments, (weight[rows] for rows in self._chunks.parts()), shift)

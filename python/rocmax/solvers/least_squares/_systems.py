@@ -316,7 +316,7 @@ class LinearFeatures(_Weighted):
         """Return X' V in double precision, V of shape (n_samples, k)."""
         X = self._X
         if is_dask(X):
-            chunks = Chunks(X)
+            chunks = Chunks.of(X)
             found: F64 = chunks.total(_transposed_product, (columns[rows] for rows in chunks.parts()))
             return found
         rows = [(slice(None), X)] if is_sparse(X) else row_blocks(X)
