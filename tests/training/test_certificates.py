@@ -32,7 +32,7 @@ WEIGHTS = {
     "twos": lambda rng, n: np.full(n, 2.0),
     "decimal": lambda rng, n: rng.random(n) * (rng.random(n) < 0.8),
 }
-N_WALKS = cases(150, 10_000)
+N_WALKS = cases(90, 10_000)
 pytestmark = pytest.mark.timeout(cases(300, 7200))
 
 
@@ -123,7 +123,7 @@ def test_rounding_is_no_false_alarm_and_no_false_bound(name):
     """Over all scales of the features and of C, to the last digit, against the objective in higher precision."""
     rng = np.random.default_rng(1)
     exact = {"tight": reference.tight, "naive": reference.naive}[name]
-    for _ in range(cases(300, 10_000)):
+    for _ in range(cases(150, 10_000)):
         (X, y), low_high = problem(rng), fpr_range(rng)
         X, C, tol = scaled(rng, X), 10.0 ** rng.uniform(-6, 8), 10.0 ** rng.uniform(-14, -2)
         oracle = RISKS[name](low_high).bind(_core.Problem(y), 1)
@@ -222,7 +222,7 @@ def tiny(rng, least=2, most=7):
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
 def test_fits_of_few_rows(surrogate):
     rng = np.random.default_rng(4)
-    for _ in range(cases(75, 10_000)):
+    for _ in range(cases(50, 10_000)):
         (X, y), low_high, C = tiny(rng), fpr_range(rng), 10.0 ** rng.uniform(-6, 8)
         _, weight = weigh(rng, y)
         model = quiet(PartialAUCSVC(low_high, surrogate=surrogate, C=C), X, y, weight)

@@ -94,7 +94,7 @@ def test_copies_do_not_gain(copies: Any) -> None:
         assert abs(model.inference_.estimate - 0.5) < 0.15
         assert model.inference_.n_groups == 300
     with pytest.warns(UserWarning, match=KEPT):
-        boosted = PartialAUCBoostingClassifier(n_estimators=40, random_state=0, n_jobs=1, refit=False).fit(X, y)
+        boosted = PartialAUCBoostingClassifier(n_estimators=20, random_state=0, n_jobs=1, refit=False).fit(X, y)
     assert abs(boosted.candidates_[0].score - 0.5) < 0.2
     for cv in (5, "leave-one-out"):
         with pytest.warns(UserWarning, match=KEPT):
@@ -118,7 +118,7 @@ def named() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
-def test_groups_mean_the_same_everywhere(named: Any) -> None:
+def test_groups_mean_the_same_everywhere(named: Any, few_trees: None) -> None:
     X, y, groups = named
     folds, _ = folds_of(
         5, X, y, np.ones(len(y)) * (np.arange(len(y)) > 5), groups=np.unique(groups, return_inverse=True)[1]
@@ -127,7 +127,7 @@ def test_groups_mean_the_same_everywhere(named: Any) -> None:
 
     def boosting(**fit: Any) -> float:
         model = PartialAUCBoostingClassifier(
-            n_estimators=100, random_state=0, n_jobs=1, refit=False, library_params={"min_child_samples": 2}
+            n_estimators=30, random_state=0, n_jobs=1, refit=False, library_params={"min_child_samples": 2}
         )
         return float(model.fit(X, y, **fit).candidates_[0].score)
 
