@@ -107,7 +107,7 @@ def test_on_a_partial_range_predict_cuts_at_its_upper_end(kernel, fpr_range):
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, np.float32])
 def test_predict_decides_on_training_rows_as_the_cut_was_chosen(kind):
-    for seed in range(cases(20, 3000)):
+    for seed in range(cases(10, 3000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(8, 60))
         y = np.arange(n) % 3 == 0
