@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn import metrics as sk
 
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AtThreshold, ROCAccumulator, compare, infer, mrmc_analysis, operating_point
+from rocmax.metrics import AtThreshold, Bootstrap, ROCAccumulator, compare, infer, mrmc_analysis, operating_point
 from rocmax.metrics.measures.at_threshold import FORMULAS, KINDS
 
 RNG = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def test_variances_are_those_of_a_jackknife(name):
     assert grouped == pytest.approx(jackknifed(measure, Y, S, rows), rel=0.1)
     sampled = infer(Y, S, measure, method="delong", sample_weight=np.ones(240), weight_kind="sampling").variance
     assert sampled == pytest.approx(expected, rel=0.03)
-    drawn = infer(Y, S, measure, method="bootstrap", random_state=0).variance
+    drawn = infer(Y, S, measure, method=Bootstrap(500), random_state=0).variance
     assert drawn == pytest.approx(expected, rel=0.15)
 
 

@@ -68,7 +68,7 @@ def test_variance_is_a_bootstraps(multi_class, average):
     y, s, fold = drawn(rng, n=240)
     found = cross_validated_auc(y, s, AUC(multi_class=multi_class, average=average), fold=fold)
     drawn_again = []
-    for _ in range(cases(200, 400)):
+    for _ in range(cases(100, 400)):
         rows = np.concatenate([rng.choice(np.flatnonzero(fold == k), (fold == k).sum()) for k in range(3)])
         again = cross_validated_auc(y[rows], s[rows], AUC(multi_class=multi_class, average=average), fold=fold[rows])
         drawn_again.append(again.estimate)

@@ -308,7 +308,7 @@ def _highest(y, s, w):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_of_equal_thresholds_eer_takes_the_highest(weighted):
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(120):
         n = rng.integers(4, 40)
         y = np.r_[0, 1, rng.integers(0, 2, n)]
         s = rng.integers(0, rng.integers(2, 60), n + 2).astype(float)

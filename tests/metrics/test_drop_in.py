@@ -98,7 +98,7 @@ def test_one_class_is_not_a_number():
         assert np.isnan(metrics.roc_auc_score([1, 1], [0.1, 0.2]))
 
 
-@settings(max_examples=cases(30, 60), deadline=None)
+@settings(max_examples=cases(15, 60), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["ovr", "ovo"]), st.booleans())
 def test_random_multiclass_and_multilabel_input(seed, multi_class, ties):
     rng = np.random.default_rng(seed)

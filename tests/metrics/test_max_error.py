@@ -68,7 +68,7 @@ def true_rates(scores, at):
 @pytest.mark.parametrize("order", ["one by one", "tree", "unequal"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_error_is_as_promised_whatever_the_scores(kind, order):
-    max_error, n = 0.02, 60_000
+    max_error, n = 0.02, 30_000
     y, s = stream(kind, n, 1)
 
     def held(rows):

@@ -127,7 +127,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_taken_by_what_it_can_be_called_with(name):
     weight = np.arange(40.0) % 3
-    found = metrics.infer(Y, S, Measure.of(FUNCTIONS[name]), random_state=0, sample_weight=weight, method=Bootstrap(20))
+    found = metrics.infer(Y, S, Measure.of(FUNCTIONS[name]), random_state=0, sample_weight=weight, method=Bootstrap(5))
     assert found.estimate == pytest.approx(metrics.roc_auc_score(Y, S, sample_weight=weight))
 
 
@@ -150,7 +150,7 @@ def weighable(truth, ranking, sample_weight=None):
     ids=["interval", "comparison", "models"],
 )
 def test_a_function_need_not_take_weights(found):
-    options = {"method": Bootstrap(30), "random_state": 0}
+    options = {"method": Bootstrap(12), "random_state": 0}
     own = found(measure=Measure.of(lambda truth, ranking: roc_auc_score(truth, ranking)), **options)
     for function in (two, weighable):
         np.testing.assert_array_equal(own, found(measure=Measure.of(function), **options))
