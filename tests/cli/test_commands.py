@@ -120,7 +120,7 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
 
     plot = tmp_path / "roc.svg"
     code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
-    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.3f} [" in out
+    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.3f}" in out
     assert plot.read_text().startswith("<?xml")
     assert run("evaluate", path, *how, "--score", "new", "--plot", tmp_path / "log.svg", "--xscale", "log")[0] == 0
     assert (
@@ -128,7 +128,7 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
         and (tmp_path / "log.svg").read_text() != plot.read_text()
     )
     code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
-    assert code == 0 and f"{1 - auc.estimate:.3f} [" in out and "TPR at FPR 0.01" in out
+    assert code == 0 and f"{1 - auc.estimate:.3f}" in out and "TPR at FPR 0.01" in out
 
 
 def test_a_measure_without_its_option_is_named(two: tuple[Path, np.ndarray, np.ndarray], run: Run) -> None:
@@ -147,7 +147,7 @@ def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
     assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
     code, out, _ = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5)
-    assert code == 0 and "Intervals: AUC, pAUC 0-0.5, TPR at FPR 0.5 by score interval." in out
+    assert code == 0 and "95 % CI; score interval" in out
     for key in ("auc", "partial_auc"):
         low, high = model[key]["confidence_interval"]
         assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5
@@ -177,7 +177,7 @@ def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: 
     again = json.loads(run("compare", path, *how, "--json")[1])["comparisons"][1]
     assert again == part  # the same seed
     code, out, _ = run("compare", path, *how)
-    assert code == 0 and f"{expected.difference:+.3f}" in out and "pAUC 0-0.2" in out
+    assert code == 0 and f"{expected.difference:+.3f}" in out and "partial AUC (FPR 0-0.2)" in out
 
 
 @pytest.mark.parametrize("method", ["delong", "bootstrap", "obuchowski", "venkatraman"])
@@ -220,12 +220,12 @@ def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Pat
         pair = compare(y, columns[:, [0, 2]], measure)
         assert result["pairs"][1]["confidence_interval"] == pytest.approx(list(pair.confidence_interval), abs=1e-12)
     code, out, _ = run("compare", path, *how)
-    assert code == 0 and "adjusted p" in out and "new - mixed" in out and "All pAUC 0-0.2 equal" in out
+    assert code == 0 and "pvalue_adjusted" in out and f"all equal: {expected.joint_test}" in out
     code, out, _ = run("compare", path, *how, "--method", "bootstrap", "--resamples", 200, "--json")
     expected = compare(y, columns, method=Bootstrap(200), random_state=0)
     assert code == 0 and json.loads(out)["comparisons"][0]["joint"]["pvalue"] == expected.joint.pvalue
     code, out, _ = run("compare", path, *how, "--adjust", "none")
-    assert code == 0 and "adjusted p" not in out
+    assert code == 0 and "pvalue_adjusted" not in out
 
 
 def test_compare_many_prints_the_pairs_of_the_best(tmp_path: Path, run: Run) -> None:
@@ -234,8 +234,7 @@ def test_compare_many_prints_the_pairs_of_the_best(tmp_path: Path, run: Run) -> 
     columns = {f"m{k}": one + y * (k == 7) for k, one in enumerate(noise)}
     pl.DataFrame({"y": y} | columns).write_csv(tmp_path / "many.csv")
     code, out, _ = run("compare", tmp_path / "many.csv", "--label", "y", "--score", *columns)
-    assert code == 0 and out.count(" - m7 ") + out.count(" m7 - ") == 11
-    assert f"and {66 - 11} more pairs: --json has all" in out
+    assert code == 0 and str(compare(y, columns)).replace("to_frame() has all", "--json has all") in out
 
 
 def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:

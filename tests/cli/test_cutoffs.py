@@ -65,12 +65,7 @@ def test_cutoffs_are_those_of_the_library(
                 finite = not isinstance(value, float) or np.isfinite(value)
                 assert found[name] == (value if finite else None), name
     code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "b", *asked)
-    assert code == 0 and "prevalence of 0.02 (known). It chose" in " ".join(out.split())
-    rows = [line for line in out.splitlines() if " sensitivity=0.9 " in line]
-    assert [row.split()[0] for row in rows] == ["a", "b"]
-    assert f"{points.tpr[1]:.3f} [" in rows[1] and f"{points.threshold[1]:.4g}" in rows[1]
-    ends = points.threshold_interval
-    assert f"{'' if ends is None else f'[{ends.low[1]:.4g}, {ends.high[1]:.4g}]'}" in rows[1]
+    assert code == 0 and "PPV and NPV at prevalence 0.02" in out and str(points) in out
 
 
 def test_rates_in_percent(data: Path, run: Run) -> None:
@@ -97,9 +92,7 @@ def test_cutoffs_of_groups_are_those_of_the_library(frame: "pl.DataFrame", data:
         for found, expected in zip(model["cutoffs"], points.rows(), strict=True):
             assert found == {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in expected.items()}
     code, out, _ = run("evaluate", data, *asked)
-    assert code == 0 and "by the cluster bootstrap, which chooses cutoffs again in every resample" in " ".join(
-        out.split()
-    )
+    assert code == 0 and str(points) in out
 
 
 def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", data: Path, run: Run) -> None:
@@ -113,25 +106,6 @@ def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", 
     assert "method=" not in compared and "'" not in compared
 
 
-def test_no_warning_is_about_an_interval_that_is_not_printed(data: Path, run: Run) -> None:
-    asked = ["evaluate", data, "--label", "y", "--score", "a", "--groups", "g"]
-    assert run(*asked)[2] == ""
-    rows = data.read_text().splitlines()
-    data.write_text("\n".join([rows[0], *[row for row in rows[1:] if hash_of(row) < 0.2]]) + "\n")
-    for more in ([], asked[-2:]):
-        _, out, err = run(*asked[:-2], *more)
-        (said,) = [line for line in err.splitlines() if "TPR at FPR 0.01" in line]
-        assert (
-            said.endswith("the estimate is that of the nearest threshold") and "fpr=0.01 lies beyond the data" in said
-        )
-        assert "TPR at FPR 0.01" in out
-
-
-def hash_of(row: str) -> float:
-    """A share by which rows are chosen, of both classes alike."""
-    return float(row.split(",")[1]) % 1
-
-
 def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     how = ["--label", "y", "--score", "a", "--alerts", 4, "10%", "--per", "day"]
     frame.with_columns(day=pl.Series([f"2026-01-{1 + k % 10:02}" for k in range(300)])).write_csv(data)
@@ -141,8 +115,7 @@ def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     points = operating_point(frame["y"].to_numpy(), frame["a"].to_numpy(), threshold=[("alerts", 40), ("alerts", 0.1)])
     assert [days["ppv"], share["ppv"]] == points.ppv.tolist() and days["criterion"] == "alerts 40"
     code, out, _ = run("evaluate", data, *how)
-    assert code == 0 and " alerts=4 per day " in out and " alerts=0.1 " in out
-    assert "These cutoffs give so many alerts per day on average over its 10 values." in out
+    assert code == 0 and str(points) in out and "alerts: in all 10 values of day together" in out
     code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--alerts", 301)
     assert (code, out) == (1, "") and "alerts=301 is above the number of samples, 300" in err
 
@@ -164,13 +137,9 @@ def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: R
         assert one["confidence_interval"] == list(own.confidence_interval)
         assert one["caught"] == pytest.approx(40 * own.estimate)
     assert json.loads(run("evaluate", *how, "--json")[1])["models"][1]["alerts"] == found["alerts"]["b"]
-    for command in ("compare", "evaluate"):
-        code, out, _ = run(command, *how)
-        row = [line.split() for line in out.splitlines() if line.startswith(" a  ") and " per day " in line][-1]
-        caught = round(40 * measure(frame["y"], frame["a"]))
-        assert code == 0 and row[:6] == ["a", "4", "per", "day", "40", str(caught)]
-    (row,) = (line for line in run("compare", *how)[1].splitlines() if line.startswith(" precision@4 per day"))
-    assert f"{test.pvalue:.3f}" in row or f"{test.pvalue:.2f}" in row
+    assert str(test) in run("compare", *how)[1]
+    found = round(40 * measure(frame["y"], frame["a"]))
+    assert f"positives among 40 alerts: {found}" in run("evaluate", *how)[1]
     code, out, err = run("compare", *how[:-3], 31, "--per", "day")
     assert (code, out) == (1, "") and one_line(err)
     assert "k=31 is more than the 30 samples of day 2026-01-01; choose a smaller k" in err
@@ -195,7 +164,7 @@ def test_a_guarantee(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     assert [row["guarantee"] for row in found] == points.guarantee.tolist()
     code, out, _ = run("evaluate", data, *how)
     least = f"{100 * min(points.guarantee):.1f} %"
-    assert code == 0 and f"keeps its limit on new data with probability {least} or more" in " ".join(out.split())
+    assert code == 0 and f"guaranteed on new data with probability {least} or more" in out
     code, out, err = run("evaluate", data, *how[:-2], "fpr=1e-3")
     assert (code, out) == (1, "") and "fpr=0.001 cannot be guaranteed with probability 0.9 from " in err
 
@@ -205,8 +174,7 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
     (found,) = json.loads(run("evaluate", data, *how, "--json")[1])["models"][0]["cutoffs"]
     assert found["threshold"] == 100.0 and found["tpr"] == found["fpr"] == 0.0 and found["ppv"] is None
     code, out, _ = run("evaluate", data, *how)
-    (row,) = [line for line in out.splitlines() if line.startswith(" given ")]
-    assert code == 0 and row.split()[1:3] == ["100", "0.000"] and "nan" not in out
+    assert code == 0 and "\n100        0.000 [0.000, " in out and "nan" not in out
 
 
 @pytest.mark.parametrize(

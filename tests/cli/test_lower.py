@@ -33,7 +33,7 @@ def test_low_scores_are_for_positives(data, run):
     assert [row["tpr"] for row in found["cutoffs"]] == point.tpr.tolist()
     assert json.loads(out)["lower"] == ["dock"]
     text = run(*asked)[1]
-    assert "low scores of dock are for positives" in text and "scores up to" in text
+    assert "low scores of dock are for positives" in text and str(point) in text
 
 
 def test_columns_of_either_direction(data, run, tmp_path):
@@ -44,7 +44,7 @@ def test_columns_of_either_direction(data, run, tmp_path):
     assert json.loads(out)["comparisons"][0]["pvalue"] == wanted.pvalue
     page = tmp_path / "page.html"
     out = run("evaluate", data, *asked, "--at", "youden", "--report", page)[1]
-    assert "up to -" in out and "from 0." in out
+    assert "low scores of dock are for positives" in out
     assert "at or above the threshold (of dock at or below it)" in page.read_text(encoding="utf-8")
 
 

@@ -40,6 +40,6 @@ def test_the_clinical_one(tmp_path: Path, run: Run) -> None:
     assert code == 0
     for sentence in call.summary("clinical").split(". ")[:3]:
         assert sentence in out
-    assert "pAUC specificity 90-100 % [95 % CI]" in out and "FPR" not in out and "TPR" not in out
+    assert "pAUC specificity 90-100 % (95 % CI)" in out and "FPR" not in out and "TPR" not in out
     rate = call[2]
     assert f"sensitivity at specificity 95 % = {100 * rate.estimate:.1f} % (95 % CI" in out

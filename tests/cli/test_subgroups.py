@@ -35,7 +35,7 @@ def test_evaluate(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -
     code, out, _ = run(*asked, "--plot", tmp_path / "forest.png")
     assert code == 0 and (tmp_path / "forest.png").stat().st_size > 10_000
     assert "a by site" in out and "a by age" in out and "Forest plot:" in out
-    assert "All subgroups of site equal: F " in out and "2 of 3 subgroups" in out
+    assert "all equal: F " in out and "2 of 3 subgroups" in out
     code, out, _ = run(*asked, "--json")
     (model,) = json.loads(out)["models"]
     assert [(one["by"], one["measure"]) for one in model["by"]] == [
@@ -60,13 +60,13 @@ def test_the_forest_is_of_the_measure_that_was_requested(data: Path, tmp_path: P
 def test_compare(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -> None:
     asked = ["compare", data, "--label", "y", "--score", "b", "a", "--by", "site"]
     code, out, _ = run(*asked, "--plot", tmp_path / "forest.svg")
-    assert code == 0 and "AUC by site" in out and "Same difference in all subgroups of site: F " in out
+    assert code == 0 and "by site" in out and "same differences in all subgroups: F " in out
     code, out, _ = run(*asked, "--json")
     (found,) = json.loads(out)["by"]
     expected = compare(frame["y"], frame.select("b", "a"), by=frame["site"])
     assert found["difference"] == expected.difference and found["equality"]["pvalue"] == expected.equality.pvalue
     code, out, _ = run("compare", data, "--label", "y", "--score", "b", "a", "c", "--by", "age")
-    assert code == 0 and "b - c" in out and "(Johansen 1980)" in out
+    assert code == 0 and "b        c" in out and "(Johansen 1980)" in out
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
@@ -101,8 +101,8 @@ def test_dates_and_ordered_categories(frame: "pl.DataFrame", tmp_path: Path, run
     frame.with_columns(day, sizes).write_parquet(tmp_path / "d.parquet")
     asked = ["evaluate", tmp_path / "d.parquet", "--label", "y", "--score", "a", "--by", "day", "size"]
     code, out, _ = run(*asked)
-    assert code == 0 and " 2024-03-01 " in out and "00:00" not in out
-    assert out.rindex(" south ") < out.rindex(" north ") < out.rindex(" east ")
+    assert code == 0 and "\n2024-03-01 " in out and "00:00" not in out
+    assert out.rindex("\nsouth ") < out.rindex("\nnorth ") < out.rindex("east ")
     code, out, _ = run(*asked, "--json")
     (model,) = json.loads(out)["models"]
     assert [*model["by"][1]["subgroups"]] == ["south", "north"] and len(model["by"][0]["not_estimable"]) == 1

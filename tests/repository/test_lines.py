@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_195, "digests and moments by the core"),
     "python/rocmax/_checks": (1_210, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (3_996, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (3_745, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_300, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_340, "small trees; parameters without an effect; features of trees"),
@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_391, "small trees; families that do not fit in memory; importances and features"),
     "python/rocmax/estimators": (4_475, "digests of sparse features go by blocks; one check of names of surrogates"),
-    "python/rocmax/metrics": (18_189, "files of plans are checked; few rows of great sampling weights"),
+    "python/rocmax/metrics": (18_193, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (528, "one check of pair losses, of torch and boosting"),
     "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),

@@ -18,12 +18,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rocmax._cli._output import log, plot_format, printable, written
+from rocmax._cli._output import log, plot_format, printable, say, written
 from rocmax._cli._table import Notes
 from rocmax._tables._forms import short
 from rocmax._tables._schema import Schema
-from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import Samples
+from rocmax._typing import Style
+from rocmax.exceptions import BelowChanceWarning
+from rocmax.metrics import Samples, _words as words
+from rocmax.metrics.results._result import Result
 
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 _WIDEST = 160  # columns of a table; wider ones wrap the names of their rows
@@ -70,19 +72,25 @@ def _cell(content: str | Text) -> Text:
     return content if isinstance(content, Text) else Text(printable(content))
 
 
+def show(result: Result, style: Style) -> None:
+    """Print a result as Python prints it, or its table and its sentences in the words of a style."""
+    text = str(result)
+    if style != "rates":
+        with result._spoken(style):
+            text = "\n".join([*words.text_table(result._journal()), result.summary(style)])
+    say(text.replace("to_frame() has all", "--json has all"))
+
+
 def emit(result: Mapping[str, Any]) -> None:
     """Print the one JSON object."""
     print(json.dumps(result, allow_nan=False))
 
 
 @contextmanager
-def warned(
-    about: str = "", notes: Notes | None = None, *, how: str | None = None, intervals: bool = True
-) -> Iterator[None]:
+def warned(about: str = "", notes: Notes | None = None, *, how: str | None = None) -> Iterator[None]:
     """Print the warnings of the block once it is done, with what they are about; if it fails, only that is reported.
 
-    They are kept in `notes` for --json. `how` is the option for another method, if the command has one. With
-    `intervals` False, as where no intervals are printed, warnings about intervals are left out.
+    They are kept in `notes` for --json. `how` is the option for another method, if the command has one.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -93,14 +101,11 @@ def warned(
         advice = f"; {how} {instead} does better" if how and instead else ""
         if isinstance(one, BelowChanceWarning):
             advice = "; check --lower (low scores are for positives) and --positive"
-        if not intervals and isinstance(one, (BelowChanceWarning, CoverageWarning)):
-            text, advice = getattr(one, "estimate", None), ""
-        if text:
-            text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
-            line = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
-            log(f"warning: {line}")
-            if notes is not None:
-                notes.warnings.append(line)
+        text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
+        line = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
+        log(f"warning: {line}")
+        if notes is not None:
+            notes.warnings.append(line)
 
 
 @contextmanager

@@ -112,10 +112,10 @@ class Scored:
             if text:
                 self.notes.add(Note(kind, f"warning: {text}", name))
 
-    def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None, *, intervals: bool = True) -> Any:
-        """Measure a column of scores, in all rows or in subgroups; `intervals` as in `report.warned`."""
+    def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None) -> Any:
+        """Measure a column of scores, in all rows or in subgroups."""
         about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
-        with report.warned(about, self.notes, intervals=intervals), report.progress(f"measuring {about}"):
+        with report.warned(about, self.notes), report.progress(f"measuring {about}"):
             return self.infer(name, measure, by)
 
     def plain(self) -> dict[str, Any]:

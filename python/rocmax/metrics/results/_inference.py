@@ -276,15 +276,19 @@ class Results(Result):
     def _journal(self) -> list[dict[str, str]]:
         each = [one._journal() for one in self.results]
         if all(type(one) is Inference for one in self.results) and len({len(rows) for rows in each}) == 1:
-            return [dict(pair for one in rows for pair in one.items()) for rows in zip(*each, strict=True)]
-        found = []
+            found: dict[tuple[str | None, int], dict[str, str]] = {}
+            for model, rows in zip(self.models, each, strict=True):
+                for k, row in enumerate(rows):
+                    found.setdefault((model, k), {} if model is None else {"model": model}).update(row)
+            return [*found.values()]
+        listed = []
         for k, rows in enumerate(each):
             model, measure = [*self._names(k), None][:2]
             head = {"model": model, "measure": measure}
             rows = [{"estimate" if name == measure else name: text for name, text in row.items()} for row in rows]
-            found += [{name: text for name, text in head.items() if text} | row for row in rows]
-        names = dict.fromkeys(name for row in found for name in row)
-        return [{name: row.get(name, "") for name in names} for row in found]
+            listed += [{name: text for name, text in head.items() if text} | row for row in rows]
+        names = dict.fromkeys(name for row in listed for name in row)
+        return [{name: row.get(name, "") for name in names} for row in listed]
 
     def _spoken(self, style: Style) -> AbstractContextManager[None]:
         return self.results[0]._spoken(style)  # type: ignore[no-any-return]
