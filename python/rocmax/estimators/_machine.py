@@ -209,7 +209,7 @@ class Machine(CertifiedRanker):
         data = self._validated(X, y, sample_weight)
         last = last_fit(self)
         landmarks = self._set_kernel_and_landmarks(last, data, seed)
-        surrogate = self._on(data, surrogate, threads, seed)
+        surrogate = self._restricted_to_pairs(data, surrogate, threads, seed)
         if landmarks is None:
             design = kernels.kernel_design(self._kernel, data, structure, dtype)
             design = DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
@@ -237,7 +237,7 @@ class Machine(CertifiedRanker):
         """Check the parameters of this machine alone and return its surrogate."""
         raise NotImplementedError
 
-    def _on(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
+    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
         """Return the surrogate over the pairs that count."""
         return surrogate
 

@@ -151,7 +151,7 @@ class AUCSVC(Machine):
         check_choice("solver", self.solver, ("auto", "cvxopt"))
         return "tight"
 
-    def _on(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
+    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
         X, positive, weight = data
         self._positive, name = positive, self.pairs if isinstance(self.pairs, str) else "an array"
         if weight is not None and (name, self.solver) != ("all", "auto"):

@@ -287,7 +287,7 @@ def warn_below_chance(measure: Measure, samples: Sequence[Sample], interval: tup
 
 
 def result(interval: Interval, query: Query, data: Sample | Classes, **made: Any) -> Inference:
-    """Put together what is known; single models get plain numbers."""
+    """Build the result: numbers of one model, arrays of several."""
     if interval.refused is None:
         check_variance(interval.variance)
     measure, question, resampling = query.measure, query.question, None

@@ -96,7 +96,7 @@ def compare_counted(
     none = refused_of(query, each)
     found = Compared(Profile(), none or passed.covariance(number))
     data = each[0]._replace(lower=lower, model_names=tuple(passed.counted))
-    require_two(*data.totals, measure.of_one)
+    require_two(*data.totals, measure.advice_for_one_sample)
     if none is None:
         check_variance(found.covariance.matrix)
         warn_of(query, found.method, found.covariance, each, data.totals)

@@ -65,7 +65,7 @@ class CurveMeasure(Measure):
         return every if self.multi_class != "raise" else {k: v for k, v in every.items() if k not in _OF_CLASSES}
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_two(0.0, sizes)
+        return self.value_of_two_scores(0.0, sizes)
 
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
@@ -108,7 +108,7 @@ class CurveMeasure(Measure):
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
             explain(sample)
-            require_two(*sample.counted, self.of_one)
+            require_two(*sample.counted, self.advice_for_one_sample)
             raise
         factors: Any = self.slopes(sample) or (1.0, 1.0)
         pos, neg = (

@@ -102,7 +102,7 @@ class Hooks:
             return float(value)
         return number(value, f"the value of {self!r}", "that is finite", np.isfinite)
 
-    def of_two(self, score: float, sizes: tuple[float, float]) -> float:
+    def value_of_two_scores(self, score: float, sizes: tuple[float, float]) -> float:
         """Return the value where all positives have this score and all negatives 0, for their numbers."""
         two = Sample(np.array([True, False]), np.array([score, 0.0]), np.array(sizes, dtype=np.float64), 1)
         return float(self.estimates(two)[0])
@@ -133,7 +133,7 @@ class Hooks:
 
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
         """Return the estimates of all models, and the parts of either class in their covariance matrix."""
-        require_two(*sample.counted, self.of_one)
+        require_two(*sample.counted, self.advice_for_one_sample)
         (estimate, values), positive, weight = self.influences(sample), sample.positive, sample.weights
         parts = []
         for members, moved in zip((positive, ~positive), of_totals(self, sample), strict=True):
@@ -161,7 +161,7 @@ class Hooks:
         return self.moments(sample)[:2]
 
     @property
-    def of_one(self) -> str:
+    def advice_for_one_sample(self) -> str:
         """Where intervals for a class of one sample are, for messages."""
         if self.traits & {Trait.AREA, Trait.RATE, Trait.RANKING, Trait.THRESHOLD}:
             return "; infer(..., method='score') works with one"

@@ -50,10 +50,10 @@ class RankedMeasure(Measure):
         return ranking
 
     def reachable(self, sizes: tuple[float, float]) -> tuple[float, float]:
-        return self.bounds[0], self.bounds[1] if self.lower_is_better else self.of_two(1.0, sizes)
+        return self.bounds[0], self.bounds[1] if self.lower_is_better else self.value_of_two_scores(1.0, sizes)
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_two(0.0, sizes)
+        return self.value_of_two_scores(0.0, sizes)
 
     def value(self, sample: Sample) -> Any:
         return self.read(self.weights(sample)) if self.in_core is None else super().value(sample)
@@ -176,7 +176,7 @@ class AveragePrecision(MeanMeasure):
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.of_two(0.0, sizes)
+        return self.value_of_two_scores(0.0, sizes)
 
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]

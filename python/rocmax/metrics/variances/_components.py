@@ -42,7 +42,7 @@ def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
         return float(value), float(pos[0, 0]), float(neg[0, 0])
     value, squares = measure.squares(sample)
     sizes = sample.totals
-    require_two(*sizes, measure.of_one)
+    require_two(*sizes, measure.advice_for_one_sample)
     return value, *parts_of(squares, sizes, sizes)
 
 

@@ -60,8 +60,8 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
         return 2.0 * replicate(data, AUC(), stratified, n_resamples, seed) - 1.0
     if not measure.draws:
         measure.estimates(data)  # errors come before any resample
-        return _own(drawable(data, measure.of_one), measure, stratified, n_resamples, seed)
-    data = drawable(data, measure.of_one)
+        return _own(drawable(data, measure.advice_for_one_sample), measure, stratified, n_resamples, seed)
+    data = drawable(data, measure.advice_for_one_sample)
     how = (data.weight_kind == "sampling", measure.in_core, stratified, n_resamples, seed)
     return call(_core.bootstrap, data, *how, data.threads).reshape(n_resamples, -1)
 
