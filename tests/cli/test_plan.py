@@ -38,7 +38,7 @@ def test_plan_evaluate_and_compare(scores, run: Run) -> None:
     options = "--plan label.plan --label truth --score new"
     code, out, _ = call(run, f"evaluate mixed.csv {options} --fpr 0 0.1 --json")
     found = json.loads(out)["models"][0]["partial_auc"]
-    samples = Samples(scores["truth"].to_numpy()[plan.rows], scores["new"].to_numpy(), plan=plan.of("new"))
+    samples = Samples(scores["truth"].to_numpy()[plan.rows], scores["new"].to_numpy(), plan=plan)
     assert found["estimate"] == pytest.approx(infer(samples, PartialAUC((0, 0.1))).estimate, abs=1e-12)
     code, out, _ = call(run, f"compare label.csv {options} old")
     assert code == 0 and "labels in strata, Cochran 1977" in out
@@ -50,7 +50,7 @@ def test_plan_evaluate_and_compare(scores, run: Run) -> None:
         ("plan all.csv --score new --budget 600 --out label.parquet", 2, "end in .csv"),
         ("plan all.csv --score new --budget 5000 --out label.csv", 1, "budget must be"),
         ("plan all.csv --score new --budget 600 --alerts 595 --out label.csv", 1, "must exceed the 595 alerts by 10"),
-        ("evaluate all.csv --plan none.plan --label truth --score new", 1, "No such file"),
+        ("evaluate all.csv --plan none.plan --label truth --score new", 1, "none.plan: no such file"),
         ("evaluate all.csv --plan all.csv --label truth --score new", 1, "is not a plan"),
         ("evaluate all.csv --plan a.plan --label truth --score new --at fpr=0.1", 2, "--plan and --at cannot"),
     ],

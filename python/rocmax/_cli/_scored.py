@@ -178,13 +178,10 @@ class Whole(Scored):
 
     def _read(self, scores: Any, higher: Any) -> Samples:
         if self.planned is not None:
-            names = next((name for name, column in self.columns.items() if column is scores), [*self.columns])
-            planned: Samples = self.planned.of(names).measured(self.positive[self.places])
-            own, rows = planned.two.score[len(self.places) :], self.planned.rows[: len(self.places)]
-            found = np.array([self.columns[name] for name in np.atleast_1d(names)])[:, self.places]
-            if not np.allclose(found, np.atleast_2d(own[rows].T), rtol=1e-6, atol=0):
-                raise Failure(f"--score {' '.join(np.atleast_1d(names))}: the plan was made of other scores")
-            return planned
+            names = [name for name, column in self.columns.items() if scores is column or scores is self.columns]
+            each = {name: plan.scores_of(self.planned, name, self.columns[name][self.places]) for name in names}
+            known: Any = each if scores is self.columns else each[names[0]]
+            return Samples(self.positive[self.places], known, plan=self.planned)
         kind = self.weight_kind
         held = self.positive, scores, self.weight, self.groups
         given = Arguments(*held, higher_is_better=higher, weight_kind=kind, titled=True)
@@ -230,10 +227,9 @@ def _in_memory(arguments: Scores) -> Whole:
     label, weight, groups, per = arguments.label, arguments.weight, arguments.groups, arguments.per
     by = dict.fromkeys(arguments.by)
     planned = None if arguments.plan is None else plan.read(arguments.plan)
-    given = [name for name in (weight, per, None if planned is None else plan.ROW) if name is not None]
-    needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
-    named = [*groups, *by, *([] if per is None else [per])]
-    numeric = [*([] if weight is None else [weight]), *([] if planned is None else [plan.ROW])]
+    numeric = [name for name in (weight, None if planned is None else plan.ROW) if name is not None]
+    named = [*([] if per is None else [per]), *groups, *by]
+    needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
     wanted = source.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
     frame = classes.clean(source.read(arguments.data, wanted).frame, label, arguments, form)
