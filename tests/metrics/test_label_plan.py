@@ -105,7 +105,7 @@ def test_variance_of_models_that_rank_rows_differently_is_that_of_the_draws() ->
         plan = label_plan(both, 600, alerts=50, random_state=seed)
         data = Samples(y[plan.rows], both, plan=plan).two
         drawn.append(-np.diff([float(measure.estimates(one)[0]) for one in data.models()]))
-        covariance = data.plan.covariance(*data.plan.moved(data, measure))
+        covariance = data.plan.spread(*data.plan.moved(data, measure))[0]
         errors.append(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     assert np.mean(errors) == pytest.approx(np.var(drawn), rel=0.4)
 
@@ -138,13 +138,13 @@ def test_variance_is_that_of_the_draws(rows) -> None:
     share = design.size / design.whole
     chance = (1 - share[design.places]) / design.rank[design.rows]
     pseudo = (chance / chance.sum() * (gains[0] * design.weight) ** 2 * (1 - share[design.places])).sum()
-    assert design.covariance(gains, parts)[0, 0] == pytest.approx(total + pseudo, rel=1e-9)
+    assert design.spread(gains, parts)[0][0, 0] == pytest.approx(total + pseudo, rel=1e-9)
     drawn, errors = [], []
     for seed in range(100):
         plan = label_plan(score[:, 0], 400, alerts=50, random_state=seed)
         data = Samples(y[plan.rows], score[:, 0], plan=plan).two
         drawn.append(float(AUC().estimates(data)[0]))
-        errors.append(data.plan.covariance(*data.plan.moved(data, AUC()))[0, 0])
+        errors.append(data.plan.spread(*data.plan.moved(data, AUC()))[0][0, 0])
     assert np.mean(drawn) == pytest.approx(AUC()(y, score[:, 0]), abs=3 * np.std(drawn) / 100**0.5)
     assert np.mean(errors) == pytest.approx(np.var(drawn), rel=0.35)
 
@@ -192,7 +192,7 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
     [
         ({"budget": 0}, "budget must be"),
         ({"budget": N + 1}, "budget must be"),
-        ({"budget": True}, "budget must be a number that is whole"),
+        ({"budget": True}, "budget must be a whole number"),
         ({"budget": 105, "alerts": 100}, "must exceed the 100 alerts by 10"),
         ({"budget": N - 3, "alerts": N - 3}, "alerts by 3 labels"),
         ({"budget": 300, "alerts": 2.5}, "alerts must be"),

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import F64, named_columns, number, require_finite, scores
 from rocmax._files import written
+from rocmax._parameters import check_count
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.methods.planned import LabelDesign, Planned
 from rocmax.metrics.samples._sample import Sample
@@ -239,7 +240,7 @@ def label_plan(
     if (np.ptp(score, axis=0) == 0.0).any():
         raise ValueError("y_score must rank the rows: one score for all has nothing to plan")
     n, rng = len(score), np.random.default_rng(seed_of(random_state))
-    budget, alerts = _count(budget, "budget", n), 0 if alerts is None else _count(alerts, "alerts", n)
+    budget, alerts = check_count("budget", budget, n), 0 if alerts is None else check_count("alerts", alerts, n)
     rank = np.full(n, n)
     for column in np.atleast_2d(score.T):
         order = np.argsort(-column, kind="stable")
@@ -271,8 +272,3 @@ def label_plan(
     ones = np.ones(n)
     size, total = (np.append(ones[:first], each) for each in (share, whole))
     return LabelPlan._of(LabelDesign(rank.astype(np.float64), strata, size, total, rows, ones), score, alerts)
-
-
-def _count(value: Any, name: str, most: int) -> int:
-    domain = f"that is whole, from 1 to the {most:,} rows"
-    return int(number(value, name, domain, lambda x: 1 <= x <= most and x % 1 == 0))

@@ -53,7 +53,7 @@ def checked(method: Method, measure: Measure, data: Known) -> Method:
 
 def default_comparison(measure: Measure, data: Known) -> Method:
     """Return the default method for differences."""
-    if data.planned:
+    if data.weight_kind == "planned":
         return Planned()
     return Profile() if Profile.fits(measure) else Bootstrap()
 

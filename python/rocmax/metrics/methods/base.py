@@ -67,7 +67,6 @@ class Known(NamedTuple):
     pairs: bool = False  # groups of two columns
     classes: bool = False  # more than two
     counts: bool = False  # the weight of either class at every score, instead of samples
-    planned: bool = False  # labels that a plan chose
 
     @classmethod
     def of(cls, *samples: Sample | Classes) -> "Known":
@@ -76,8 +75,8 @@ class Known(NamedTuple):
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
         grouped = any(data.group is not None for data in samples)
         counts = any(isinstance(data, Sample) and data.steps is not None for data in samples)
-        planned = any(isinstance(data, Sample) and data.plan is not None for data in samples)
-        return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts, planned)
+        kind = "planned" if any(isinstance(data, Sample) and data.plan is not None for data in samples) else kind
+        return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Method:
             (data.pairs, "pairs", "groups of two columns take"),
             (data.classes, "classes", "multi_class takes"),
             (data.counts, "counts", "data in parts (ROCAccumulator) take"),
-            (data.planned, "planned", "labels by a plan take"),
+            (data.weight_kind == "planned", "planned", "labels by a plan take"),
         ):
             if needed and not getattr(self, flag):
                 alike = [

@@ -30,7 +30,7 @@ _LEAST_ERROR = 0.15  # of the log-odds of an estimate, from which its distributi
 
 def default_method(measure: Measure, data: Known, sizes: tuple[float, float] | None = None) -> Method:
     """Return the default for one model; without the `sizes` of the classes that of few samples."""
-    if data.planned:
+    if data.weight_kind == "planned":
         return Planned()
     if Trait.COMPONENTS not in measure.traits:
         return Bootstrap()

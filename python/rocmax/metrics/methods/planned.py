@@ -20,6 +20,7 @@ from rocmax.metrics.variances._components import Shared, freedom_of
 _LEAST = 5.0  # effective positives
 _FREEDOM = 3.0  # at least: 3.2, 4.5 and 5.5 above 0, 1 and 2 found ones, of which Poisson's limits are 3.7, 4.6 and 5.2
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
+_TINY = np.finfo(float).tiny
 _NEAR = 20  # labels of neighbours whose share of positives is taken
 _TOP = 2_000  # ranks of which `thinned` keeps every row
 
@@ -99,31 +100,23 @@ class LabelDesign(NamedTuple):
             parts.append(positive * self.labels - negative * others)
         return np.array(gains), np.array(parts)
 
-    def covariance(self, gains: F64, parts: F64) -> F64:
-        """Return the covariance of the estimates of models over the draws of the labelled rows.
+    def spread(self, gains: F64, parts: F64) -> tuple[F64, F64, F64]:
+        """Return the covariance of models over the draws of labels, and effective numbers of positives: found, drawn.
 
         One pseudo positive, whose chances fall with the inverse of the rank, is added, so that strata in which none was
-        found have a variance.
+        found have a variance. Numbers are of models on the diagonal, of differences beside it.
         """
         left, places = 1.0 - self.size / self.whole, self.places
         mean = np.array([np.bincount(places, row, len(left)) for row in parts]) / self.size
         spread = self.whole**2 * left / self.size / np.maximum(self.size - 1.0, 1.0)
         apart = (parts - mean[:, places]) * np.sqrt(spread)[places]
         chance = left[places] / self.rank[self.rows]
-        chance /= max(chance.sum(), np.finfo(float).tiny)
-        pseudo = gains * self.weight * np.sqrt(chance * left[places])
-        return np.asarray(apart @ apart.T + pseudo @ pseudo.T)
-
-    def effective(self, gains: F64, drawn: bool) -> F64:
-        """Return the effective numbers of found positives: of models on the diagonal, of differences beside it.
-
-        Those of positives that were `drawn` have the certain ones with weight 0.
-        """
-        each = gains[:, None] - gains[None] + np.eye(len(gains))[..., None] * gains
-        c = np.abs(each) * self.weight * self.labels
-        c = c * np.sqrt(1.0 - (self.size / self.whole)[self.places]) if drawn else c
-        total, square = c.sum(axis=-1), (c**2).sum(axis=-1)
-        return np.asarray(np.divide(total**2, square, out=np.zeros_like(total), where=square > 0))
+        pseudo = gains * self.weight * np.sqrt(chance / max(chance.sum(), _TINY) * left[places])
+        each = np.abs(gains[:, None] - gains[None] + np.eye(len(gains))[..., None] * gains) * self.weight * self.labels
+        counts = [
+            c.sum(axis=-1) ** 2 / np.maximum((c**2).sum(axis=-1), _TINY) for c in (each, each * np.sqrt(left[places]))
+        ]
+        return np.asarray(apart @ apart.T + pseudo @ pseudo.T), counts[0], counts[1]
 
 
 @dataclass(frozen=True)
@@ -144,7 +137,7 @@ class Planned(Method):
     planned: ClassVar[bool] = True
 
     def check(self, measure: Measure, data: Known, takers: dict[str, type[Method]]) -> None:
-        if not data.planned:
+        if data.weight_kind != "planned":
             raise ValueError("method='planned' takes the labels of a plan: Samples(labels, scores, plan=plan)")
         super().check(measure, data, takers)
 
@@ -160,15 +153,13 @@ class Planned(Method):
         data = binary(sample)
         _, pos, neg = measure.covariance(data)
         estimate = np.concatenate([measure.estimates(one) for one in data.models()])  # each with its own weights
-        gains, moved = data.plan.moved(data, measure)
-        refused = _refused(data, measure, estimate, np.diagonal(data.plan.effective(gains, False)).min())
+        drawn, found, freedom = data.plan.spread(*data.plan.moved(data, measure))
+        refused = _refused(data, measure, estimate, np.diagonal(found).min())
         if refused is not None:
             warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
             return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
-        drawn = data.plan.covariance(gains, moved)
-        freedom = np.maximum(data.plan.effective(gains, True) + 1.0, _FREEDOM)
-        parts = [Shared(pos + neg, np.full_like(pos, np.inf)), Shared(drawn, freedom)]
-        return Covariance(estimate, pos + neg + drawn, parts)
+        known, of_draws = np.full_like(pos, np.inf), np.maximum(freedom + 1.0, _FREEDOM)
+        return Covariance(estimate, pos + neg + drawn, [Shared(pos + neg, known), Shared(drawn, of_draws)])
 
 
 def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) -> str | None:
@@ -178,13 +169,12 @@ def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) ->
         unknown = np.delete(np.arange(len(plan.stratum)), plan.rows) - len(plan.stratum)  # all rows are the last
         for one in data.models():
             ranking = measure.weights(one)
-            if missing := np.count_nonzero(one.score[unknown] >= ranking.score[measure.cut(ranking).place]):
-                needs = f"{measure} needs the labels of all samples above its cut"
-                return f"{needs}, {missing:,} are missing: plan with alerts"
+            if (one.score[unknown] >= ranking.score[measure.cut(ranking).place]).any():
+                return f"{measure} needs the labels of all samples above its cut: plan with alerts"
     if at := [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]:
         return f"an estimate of {at[0]:g} has no interval by a plan"
     if effective < _LEAST:
-        n, wanted = plan.size.sum(), np.ceil(plan.size.sum() * _LEAST / max(effective, np.finfo(float).tiny))
+        n, wanted = plan.size.sum(), np.ceil(plan.size.sum() * _LEAST / max(effective, _TINY))
         more = f": some {wanted:,.0f} labels would find five" if wanted <= plan.whole.sum() else ""
         return f"{effective:.1f} effective positives among {n:,.0f} labels are fewer than five{more}"
     return None

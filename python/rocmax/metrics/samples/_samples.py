@@ -163,9 +163,8 @@ class Samples(Value):
         plan: Any = None,
     ) -> None:
         if plan is not None:
-            self._of_plan(
-                plan, Arguments(y_true, y_score, sample_weight, groups, by, pos_label, higher_is_better, n_jobs)
-            )
+            given = Arguments(y_true, y_score, sample_weight, groups, by, pos_label, higher_is_better, n_jobs)
+            self._of_plan(plan, given)
             return
         self._hold(
             Arguments.complete(
