@@ -68,24 +68,18 @@ class LabelPlan(Value):
     _alerts: int
     _design: LabelDesign
 
-    def _of_rows(self, n: int) -> LabelDesign:
-        """Return the design if the first n rows are labelled."""
-        rows = self.rows[:n]
-        size = np.bincount(self.stratum[:n], minlength=len(self._design.whole)).astype(np.float64)
-        return self._design._replace(rows=rows, size=size)
-
     def labelled(self, y_true: Any, like: Sample) -> Sample:
         """Return samples of these labels; `like` has the scores of all rows, of all models or of some."""
         known = [*np.atleast_2d(self.scores.T)]
         if not all(any(np.array_equal(one, own) for own in known) for one in np.atleast_2d(like.score.T)):
             wanted = f"the scores that the plan was made of, all {len(self.scores):,} rows of them"
             raise ValueError(f"y_score must be {wanted}")
-        design = self._of_rows(len(y_true))
-        if len(y_true) > len(self.rows) or (np.minimum(design.whole, 2) > design.size).any():
-            least = int(np.minimum(design.whole, 2).sum())
-            wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {least:,} of them"
-            raise ValueError(f"y_true must have {wanted}, got {len(y_true):,}")
-        return design.sample(y_true == y_true.max(), like)
+        n, fewest = len(y_true), np.minimum(self._design.whole, 2.0)
+        size = np.bincount(self.stratum[:n], minlength=len(fewest)).astype(np.float64)
+        if n > len(self.rows) or (size < fewest).any():
+            wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {fewest.sum():,.0f} of them"
+            raise ValueError(f"y_true must have {wanted}, got {n:,}")
+        return self._design._replace(rows=self.rows[:n], size=size).sample(y_true == y_true.max(), like)
 
     def expect(self, measure: Any = "auc", *, prevalence: float, slope: float = 1.0) -> Expectation:
         """Return the expected estimate and width of the interval of a study by this plan.

@@ -141,7 +141,7 @@ class Hooks:
             w = weight[rows]
             of_class = centre(values.take(rows, axis=1), w) + moved[:, None]
             # A frequency weight w stands for w samples; a sampling weight belongs to one.
-            size, square = (w.sum(), w) if sample.weight_kind == "frequency" else (np.count_nonzero(w), w**2)
+            size, square = (w.sum(), w) if sample.weight_kind != "sampling" else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square
             parts.append(scaled @ of_class.T / w.sum() ** 2 * size / (size - 1))
         return estimate, parts[0], parts[1]

@@ -426,7 +426,7 @@ class SmoothedAUC(Measure):
     def value(self, sample: Sample) -> Any:
         from rocmax.metrics.measures import _smooth as smooth  # scipy takes a while to import
 
-        size = None if sample.weight_kind == "frequency" or sample.weight is None else sum(sample.effective)
+        size = None if sample.weight_kind != "sampling" or sample.weight is None else sum(sample.effective)
         low, high = self._part.fpr_range
         area = smooth.area(self.smooth, *sample.curve().steps(), low, high, size)
         # The measure goes from its least value to its greatest as the area goes from 0 to the width of the range.

@@ -71,11 +71,10 @@ class Known(NamedTuple):
     @classmethod
     def of(cls, *samples: Sample | Classes) -> "Known":
         """Return what is known of samples of one model or of several."""
-        kind = "sampling" if any(data.weight_kind == "sampling" for data in samples) else "frequency"
+        kind = next((data.weight_kind for data in samples if data.weight_kind != "frequency"), "frequency")
         pairs = any(isinstance(data, Sample) and data.of_pairs for data in samples)
         grouped = any(data.group is not None for data in samples)
         counts = any(isinstance(data, Sample) and data.steps is not None for data in samples)
-        kind = "planned" if any(isinstance(data, Sample) and data.plan is not None for data in samples) else kind
         return cls(kind, grouped, pairs, isinstance(samples[0], Classes), counts)
 
 

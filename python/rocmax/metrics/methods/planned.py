@@ -61,7 +61,9 @@ class LabelDesign(NamedTuple):
         y = np.repeat([True, False], [len(positive), len(score)])
         score = np.asfortranarray(np.concatenate([score[self.rows], score]))
         weight = design.weights_of(score if score.ndim == 1 else score[:, 0])
-        return like._replace(y=y, score=score, weight=weight, plan=design, kept=Kept(y, score, weight))
+        return like._replace(
+            y=y, score=score, weight=weight, weight_kind="planned", plan=design, kept=Kept(y, score, weight)
+        )
 
     def weights_of(self, score: NDArray[Any]) -> F64:
         """Return the weights of the positives and of all rows of one model.
@@ -90,11 +92,12 @@ class LabelDesign(NamedTuple):
         """
         gains, parts, n = [], [], len(self.rows)
         for one in sample.models():
-            (row,), each = measure.influences(one)[1], []
-            classes = (row[:n], row[n:]), (one.weights[:n], one.weights[n:])
-            for values, weight, moved in zip(*classes, measure.by_totals(one), strict=True):
-                each.append((values - np.average(values, weights=weight) + moved) / weight.sum())
-            positive, negative, left = each[0], each[1][self.rows], (one.weights[n:] / self.mass)[self.rows]
+            (row,), weight = measure.influences(one)[1], one.weights
+            positive, negative = (
+                (row[k] - np.average(row[k], weights=weight[k]) + moved) / weight[k].sum()
+                for k, moved in zip((slice(n), slice(n, None)), measure.by_totals(one), strict=True)
+            )
+            negative, left = negative[self.rows], (weight[n:] / self.mass)[self.rows]
             gains.append(positive - negative)
             others = (self.labels - 1.0 + left) * _NEAR / (_NEAR - 1.0)  # the row is one of its neighbours
             parts.append(positive * self.labels - negative * others)

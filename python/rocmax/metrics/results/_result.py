@@ -321,9 +321,8 @@ def of_samples(data: Sample | Classes) -> dict[str, Any]:
     """Return the fields of :class:`Measured` that describe samples."""
     of_pairs = isinstance(data, Sample) and data.of_pairs  # operating points are never of pairs
     counts = isinstance(data, Sample) and data.steps is not None
-    planned = isinstance(data, Sample) and data.plan is not None
     found: dict[str, Any] = {
-        "weight_kind": None if data.weight is None or counts else "planned" if planned else data.weight_kind,
+        "weight_kind": None if data.weight is None or counts else data.weight_kind,
         "n_samples": None if counts else data.n_counted,
         "n_subjects" if of_pairs else "n_groups": data.n_groups,
         "higher_is_better": higher_of(data.lower),

@@ -130,7 +130,7 @@ class Sample(NamedTuple):
     @property
     def counted(self) -> tuple[float, float]:
         """Numbers of positives and negatives that a variance is estimated from: totals, rows with weights, clusters."""
-        if self.steps is not None or (self.group is None and (self.weight is None or self.weight_kind == "frequency")):
+        if self.steps is not None or (self.group is None and (self.weight is None or self.weight_kind != "sampling")):
             return self.totals
         held: Any = self.weight if self.group is None else self.group
         count: Callable[[Any], Any] = np.count_nonzero if self.group is None else n_distinct
