@@ -81,7 +81,7 @@ class LabelPlan(Value):
             raise ValueError(f"y_true must have {wanted}, got {n:,}")
         return self._design._replace(rows=self.rows[:n], size=size).sample(y_true == y_true.max(), like)
 
-    def expect(self, measure: Any = "auc", *, prevalence: float, slope: float = 1.0) -> Expectation:
+    def expect(self, measure: Any = "auc", *, prevalence: float) -> Expectation:
         """Return the expected estimate and width of the interval of a study by this plan.
 
         Parameters
@@ -90,8 +90,6 @@ class LabelPlan(Value):
             What will be inferred.
         prevalence : float
             The share of positives in all rows.
-        slope : float, default=1.0
-            How fast positives thin out: their odds fall with the rank to the power of -slope. 0 is a useless model.
 
         Returns
         -------
@@ -107,23 +105,22 @@ class LabelPlan(Value):
 
         Notes
         -----
-        Of ranks beyond 2,000 the studies hold the labelled rows and some others, which stand for the rest.
+        The odds of a positive fall with the inverse of the rank. Of ranks beyond 2,000 the studies hold the labelled
+        rows and some others, which stand for the rest.
         """
         from scipy.optimize import brentq
-        from scipy.special import expit
 
         from rocmax.metrics.measures import as_measure
 
         measure = as_measure(measure)
         number(prevalence, "prevalence", "in (0, 1)", lambda share: 0 < share < 1)
-        number(slope, "slope", "of at least 0", lambda power: 0 <= power < np.inf)
         kept, design = self._design.thinned()
-        falls = slope * np.log(design.rank)
 
-        def excess(level: float) -> float:
-            return float(np.average(expit(level - falls), weights=design.mass)) - prevalence
+        def chances(level: float) -> Any:
+            return 1.0 / (1.0 + design.rank * np.exp(-level))
 
-        chance = expit(brentq(excess, -40.0, 40.0 + falls.max()) - falls)[design.rows]
+        level = brentq(lambda level: np.average(chances(level), weights=design.mass) - prevalence, -600.0, 80.0)
+        chance = chances(level)[design.rows]
         drawn, rng = self.weight > 1.0, np.random.default_rng(0)
         n_found = float(chance[drawn].sum())
         if n_found < _LEAST and drawn.any():
