@@ -62,6 +62,8 @@ print(compare(Samples(fraud[plan_of_both.rows], both, plan=plan_of_both), recall
 # Random labels in comparison
 # ---------------------------
 # If random payments are labelled, intervals of the recall are several times as wide, because few of them are fraud.
+# A plan gains where few rows decide. Where half of the rows are positive, all rows decide an average precision and the
+# difference of two, and random labels do as well.
 import matplotlib.pyplot as plt
 
 budgets, widths = [1_000, 2_000, 4_000, 8_000], {"planned": [], "random": []}
