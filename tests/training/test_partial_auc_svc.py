@@ -294,9 +294,9 @@ def test_features_too_large_to_square_are_refused(surrogate):
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
 @pytest.mark.filterwarnings("ignore")
 def test_extreme_scales_and_few_samples_end_with_a_model_or_an_error_that_says_what_to_do(fpr_range, surrogate):
-    for seed in range(16):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
-        n = int(rng.integers(3, 25))
+        n = int(rng.integers(3, 20))
         y = np.arange(n) < max(1, n // 4)
         X = rng.standard_normal((n, int(rng.integers(1, 40))))
         X = (X + 1e8) if seed % 3 == 0 else X * 10.0 ** (150 if seed % 3 == 1 else -150)

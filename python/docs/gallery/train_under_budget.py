@@ -80,7 +80,7 @@ from sklearn.model_selection import cross_val_score
 from rocmax import PartialAUCBoostingClassifier
 
 trees = PartialAUCBoostingClassifier(
-    budget, objective="log_loss", n_estimators=200, random_state=0, n_jobs=1
+    budget, objective="log_loss", n_estimators=100, random_state=0, n_jobs=1
 )
 found = cross_val_score(
     trees, X_train, y_train, scoring=PartialAUC(budget).scorer(), cv=3
@@ -105,15 +105,16 @@ print(ensemble.fit(X_train, y_train).summary())
 print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 
 # %%
-# Permutation importance is the loss of partial AUC when a column is shuffled. For boosted trees there are also SHAP
-# values: the contribution of each column to the score of each row, here of the boosted trees above.
+# Permutation importance is the loss of partial AUC when a column is shuffled; it takes any model. For boosted trees
+# there are also SHAP values: the contribution of each column to the score of each row. Both are here of the boosted
+# trees above.
 from sklearn.inspection import permutation_importance
 
 some, labels = X_test[:800], y_test[:800]
-importance = permutation_importance(
-    ensemble, some, labels, n_repeats=1, random_state=0
-).importances_mean
 trees.fit(X_train, y_train)
+importance = permutation_importance(
+    trees, some, labels, n_repeats=1, random_state=0
+).importances_mean
 shap = abs(
     trees.booster_.predict(trees.features(some), pred_contrib=True)[:, :-1]
 ).mean(axis=0)
