@@ -46,10 +46,18 @@ def pytest_runtest_setup() -> None:
     np.random.seed(0)  # noqa: NPY002  # the generator of scikit-learn
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave scikit-learn's array API check to test_array_api, which sets what it needs before scipy is imported."""
+    """Leave scikit-learn's array API check to test_array_api, which sets what it needs before scipy is imported.
+
+    Hand the workers of ``--dist loadgroup`` whole files: what the tests of one share is made once, and the time that
+    pytest-xdist takes to hand out groups rises with the square of their number.
+    """
     if "SCIPY_ARRAY_API" not in os.environ:
         items[:] = [item for item in items if "check_array_api" not in item.name]
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
 
 
 def pytest_collection_finish() -> None:
@@ -61,10 +69,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="module")
 def few_trees():
-    """Grow small forests in ensembles, for tests of what is the same with any."""
+    """Grow small forests in ensembles, and boosted trees without patience, for tests of what is the same with any."""
     from rocmax._runtime.settings import using
 
-    with using(forest_trees=(30, 20)):
+    with using(forest_trees=(30, 20)), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rocmax.ensemble._boosted._PATIENCE", 10)
         yield
 
 

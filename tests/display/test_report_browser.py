@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 NAMES = ("new", "<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>")
 FPR_RANGE = (0.0, 0.1)

@@ -67,7 +67,6 @@ def left(tmp_path_factory):
     return quickly(jobs)
 
 
-@pytest.mark.xdist_group("papers")
 @pytest.mark.parametrize("name", RUNS)
 def test_a_script_runs_and_goes_on_where_it_stopped(name, left):
     first, *others = (f"{name}_{part}.csv" for part in RUNS[name][1])
