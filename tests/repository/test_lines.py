@@ -22,7 +22,7 @@ MOST = {
     "python/rocmax/metrics": (18_177, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (528, "one check of pair losses, of torch and boosting"),
-    "python/rocmax/solvers": (2_681, "fewer vectors over the samples held by ramps"),
+    "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_244, "limits of differences, rates of called shares; distances of bands; digests"),
     "rust/core/src": (16_518, "one search of few negatives; limits of differences, shares, digests and moments; bands"),

@@ -89,7 +89,7 @@ class PartialAUCSVC(Machine):
     n_iter_ : int
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step, and its kind "step":
-        "start", "newton", "plane", "augmented" or "descent". If the surrogate is not convex, "bound" is 0
+        "start", "newton", "plane", "augmented", "descent" or "pairs". If the surrogate is not convex, "bound" is 0
         during the descent and then the bound of the current convex step.
     surrogate_ : str
         The surrogate that was used.

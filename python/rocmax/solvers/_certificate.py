@@ -23,7 +23,9 @@ _ROUNDING = 1e-12
 _APART = 0.01
 
 
-def check_bound(objective: Objective, model: Model, value: float, bound: float, of_bound: Callable[[], F64]) -> None:
+def check_bound(
+    objective: Objective, model: Model, value: float, bound: float, of_bound: Callable[[], F64] | None = None
+) -> None:
     """Raise unless the lower bound is at most the objective of a model, to the accuracy of the numbers.
 
     The objective is at least the bound plus half the squared distance to the vector `of_bound`. If that is negative, so
@@ -39,9 +41,10 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
     check_design(objective)
     if bound - value <= _RELATIVE * terms + _SEEN * objective.C * _rounding(objective, model):
         return
-    apart = model.vector - of_bound()
-    if inner(objective.design, apart, apart) < 0.0:
-        raise ValueError(INDEFINITE)
+    if of_bound is not None:
+        apart = model.vector - of_bound()
+        if inner(objective.design, apart, apart) < 0.0:
+            raise ValueError(INDEFINITE)
     _require_size(objective, model)
     if objective.oracle.doubt:
         raise ValueError(objective.oracle.doubt)

@@ -86,7 +86,7 @@ class Progress:
         The training partial AUC (ranked, strict) of the best model so far.
     step : str
         The kind of step: "start", the cuts of a first model; "newton" and "plane" for a convex risk; "augmented" for
-        the augmented Lagrangian; "descent" for a risk that is not convex.
+        the augmented Lagrangian; "descent" for a risk that is not convex; "pairs" for the program of the listed pairs.
     """
 
     objective: float
