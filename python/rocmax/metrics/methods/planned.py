@@ -61,9 +61,8 @@ class LabelDesign(NamedTuple):
         y = np.repeat([True, False], [len(positive), len(score)])
         score = np.asfortranarray(np.concatenate([score[self.rows], score]))
         weight = design.weights_of(score if score.ndim == 1 else score[:, 0])
-        return like._replace(
-            y=y, score=score, weight=weight, weight_kind="planned", plan=design, kept=Kept(y, score, weight)
-        )
+        held = Kept(y, score, weight)
+        return like._replace(y=y, score=score, weight=weight, weight_kind="planned", plan=design, kept=held)
 
     def weights_of(self, score: NDArray[Any]) -> F64:
         """Return the weights of the positives and of all rows of one model.
@@ -116,9 +115,8 @@ class LabelDesign(NamedTuple):
         chance = left[places] / self.rank[self.rows]
         pseudo = gains * self.weight * np.sqrt(chance / max(chance.sum(), _TINY) * left[places])
         each = np.abs(gains[:, None] - gains[None] + np.eye(len(gains))[..., None] * gains) * self.weight * self.labels
-        counts = [
-            c.sum(axis=-1) ** 2 / np.maximum((c**2).sum(axis=-1), _TINY) for c in (each, each * np.sqrt(left[places]))
-        ]
+        of_draws = each * np.sqrt(left[places])
+        counts = [c.sum(axis=-1) ** 2 / np.maximum((c**2).sum(axis=-1), _TINY) for c in (each, of_draws)]
         return np.asarray(apart @ apart.T + pseudo @ pseudo.T), counts[0], counts[1]
 
 

@@ -186,10 +186,8 @@ class Samples(Value):
         """Hold the labels of a plan beside the scores of all rows."""
         if not hasattr(plan, "labelled"):
             raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
-        if (
-            any(each is not None for each in (given.sample_weight, given.groups, given.by))
-            or not given.higher_is_better
-        ):
+        others = given.sample_weight, given.groups, given.by
+        if any(each is not None for each in others) or not given.higher_is_better:
             raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
         columns, names = named_columns(given.y_score, "", "y_score")
         y, positive = labels(given.y_true, given.pos_label, "y_true", "label all rows of the plan, or stop before it")
