@@ -56,7 +56,7 @@ def no_longer(_: Any, model: Any, value: float, found: Any, __: float) -> tuple[
 
 # What is replaced, and by what, for each mechanism.
 MECHANISMS: dict[str, list[tuple[str, Any]]] = {
-    "sample start": [(f"{TRAINING}.Training._of_sample", nothing)],
+    "sample start": [(f"{TRAINING}.Training._sample", nothing)],
     "best multiple of a start": [(f"{TRAINING}._MULTIPLES", 0)],
     "top negatives first": [(f"{TRAINING}.Training._few_in_range", no)],
     "quasi-Newton descent": [(f"{CONCAVE}.State.descend", nothing)],

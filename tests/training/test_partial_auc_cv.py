@@ -290,6 +290,20 @@ def test_a_descent_starts_at_the_full_range_model_that_is_known(data, monkeypatc
         assert training.fit("ramp", C, tol=1e-2, max_iter=500).objective > 0
 
 
+def test_a_full_range_start_is_that_of_a_sample_of_many_rows():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [1000, 5000])
+    X = rng.normal(size=(6000, 5)) + np.outer(y, [1.0, 0.5, 0.0, 0.0, 0.0])
+    training = Training(as_design(X), _core.Problem(y == 1), (0.0, 0.2), 1)
+    sample = training._sample(2000)
+    assert sample.problem.n_samples == 2000 and sample.problem.labels.sum() == 1000
+    for C in CS:
+        (_, start), (_, of_sample) = (each._starts("ramp", C, 1e-2, 500) for each in (training, sample))
+        assert np.array_equal(start.vector, of_sample.vector)
+    few = Training(as_design(X[1:]), _core.Problem(y[1:] == 1), (0.0, 0.2), 1)  # too few to leave out any
+    assert not np.allclose(few._starts("ramp", 1.0, 1e-2, 500)[1].vector, training._full[1.0], rtol=1e-6)
+
+
 def test_few_samples_are_validated_again_and_again(data):
     X, y = data[0][:300], data[1][:300]
     model = PartialAUCSVCCV((0.0, 0.2), Cs=[1.0, 10.0], cv=3).fit(X, y)

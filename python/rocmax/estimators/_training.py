@@ -35,16 +35,15 @@ from rocmax.solvers import (
     suits_newton,
 )
 
-# The tolerance of a model that is only a start. For a risk that is not convex: the most steps of a full-range one, and
-# how often a start is doubled or halved, since only its direction matters.
-_START_TOL, _START_STEPS = 1e-2, 20
+# The tolerance of a model that is only a start. For a risk that is not convex, only its direction matters: the most
+# steps of a full-range one, its rows, in all or per feature, if these are at most 1/_FEW_SHARE, and most doublings.
+_START_TOL, _START_STEPS, _FEW, _FEW_PER_FEATURE, _FEW_SHARE = 1e-2, 20, 2000, 20, 3
 _MULTIPLES, _LEAST = 6, float(np.finfo(np.float64).tiny)
 # On many rows a fit starts from its result on a sample of at most 1/_SHARE of them (see the settings).
 _SHARE = 8
 # If _TOP_AFTER planes do not solve "tight" on a range that does not start at 0, the next planes use only the positives
 # and the top negatives: _TOP times those of the range, if these are at most 1/_TOP_SHARE of the samples. The problem is
-# solved to _TOP_TOL times the tolerance, at most _TOP_ROUNDS times. Measured on 100,000 x 50, [0.02, 0.05]
-# (`bench_fit.py --only dense`): half of the time.
+# solved to _TOP_TOL times the tolerance, at most _TOP_ROUNDS times: half of the time (`bench_fit.py --only dense`).
 _TOP_AFTER, _TOP, _TOP_SHARE, _TOP_TOL, _TOP_ROUNDS = 6, 2.0, 3, 0.8, 3
 # A smooth risk is solved to this share of the tolerance, so that one plane certifies it.
 _SMOOTH_TOL = 0.1
@@ -140,8 +139,7 @@ class Training:
         callback: Callback | None = None,
     ) -> Iterator[SolverResult]:
         """Fit for every C of an ascending list, starting from the model of the previous one."""
-        risk, _ = self.bound(surrogate)
-        tol = self.tol(surrogate, tol)
+        risk, tol = self.bound(surrogate)[0], self.tol(surrogate, tol)
         last: SolverResult | None = None
         for C in Cs:
             kept = None if last is None or isinstance(risk, Oracle) else self._kept(risk, C, last, tol)
@@ -323,10 +321,8 @@ class Training:
             if surrogate == "auc":
                 self._full[C] = found.model.vector
             return leave_zero(replace(found, n_iter=n_iter + found.n_iter), objective, self.problem, tol)
-        if go_on and start is not None and start.norm > 0:
-            starts = [start]
-        else:
-            starts = self._starts(surrogate, C, max(tol, _START_TOL), max_iter)
+        known = [start] if go_on and start is not None and start.norm > 0 else None
+        starts = known or self._starts(surrogate, C, max(tol, _START_TOL), max_iter)
         starts = [min((_best_multiple(model, objective) for model in starts), key=lambda found: found[0])[1]]
         history: list[Progress] = []
         while True:
@@ -335,8 +331,7 @@ class Training:
                 proves=self._proves, start=starts.pop(),  # whose scores are released during the descent
             )  # fmt: skip
             history += found.history
-            found = replace(found, n_iter=len(history), history=history)
-            result = leave_zero(found, objective, self.problem, tol)
+            result = leave_zero(replace(found, n_iter=len(history), history=history), objective, self.problem, tol)
             if result.objective >= (1.0 - tol) * found.objective:
                 return result
             if len(history) >= max_iter:  # the bound is that of a majorant at another model
@@ -347,17 +342,22 @@ class Training:
         """Return models to descend from: that of a sample of many rows, or class means and one of the full range."""
         if of_sample := self._of_sample(surrogate, C, tol, max_iter):
             return [of_sample]
-        means = class_means(self.problem, self.design)
-        if _LEAST < means.norm < np.inf:  # a mean score difference of 1
-            means = means.scaled(1.0 / means.norm)
+        means = self._means()
         if C not in self._full:
-            oracle, _ = self.bound("auc")
+            size = max(_FEW, _FEW_PER_FEATURE * self.design.dim)
+            part = (self._sample(size) if _FEW_SHARE * size <= self.design.n_samples else None) or self
+            oracle, _ = part.bound("auc")
             assert isinstance(oracle, Oracle)
-            objective = Objective(oracle, self.design, C)
-            _, start = _best_multiple(means, objective)
+            objective = Objective(oracle, part.design, C)
+            _, start = _best_multiple(means if part is self else part._means(), objective)
             full, _ = descend(objective, lambda _: Difference(oracle, None), start, tol=tol, max_iter=_START_STEPS)
             self._full[C] = full.vector
         return [means, Model.of(self._full[C], self.design)]
+
+    def _means(self) -> Model:
+        """Return the difference of the class means, of a mean score difference of 1."""
+        means = class_means(self.problem, self.design)
+        return means.scaled(1.0 / means.norm) if _LEAST < means.norm < np.inf else means
 
     def _few_in_range(self) -> bool:
         """Whether fits with only the top negatives are much cheaper."""
@@ -402,18 +402,18 @@ class Training:
     def _of_sample(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model | None:
         """Return the model of a sample of both classes; None if it is not much smaller than the data."""
         (least, most), for_features = settings().sample_rows, settings().sample_rows_per_feature * self.design.dim
-        labels, weight = self.problem.labels, self.problem.sample_weight
-        size = min(len(labels) // _SHARE, max(most, for_features))
-        if size < max(least, for_features):
-            return None
-        rng = np.random.default_rng(0)
-        counted = True if weight is None else weight > 0
-        classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
-        rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
-        part = self._part(rows)
-        if part is None:
+        size = min(self.design.n_samples // _SHARE, max(most, for_features))
+        if size < max(least, for_features) or (part := self._sample(size)) is None:
             return None
         return Model.of(part.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)
+
+    def _sample(self, size: int) -> "Training | None":
+        """Return the fits of a sample of at most half as many rows of each class; None if rows are not at hand."""
+        labels, weight, rng = self.problem.labels, self.problem.sample_weight, np.random.default_rng(0)
+        counted = True if weight is None else weight > 0
+        classes = (np.flatnonzero(counted & (labels == positive)) for positive in (True, False))
+        rows = [rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]
+        return self._part(np.sort(np.concatenate(rows)))
 
     def _part(self, rows: Rows, longer: float = 1.0) -> "Training | None":
         """Return the fits of some rows, on a range `longer` by this factor; None if these rows are not at hand."""
