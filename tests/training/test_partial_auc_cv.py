@@ -314,7 +314,7 @@ def test_few_samples_are_validated_again_and_again(data):
     assert (model.surrogate_, model.C_) == (each.surrogate_, each.C_)
 
 
-@pytest.mark.parametrize(("max_iter", "steps"), [(2000, 150), (50, 50)])
+@pytest.mark.parametrize(("max_iter", "steps"), [(2000, 50), (30, 30)])
 def test_fits_of_folds_end_early(data, monkeypatch, max_iter, steps):
     seen, path = [], Training.path
 

@@ -110,7 +110,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, of "ramp" after the quasi-Newton ones. If the risk of a model is at most 2 %
+    A fit in a fold ends after 50 steps, of "ramp" after the quasi-Newton ones. If the risk of a model is at most 2 %
     of that of the zero model, the fold keeps it for larger values of C. All folds do so where no risk is above 35 % and
     the mean score is below that of a smaller C by half a standard error of the difference. Of values for which all
     folds keep their models the smallest is chosen. With landmarks, a fold compares widths and candidates on at most
