@@ -5,7 +5,8 @@ and prints how long that took and the peak of its resident memory, sampled every
 which are its own, and all pages, those of the file among them, which the system may take back at any time.
 
 Before that, the processor time of fits on dask arrays of 100,000 x 20 relative to that of fits on the array itself.
-With --workers only that is printed, for blocks that two worker processes hold: of both and of this process together.
+With --workers only that is printed, of 400,000 rows: in this process, and on two worker processes, whose time and that
+of this process are added, less what the cluster takes while it does nothing.
 
 Run: python benches/python/bench_storage.py [--gigabytes 4] [--folder FOLDER] [--features 64] [--workers]
 """
@@ -84,8 +85,9 @@ def fit(path, n_blocks, n_features, fpr_range, surrogate):
     print(json.dumps(found))
 
 
-def rows():
-    X, y = (np.concatenate(both) for both in zip(block(0, 20), block(1, 20), strict=True))
+def rows(n_blocks=2, n_features=20):
+    parts = (block(number, n_features) for number in range(n_blocks))
+    X, y = (np.concatenate(every) for every in zip(*parts, strict=True))
     return X + 0.2 * y[:, None], y  # so that "tight" finds more than the zero model
 
 
@@ -93,7 +95,8 @@ def print_ratios(kinds, y, clock, fits, repeats):
     """Print the least processor time of some fits on each kind of array, relative to the first kind's."""
     from rocmax import PartialAUCSVC
 
-    print(f"{2 * ROWS:,} x 20, C=10: processor seconds, and relative to the array")
+    n, d = next(iter(kinds.values())).shape
+    print(f"{n:,} x {d}, C=10: processor seconds, and relative to the array")
     print(f"{'':<26}" + "".join(f"{name:>22}" for name in kinds))
     for fpr_range, surrogate in fits:
         model, seconds = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0), []
@@ -122,17 +125,27 @@ def dask_ratios():
     print_ratios(kinds, y, time.process_time, FITS, repeats=5)
 
 
-def worker_ratios():
+def worker_ratios(n_features):
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
-    X, y = rows()
+    X, y = rows(8, n_features)
+    parts = da.from_array(X, chunks=(ROWS, -1))
+    kinds = {"array": X, "one process": parts.persist()}
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        kinds = {f"{2 * ROWS // n} blocks": da.from_array(X, chunks=(n, -1)).persist() for n in (ROWS, ROWS // 5)}
-        wait(list(kinds.values()))
-        own, fits = time.process_time, [fit for fit in FITS if fit[1] == "tight"]  # others take minutes on workers
-        print_ratios({"array": X, **kinds}, y, lambda: own() + sum(client.run(own).values()), fits, repeats=3)
+        kinds["two workers"] = parts.persist()
+        wait(kinds["two workers"])
+        own, seconds = time.process_time, 4
+
+        def spent():
+            return own() + sum(client.run(own).values())
+
+        began = spent()
+        time.sleep(seconds)
+        idle = (spent() - began) / seconds
+        print(f"while nothing is done: {idle:.2f} processor seconds a second")
+        print_ratios(kinds, y, lambda: spent() - idle * time.perf_counter(), FITS, repeats=3)
 
 
 def main() -> None:
@@ -147,7 +160,7 @@ def main() -> None:
         fit(**json.loads(arguments.fit))
         return
     if arguments.workers:
-        worker_ratios()
+        worker_ratios(arguments.features)
         return
     dask_ratios()
     n_features = arguments.features
