@@ -86,11 +86,9 @@ def _run(command: str) -> None:
 
     program, *arguments = shlex.split(command)
     if program == "cargo":
-        print(
-            subprocess.run(
-                [program, "--quiet", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
-            ).stdout
-        )
+        # With the features of `.ci/run`, which has compiled the examples with its tests.
+        words = [program, "--quiet", arguments[0], "--features", "serde", *arguments[1:]]
+        print(subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
         return
     assert program == "rocmax", command
     assert main(arguments) == 0, command
