@@ -284,7 +284,7 @@ def test_demo(tmp_path: Path, run: Run, few_trees: None, monkeypatch: pytest.Mon
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     # The README shows what is printed; two models choose between candidates that validate about equally well.
     for name, row in models.items():
-        shown = re.search(rf"^ {name} +([\d.]+) +([\d.]+) \[.*\] +([\d.]+)$", readme, re.M)
+        shown = re.search(rf"^{name} +([\d.]+) +([\d.]+) \[.*\] +([\d.]+)$", readme, re.M)
         assert shown is not None
         assert [row["auc"], row["partial_auc"], row["tpr_at_fpr"]] == pytest.approx(
             [float(value) for value in shown.groups()],

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from rocmax._cli._output import log, plot_format, printable, say, written
 from rocmax._cli._table import Notes
@@ -28,48 +25,27 @@ from rocmax.metrics import Samples, _words as words
 from rocmax.metrics.results._result import Result
 
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
-_WIDEST = 160  # columns of a table; wider ones wrap the names of their rows
 _FEW, _MOST = 8, 40  # names, and lines, in the list of columns
-_NAME = 40  # letters of a name in a plot, or in a table that is too wide
+_NAME = 40  # letters of a name in a plot
 
 
-def table(
-    headers: Sequence[str], rows: Iterable[Sequence[str | Text]], *, error: bool = False, numbers: bool = True
-) -> None:
-    """Print a table of names, to the left, and numbers, to the right, or of texts, on stdout or stderr.
-
-    It is as wide as it needs to be: a narrower terminal wraps its lines, but hides no number.
-    """
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for k, header in enumerate(headers):
-        shown.add_column(_cell(header), justify="right" if k and numbers else "left", no_wrap=k > 0)
-    for row in rows:
-        shown.add_row(*map(_cell, row))
-    console = Console(stderr=error, highlight=False, soft_wrap=True)
-
-    def width() -> int:
-        return Measurement.get(console, console.options.update(width=10_000), shown).maximum
-
-    if width() > _WIDEST:
-        shown.columns[0].max_width = _NAME
-    console.width = max(width(), _WIDEST if shown.columns[0].max_width else 0)
-    console.print(shown, crop=False)
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, error: bool = False) -> None:
+    """Print a table of names, to the left, and numbers, to the right: as wide as it needs to be."""
+    cells = [[printable(cell) for cell in row] for row in (headers, *rows)]
+    (first, *others) = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for name, *numbers in cells:
+        line = [f"{name:<{first}}", *(f"{text:>{width}}" for text, width in zip(numbers, others, strict=True))]
+        (log if error else say)("  ".join(line).rstrip())
 
 
 def columns(schema: Schema) -> None:
     """Print, on stderr, what every column of a training table is."""
-    rows = []
-    for what, names in schema.listed().items():
+    listed = schema.listed()
+    for what, names in islice(listed.items(), _MOST):
         more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-        rows.append((", ".join(map(short, names[:_FEW])) + more, what))
-    table(["column", "read as"], rows[:_MOST], error=True, numbers=False)
-    if len(rows) > _MOST:
-        log(f"and {len(rows) - _MOST:,} more lines: --json has all")
-
-
-def _cell(content: str | Text) -> Text:
-    """Return a text for a table, in which nothing is markup."""
-    return content if isinstance(content, Text) else Text(printable(content))
+        log(f"{', '.join(map(short, names[:_FEW]))}{more}: {what}")
+    if len(listed) > _MOST:
+        log(f"and {len(listed) - _MOST:,} more lines: --json has all")
 
 
 def show(result: Result, style: Style) -> None:
@@ -219,9 +195,9 @@ def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
 
 def write_figure(path: str, figure: Any) -> None:
     """Write a figure in the format of the file name's ending."""
-    from matplotlib.text import Text as MplText
+    from matplotlib.text import Text
 
-    for text in figure.findobj(MplText):
+    for text in figure.findobj(Text):
         text.set_parse_math(False)  # a dollar in a name does not start a formula
     drawn = BytesIO()
     figure.savefig(drawn, format=plot_format(path))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -51,7 +50,7 @@ def run(arguments: Demo) -> None:
         say(
             f"Tox21 (NIH): {len(y):,} compounds, of which {positive.sum()} ({share}) bind the "
             f"estrogen receptor.\nFind them at a false positive rate in [{low:g}, {high:g}].\n"
-            f"Half of the compounds train, half test (stratified, seed {arguments.seed})."
+            f"Half of the compounds train, half test (stratified, seed {arguments.seed}).\n"
         )
     halves = train_test_split(X, positive, test_size=0.5, stratify=positive, random_state=arguments.seed)
     X_train, X_test, train, test = halves
@@ -141,15 +140,13 @@ def _alerts(test: Any, scores: Rates, seed: int) -> list[dict[str, Any]]:
 
 def _show(result: dict[str, Any]) -> None:
     (low, high), rows = result["fpr_range"], result["models"]
-    best = {m: max(row[m] for row in rows) for m in ("auc", "partial_auc", "tpr_at_fpr")}
     lines = []
     for row in rows:
-        interval = " [{:.3f}, {:.3f}]".format(*row["confidence_interval"])
-        cells = {m: (f"{row[m]:.3f}", "bold" if row[m] == best[m] else "") for m in best}
-        lines.append([row["model"], *(Text.assemble(cells[m], interval if m == "partial_auc" else "") for m in best)])
+        area = words.bracketed(row["partial_auc"], row["confidence_interval"])
+        lines.append([row["model"], f"{row['auc']:.3f}", area, f"{row['tpr_at_fpr']:.3f}"])
     heads = ["AUC", f"pAUC {low:g}-{high:g} [95 % CI]", f"TPR at FPR {high:g}"]
     report.table([f"on {result['n_test']:,} held-out compounds", *heads], lines)
-    say("pAUC is the area under that part of the curve, divided by its width. Differences in it, by a paired test:")
+    say("\npAUC is the area under that part of the curve, divided by its width. Differences in it, by a paired test:")
     names = [" vs ".join(one["models"]) for one in result["comparisons"]]
     for name, one in zip(names, result["comparisons"], strict=True):
         bounds = "[95 % CI {:+.3f}, {:+.3f}]".format(*one["confidence_interval"])
@@ -165,7 +162,7 @@ def _show(result: dict[str, Any]) -> None:
         ],
     )
     say(
-        "The training half was also used to choose the hyperparameters by pAUC; only\n"
+        "\nThe training half was also used to choose the hyperparameters by pAUC; only\n"
         f"{OTHER_TREES} has its defaults. {LINEAR} chose the surrogate {result['surrogate']!r}, "
         f"with a certified\noptimality gap of {result['dual_gap']:.1e}. "
         f"The ensemble kept {', '.join(result['families'])}.\n"
