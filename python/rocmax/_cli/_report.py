@@ -142,29 +142,14 @@ def draw(
         confidence_level=confidence_level,
         ax=axes[0],
         xscale=xscale,
-        legend=part is None,
     )
     if part:
         display.plot(axes[1], zoom=True, legend=False, xscale=xscale)
-        _legend_of_both(figure, axes[0])
         axes[1].set_title(f"FPR in [{part[0]:g}, {part[1]:g}]", fontsize="medium")
         axes[0].set_title("Whole range", fontsize="medium")
     if title:
         figure.suptitle(title)
     write_figure(path, figure)
-
-
-def _legend_of_both(figure: Any, ax: Any) -> None:
-    """Add the legend of two panels below them, in two columns if the names are short enough."""
-    handles, labels = ax.get_legend_handles_labels()
-    for n_columns in (2, 1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
-        fit = figure.bbox.width / legend.get_window_extent().width
-        if fit >= 1 or n_columns == 1:
-            break
-        legend.remove()
-    for text in legend.get_texts():
-        text.set_fontsize(text.get_fontsize() * min(fit, 1))
 
 
 def draw_forest(path: str, found: Mapping[str, Any]) -> None:
