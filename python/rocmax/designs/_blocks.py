@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from operator import add, getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -190,7 +190,7 @@ class Chunks:
                 if places := [place for place in every if own[place] is not None]:
                     call = partial(how, function=function, own=[own[place] for place in every], shared=shared)
                     called.append((places, holder.apply(call)))
-            return [(places, call.result().value) for places, call in called] or None
+            return [(places, found if self.in_memory else found.result()) for places, found in called] or None
         except (OSError, RuntimeError):  # a worker was lost: the cluster makes its blocks again
             if self.in_memory:
                 raise
@@ -204,17 +204,8 @@ class _Held:
     def __init__(self, *blocks: AnyArray) -> None:
         self._blocks = [np.require(block, requirements="A") for block in blocks]
 
-    def apply(self, call: Callable[..., Any]) -> "_Sent":
-        return _Sent(call(self._blocks))
-
-
-class _Sent(NamedTuple):
-    """What is sent as one pickle, with its arrays as they lie in memory: lists would be sent value by value."""
-
-    value: Any
-
-    def result(self) -> "_Sent":
-        return self
+    def apply(self, call: Callable[..., Any]) -> Any:
+        return call(self._blocks)
 
 
 def _workers(blocks: list[Any]) -> list[tuple[list[int], Any]]:
