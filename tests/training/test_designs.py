@@ -204,6 +204,13 @@ def test_dask_blocks_in_memory_need_no_task(model):
     np.testing.assert_allclose(scores, clone(model).fit(features(), labels()).decision_function(features()), atol=1e-6)
 
 
+def test_values_set_in_a_dask_array_are_read():
+    first = da.zeros((4, 2), chunks=(2, -1)).persist(scheduler="sync")
+    np.testing.assert_array_equal(as_design(first).scores(np.ones(2)), np.zeros(4))
+    first[1:] = 1.0
+    np.testing.assert_array_equal(as_design(first).scores(np.ones(2)), [0.0, 2.0, 2.0, 2.0])
+
+
 def test_a_sparse_matrix_without_an_entry_is_no_ranking():
     with pytest.warns(ZeroModelWarning):
         model = PartialAUCSVC().fit(sp.csr_array((N_SAMPLES, 3)), labels())

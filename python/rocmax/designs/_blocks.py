@@ -129,7 +129,7 @@ class Chunks:
     """
 
     def __init__(self, X: Any) -> None:
-        self.ends = np.cumsum((0, *X.chunks[0]))
+        self.name, self.ends = X.name, np.cumsum((0, *X.chunks[0]))
         held = X.__dask_graph__().layers.get(X.name, {})
         found = [held.get(key) for (key,) in X.__dask_keys__()]
         self.in_memory = all(type(block) is np.ndarray for block in found)
@@ -138,10 +138,11 @@ class Chunks:
 
     @classmethod
     def of(cls, X: Any) -> "Chunks":
-        """Return the blocks of X, which keeps them for the next call."""
+        """Return the blocks of X, which keeps them for the next call; values that are set give X another name."""
         X = X.rechunk({1: -1})
-        kept = X.__dict__
-        kept["_rocmax"] = found = kept.get("_rocmax") or cls(X)
+        found = X.__dict__.get("_rocmax")
+        if found is None or found.name != X.name:
+            X.__dict__["_rocmax"] = found = cls(X)
         return found
 
     def parts(self) -> list[slice]:
