@@ -152,6 +152,16 @@ def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: R
         assert (code == 0 and said is None) or (code > 0 and said in err), err
 
 
+def test_what_alerts_in_all_catch(data: Path, run: Run) -> None:
+    how = [data, "--label", "y", "--score", "a", "b", "--alerts", 40, 20]
+    models = json.loads(run("evaluate", *how, "--measure", "precision_at:7", "--json")[1])["models"]
+    compared = json.loads(run("compare", *how, "--json")[1])["alerts"]
+    for model in models:
+        assert compared[model["score"]] == model["alerts"]
+        assert [one["alerts"] for one in model["alerts"]] == [40.0, 20.0]
+        assert all(one["caught"] == one["estimate"] * one["alerts"] > 0 for one in model["alerts"])
+
+
 def test_a_guarantee(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     how = ["--label", "y", "--score", "a", "--guarantee", 0.9, "--at", "fpr=0.1", "sensitivity=0.8"]
     code, out, err = run("evaluate", data, *how, "--json")

@@ -1,6 +1,6 @@
 """Rates and predictive values at cutoffs, and what so many alerts catch: ``--at``, ``--alerts``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from rocmax._cli import _report as report, _scored as rows, _values as values
@@ -38,10 +38,10 @@ def precisions(arguments: Scores, scored: rows.Whole) -> list[PrecisionAt]:
     return [PrecisionAt(k, scored.per) for k in arguments.counts]
 
 
-def caught(model: Mapping[Any, Inference]) -> list[dict[str, Any]]:
+def caught(precisions: Iterable[Inference]) -> list[dict[str, Any]]:
     """Return the precisions of one column for JSON, with the numbers of positives among the alerts and of alerts."""
     found = []
-    for measure, one in model.items():
-        if isinstance(measure, PrecisionAt) and (tally := measure.tally(one.estimate, (one.n_pos, one.n_neg))):
-            found.append(one.to_dict() | dict(zip(("caught", "alerts"), tally, strict=True)))
+    for one in precisions:
+        alerts = one.measure.alerts((one.n_pos, one.n_neg))  # type: ignore[attr-defined]
+        found.append(one.to_dict() | {"caught": one.estimate * alerts, "alerts": alerts})
     return found

@@ -13,7 +13,7 @@ def run(arguments: Compare) -> None:
     with about(arguments.data):
         scored = rows.read(arguments)
     alerts = cutoffs.precisions(arguments, scored)
-    budgets = {name: {one: scored.measured(name, one) for one in alerts} for name in scored.columns} if alerts else {}
+    budgets = {name: [scored.measured(name, one) for one in alerts] for name in scored.columns} if alerts else {}
     results = scored.compare(arguments, [*wanted, *alerts])
     sliced = [one for series in scored.by.values() for one in scored.compare(arguments, wanted, by=series)]
     if arguments.plot:

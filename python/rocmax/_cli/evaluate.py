@@ -23,7 +23,8 @@ def run(arguments: Evaluate) -> None:
         scored = rows.read(arguments)
     wanted, names = rows.measures(arguments), [*scored.columns]
     rates = [TPRAtFPR(at) for at in ((arguments.fpr[1],) if arguments.fpr else _BUDGETS) if at < 1.0]
-    every = dict.fromkeys([*wanted, *rates, *cutoffs.precisions(arguments, scored)])
+    alerts = cutoffs.precisions(arguments, scored)
+    every = dict.fromkeys([*wanted, *rates, *alerts])
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     models = {name: {measure: scored.measured(name, measure) for measure in every} for name in names}
     sliced = {
@@ -38,7 +39,8 @@ def run(arguments: Evaluate) -> None:
     if arguments.json:
         plain = [
             {"score": name, **_plain(arguments, model, rates)}
-            | ({"cutoffs": cutoffs.plain(points[name]), "alerts": cutoffs.caught(model)} if points else {})
+            | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+            | ({"alerts": cutoffs.caught(model[one] for one in alerts)} if points else {})
             | ({"by": [one.to_dict() for one in sliced[name]]} if scored.by else {})
             for name, model in models.items()
         ]
