@@ -259,6 +259,7 @@ def test_a_column_of_true_and_false_is_named_as_in_the_file(tmp_path: Path, run:
 
 
 def test_demo(tmp_path: Path, run: Run, few_trees: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds: every model that the README shows is fitted to its data."""
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     code, out, _ = run("demo", "--json")
@@ -302,6 +303,7 @@ def test_missing_extra_is_named() -> None:
 
 
 def test_interrupt(tmp_path: Path) -> None:
+    """Seconds: a process of its own imports what trains, as a user's does."""
     demo = subprocess.Popen(
         [sys.executable, "-m", "rocmax", "demo"],
         cwd=tmp_path,

@@ -45,8 +45,7 @@ def data(frame: "pl.DataFrame", tmp_path: Path) -> Path:
     return tmp_path / "data.csv"
 
 
-@pytest.mark.parametrize("method", ["wilson", "bootstrap"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("method", "weighted"), [("wilson", False), ("wilson", True), ("bootstrap", True)])
 def test_cutoffs_are_those_of_the_library(
     method: str, weighted: bool, frame: "pl.DataFrame", data: Path, run: Run
 ) -> None:

@@ -35,6 +35,7 @@ def pytest_collection_finish(session):
 
 
 def test_scikit_learns_own_tests_pass(tmp_path):
+    """The slowest of the folder: more than 300 tests, most of them of arrays that scipy wraps."""
     (tmp_path / "drop_in.py").write_text(PLUGIN)
     folder = Path(sklearn.metrics.__file__).parent / "tests"
     files = [str(folder / name) for name in ("test_ranking.py", "test_common.py")]

@@ -13,8 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_scikit_learns_check_passes():
+    """Seconds: the files with checks of all estimators are imported and collected again."""
     files = [path for path in (ROOT / "tests").rglob("test_*.py") if "\n@parametrize_with_checks" in path.read_text()]
-    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-k", "check_array_api_input"]
+    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", "-k", "check_array_api_input"]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options, *map(str, files)],
         cwd=ROOT,

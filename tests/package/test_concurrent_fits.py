@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_info
 from rocmax import AUCRLSCV, AUCSVC, PartialAUCSVC, PartialAUCSVCCV
 
 rng = np.random.default_rng(0)
-y = (np.arange(240) % 4 == 0).astype(int)
-X = rng.normal(size=(240, 4)) + y[:, None]
+y = (np.arange(120) % 4 == 0).astype(int)
+X = rng.normal(size=(120, 4)) + y[:, None]
 
 def state():
     blas = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -23,13 +23,13 @@ def state():
 def mean_of_positives(model, X, y):
     return model.decision_function(X)[y == 1].mean()
 
-def fits(times=3):
+def fits(times=2):
     for number in range(times):
         scoring = mean_of_positives if number else None
         PartialAUCSVCCV((0.0, 0.2), Cs=[1.0], cv=2, n_jobs=2, scoring=scoring).fit(X, y)
         PartialAUCSVC((0.0, 0.2), kernel="rbf").fit(X, y).predict(X)
         AUCSVC(10.0).fit(X, y).decision_function(X)
-        AUCRLSCV(5, cv=3).fit(X, y, np.ones(240)).predict(X)
+        AUCRLSCV(5, cv=3).fit(X, y, np.ones(120)).predict(X)
 
 fits(1)  # what is imported late may add filters
 before = state()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from profiles import cases
 from rocmax import PartialAUCSVC, metrics
 from rocmax._selection import standings
 from rocmax.boosting import PartialAUCObjective, partial_auc_metric
@@ -15,8 +16,6 @@ from rocmax.designs import Chunks
 
 da = pytest.importorskip("dask.array")
 RANGE = (0.0, 0.1)
-
-pytestmark = pytest.mark.xdist_group("workers")  # which are started once
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -90,7 +89,7 @@ def table(seed, n):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("by_label", [False, True])
+@pytest.mark.parametrize("by_label", cases([True], [False, True]))
 def test_two_dask_workers_rank_as_well_as_one(client, by_label):
     """To within the standard error, also if one worker has no positives; log loss alone differs by as much."""
     xgb = pytest.importorskip("xgboost")

@@ -1,8 +1,5 @@
 """What people type first: it works, or its error contains what to type instead."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -183,9 +180,9 @@ def test_probabilities_of_both_classes_are_no_two_models():
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_tells_what_to_type(line):
-    done = subprocess.run([sys.executable, "-m", "rocmax", *line.split()], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 2 and COMMANDS[line] in done.stderr
+def test_a_command_tells_what_to_type(line, run):
+    code, _, err = run(*line.split())
+    assert code == 2 and COMMANDS[line] in err
 
 
 def test_both_words_of_a_range_are_shown():

@@ -105,7 +105,7 @@ LONG = {
     "scores of trees": (
         500_000,
         "X = rng.standard_normal((n, 20)) + y[:, None]; trees = rocmax.PartialAUCBoostingClassifier((0, 0.5),"
-        " objective='log_loss', n_estimators=200, early_stopping_rounds=200, n_jobs=1).fit(X[:2000], y[:2000])",
+        " objective='log_loss', n_estimators=200, early_stopping_rounds=200, n_jobs=1).fit(X[:500], y[:500])",
         "trees.decision_function(X)",
     ),
     "boosted pairs": (
@@ -132,7 +132,7 @@ QUICK = ["venkatraman", "a matrix of models", "spectrum", "squared slacks", "sco
 @pytest.mark.parametrize("name", cases(QUICK, list(LONG)))
 def test_an_interrupt_is_never_late(name):
     n, setup, call = LONG[name]
-    delays = cases([0.4, 0.9], [0.3 + 0.37 * k for k in range(12)])
+    delays = cases([0.5], [0.3 + 0.37 * k for k in range(12)])
     arguments = [str(cases(n, 5 * n if n > 10_000 else n)), ",".join(map(str, delays))]
     script = textwrap.dedent(SCRIPT).replace("{setup}", setup).replace("{call}", call)
     found = fresh.run(script, arguments)
@@ -201,7 +201,7 @@ print("interrupted" if interrupted > 1 else interrupted)
 
 @pytest.mark.parametrize("name", ["LightGBM", "XGBoost", "PartialAUCSVC, kernel", "AUCRLSCV"])
 def test_models_are_whole_whenever_a_refit_is_interrupted(name):
-    arguments = [str(Path(__file__).parents[1] / "support"), name, str(cases(30, 1000))]
+    arguments = [str(Path(__file__).parents[1] / "support"), name, str(cases(15, 1000))]
     found = fresh.run(REFITS, arguments)
     assert (found.returncode, found.stdout) == (0, "interrupted\n"), found.stderr[-2000:]
 

@@ -197,8 +197,9 @@ for name, call in CALLS.items():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit of the address space is one of Linux")
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", cases([2], [1, 2]))
 def test_a_limit_of_memory_gives_the_right_number_or_an_error(n_threads):
+    """Seconds: twenty measures of samples that fill a limit, at four limits each."""
     n = cases(400_000, 3_000_000)
     extras = cases(range(1, 20, 6), range(1, 600, 2))
     # What is freed goes back at once, so that each limit says how much more can be had.

@@ -19,6 +19,7 @@ PACKAGES = [
 
 @pytest.mark.parametrize("example", printed.EXAMPLES, ids=lambda path: path.stem)
 def test_example_prints_what_is_kept(example: Path) -> None:
+    """As long as a reader's run takes; ``train_under_budget``, with its ensemble, is the longest."""
     kept = (printed.KEPT / f"{example.stem}.txt").read_text(encoding="utf-8")
     assert kept.strip()
     found = printed.run(example)

@@ -59,7 +59,7 @@ def quickly(jobs: list[Job]) -> dict[str, list[tuple[str, dict[str, str]]]]:
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory):
-    """Return what the scripts left, each run twice."""
+    """Return what the scripts left, each run twice: seconds of fits by all methods that the papers compare."""
     jobs = []
     for name, (options, parts) in RUNS.items():
         out = str(tmp_path_factory.mktemp(name))
