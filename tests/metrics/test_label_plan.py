@@ -63,9 +63,10 @@ def test_if_all_are_labelled_the_interval_is_the_usual(rows, measure) -> None:
     plan = label_plan(score[:, 0], N, random_state=0)
     found, usual = (
         infer(Samples(y[plan.rows], score[:, 0], plan=plan), measure),
-        infer(y, score[:, 0], measure, method="delong"),
+        infer(y, score[:, 0], measure, method="logit-delong"),
     )
     assert found.estimate == pytest.approx(usual.estimate, abs=1e-12)
+    assert found.confidence_interval == pytest.approx(usual.confidence_interval, abs=1e-3)
     assert found.variance == pytest.approx(usual.variance, rel=1e-9)
 
 

@@ -160,7 +160,8 @@ class Planned(Method):
             warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
             return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
         known, of_draws = np.full_like(pos, np.inf), np.maximum(freedom + 1.0, _FREEDOM)
-        return Covariance(estimate, pos + neg + drawn, [Shared(pos + neg, known), Shared(drawn, of_draws)])
+        parts = [Shared(pos + neg, known), Shared(drawn, of_draws)]
+        return Covariance(estimate, pos + neg + drawn, parts if drawn.any() else parts[:1])  # if all are labelled
 
 
 def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) -> str | None:
