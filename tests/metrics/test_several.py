@@ -13,6 +13,7 @@ from rocmax.metrics import (
     Results,
     Samples,
     TPRAtFPR,
+    _words as words,
     compare,
     infer,
     operating_point,
@@ -50,6 +51,16 @@ def test_one_sentence_and_one_table_for_a_paper() -> None:
     (row,) = found.to_frame(style="journal").to_dict("records")
     assert [*row][:2] == ["AUC (95 % CI)", "positives"] and "pAUC 0-0.1 (95 % CI)" in row
     assert "pAUC 0-0.1" in str(found).splitlines()[2]
+
+
+def test_columns_that_differ_by_measure_are_named_after_it() -> None:
+    found = infer(Y, FRAME, ["auc", TPRAtFPR(0.05), TPRAtFPR(0.3)], null_value=0.7)
+    table = found.to_frame(style="journal")
+    for one in found:
+        assert table[f"{one.measure.short}: p"].tolist() == [words.p_digits(p) for p in one.pvalue]
+    for one in found[1:]:
+        assert table[f"{one.measure.short}: threshold"].tolist() == [f"{at:.6g}" for at in one.threshold]
+    assert {"model", "positives", "negatives"} < {*table} and not {"p", "threshold"} & {*table}
 
 
 def test_models_of_subgroups_and_thresholds() -> None:

@@ -277,9 +277,15 @@ class Results(Result):
         each = [one._journal() for one in self.results]
         if all(type(one) is Inference for one in self.results) and len({len(rows) for rows in each}) == 1:
             found: dict[tuple[str | None, int], dict[str, str]] = {}
-            for model, rows in zip(self.models, each, strict=True):
+            cells: dict[str, dict[str, list[str]]] = {}  # of each column, by measure
+            for one, rows in zip(self.results, each, strict=True):
+                for name, text in (cell for row in rows for cell in row.items()):
+                    cells.setdefault(name, {}).setdefault(one.measure.short, []).append(text)
+            own = {name for name, of in cells.items() if len(set(map(tuple, of.values()))) > 1}
+            for model, one, rows in zip(self.models, self.results, each, strict=True):
                 for k, row in enumerate(rows):
-                    found.setdefault((model, k), {} if model is None else {"model": model}).update(row)
+                    named = {f"{one.measure.short}: {name}" if name in own else name: row[name] for name in row}
+                    found.setdefault((model, k), {} if model is None else {"model": model}).update(named)
             return [*found.values()]
         listed = []
         for k, rows in enumerate(each):
