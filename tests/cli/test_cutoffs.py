@@ -183,7 +183,7 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
     (found,) = json.loads(run("evaluate", data, *how, "--json")[1])["models"][0]["cutoffs"]
     assert found["threshold"] == 100.0 and found["tpr"] == found["fpr"] == 0.0 and found["ppv"] is None
     code, out, _ = run("evaluate", data, *how)
-    assert code == 0 and "\n100        0.000 [0.000, " in out and "nan" not in out
+    assert code == 0 and "\n100        0       0       0.000 [0.000, " in out and "nan" not in out
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,10 @@ def test_several_thresholds_print_their_intervals(method):
     fixed = {"wilson": "taken as fixed", "bootstrap": "the rule chooses anew in every resample"}
     assert lines[0].startswith(f"3 thresholds, {fixed[method]}; 90 % CI in brackets")
     for row, line in zip(found.rows(), lines[2:], strict=False):
-        for name in ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative"):
-            if not np.isnan(row[name]):
-                assert f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]" in line
+        assert f"  {row['tp'] + row['fp']:<6g}  {row['tp']:<6g}  " in line
+        for name in ("tpr", "fpr"):
+            assert f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]" in line
+        assert all(np.isnan(row[name]) or f"  {row[name]:.3f}" in line for name in ("ppv", "npv"))
         assert f"TPR {row['tpr']:.3f} [{row['tpr_low']:.3f}, {row['tpr_high']:.3f}], FPR " in summary
         if method == "bootstrap":
             assert f"[{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]" in line

@@ -194,8 +194,7 @@ class OperatingPoint(Unpacked):
 
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
-            n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
-            rows = self._table(self._rows(_LISTED), names)
+            n, rows = np.size(self.threshold), self._table(self._rows(_LISTED), ("tpr", "fpr"), ("ppv", "npv"))
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} threshold{'s' * (n > 1)}, {self._fixed()}; {words.level(self.confidence_level)} in brackets"
             if self.guarantee is not None:
@@ -204,16 +203,20 @@ class OperatingPoint(Unpacked):
             return [head, *words.text_table(rows), *more, f"PPV and NPV {self._at_prevalence}"]
         return [f"threshold {self._where()}, {self._fixed()}", self._rates(), self._worth()]
 
-    def _table(self, rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, str]]:
-        """Return a printed table: estimates with their intervals, an empty cell for 0 / 0."""
+    def _table(
+        self, rows: list[dict[str, Any]], names: tuple[str, ...], plain: tuple[str, ...] = ()
+    ) -> list[dict[str, str]]:
+        """Return a printed table: counts and estimates, of `names` with intervals, an empty cell for 0 / 0."""
         columns = {"criterion": [row["criterion"] for row in rows]} if isinstance(self.criterion, list) else {}
         columns["threshold"] = [f"{self._at_most}{row['threshold']:.6g}" for row in rows]
         if self.threshold_interval is not None:
             ends = (f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]" for row in rows)
             columns["threshold"] = list(map("".join, zip(columns["threshold"], ends, strict=True)))
-        for name in names:
-            limits = [(row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
-            form = words.Notation(words.UNKNOWN, words.rate("" if name[:2] == "lr" else name))
+        columns["alerts"] = [words.count(row["tp"] + row["fp"]) for row in rows]
+        columns["caught"] = [words.count(row["tp"]) for row in rows]
+        for name in (*names, *plain):
+            limits = [None if name in plain else (row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
+            form = words.Notation(words.UNKNOWN, words.rate(name))
             columns[name] = words.beside([row[name] for row in rows], limits, [form] * len(rows))
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -233,7 +236,8 @@ class OperatingPoint(Unpacked):
         else:
             logs = "predictive values and likelihood ratios" if self.prevalence_known else "likelihood ratios"
             source = REFERENCES["mercaldo" if self.prevalence_known else "simel"].short
-            found = f"intervals by {REFERENCES['wilson'].short}, of {logs} by {source}"
+            found = f"intervals by {REFERENCES['wilson'].short}"
+            found += "" if np.ndim(self.threshold) else f", of {logs} by {source}"
             found += "" if self.criterion is None else ", for a fixed threshold"
         counted = words.weighted(self, words.samples(self.n_pos, self.n_neg, self.pos_label))
         return [found, counted + words.exceptions(self)]
