@@ -15,17 +15,17 @@ MOST = {
     "python/rocmax/_tables": (1_300, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_340, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
-    "python/rocmax/designs": (1_499, "one message to each worker of a cluster"),
+    "python/rocmax/designs": (1_514, "one message to each worker of a cluster; rows of sparse features for the core"),
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_391, "small trees; families that do not fit in memory; importances and features"),
-    "python/rocmax/estimators": (4_475, "digests of sparse features go by blocks; one check of names of surrogates"),
+    "python/rocmax/estimators": (4_462, "digests of sparse features go by blocks; one check of names of surrogates"),
     "python/rocmax/metrics": (18_184, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (817, ""),
-    "python/rocmax/risks": (528, "one check of pair losses, of torch and boosting"),
+    "python/rocmax/risks": (529, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
-    "rust/py/src": (2_244, "limits of differences, rates of called shares; distances of bands; digests"),
-    "rust/core/src": (16_518, "one search of few negatives; limits of differences, shares, digests and moments; bands"),
+    "rust/py/src": (2_226, "limits of differences, rates of called shares; distances of bands; digests"),
+    "rust/core/src": (16_615, "limits of differences; bands; two sums at once, of sparse features too; screened blocks"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 

@@ -24,9 +24,12 @@ def test_a_digest_is_the_sum_of_all_bits(shape, dtype, order):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("scale", "mean"), [(1.0, 0.0), (1e-3, 1e4), (1e12, -1.0)])
-def test_deviations_are_those_of_columns(dtype, scale, mean):
-    X = (scale * np.random.default_rng(1).standard_normal((2100, 5)) + mean).astype(dtype)
+@pytest.mark.parametrize("nonzero", [1.0, 0.3])
+def test_deviations_are_those_of_columns(dtype, scale, mean, nonzero):
+    rng = np.random.default_rng(1)
+    X = ((scale * rng.standard_normal((2100, 5)) + mean) * (rng.random((2100, 5)) < nonzero)).astype(dtype)
     X[:, 2] = X[0, 2]
     expected = X.astype(np.float64).std(axis=0)
     expected[2] = 0.0
-    np.testing.assert_allclose(_base._deviations(X), expected, rtol=1e-9)
+    for made in (X, sp.csr_array(X), sp.csc_array(X)):
+        np.testing.assert_allclose(_base._deviations(made), expected, rtol=1e-9)

@@ -8,6 +8,7 @@ from operator import add, getitem
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.settings import settings
@@ -68,8 +69,19 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
             _release(X)
 
 
-def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does, up to 16 MB at a time."""
+def row_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does, up to 16 MB at a time.
+
+    The rows of a sparse matrix are their values, columns and starts, as the core reads them.
+    """
+    if sp.issparse(X):
+        X = X.tocsr()
+        for rows in slices(X.shape[0], _WHOLE * X.shape[0] // (8 * max(1, X.nnz))):
+            starts = X.indptr[rows.start : rows.stop + 1]
+            own = slice(starts[0], starts[-1])
+            values, columns = X.data[own].astype(np.float64, copy=False), X.indices[own].astype(np.int32, copy=False)
+            yield rows, (values, columns, (starts - starts[0]).astype(np.int32))
+        return
     for rows in slices(len(X), min(settings().block_rows, _WHOLE // (8 * max(1, X.shape[1])))):
         require_whole(X)
         yield rows, in_rows(as_float(X[rows]))

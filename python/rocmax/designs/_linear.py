@@ -83,7 +83,7 @@ class DenseDesign(_LinearDesign):
 
     def scores(self, vector: F64, /) -> F64:
         if self._in_core:
-            return _core.scores(*self._read(np.arange(self.n_samples)), vector)
+            return _core.scores(self._read(slice(None)), vector)
         scores = np.empty(self.n_samples)
         for rows, columns, block in self._tiles():
             part = block @ vector[columns].astype(block.dtype, copy=False)
@@ -91,13 +91,16 @@ class DenseDesign(_LinearDesign):
         return scores
 
     def adjoint(self, coefs: Coefs, /) -> F64:
+        if self._in_core:
+            return _core.adjoint(self._read(slice(None)), [*coefs], self.dim)
         large, vectors = self._X.size > settings().small_product, np.zeros((len(coefs), self.dim))
         if self._in_memory:
             used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
-            if self._in_core or len(used) <= _FEW * self.n_samples:
+            if len(used) <= _FEW * self.n_samples:
+                if is_plain(self._X):
+                    return _core.adjoint(self._X, [*coefs], self.dim)
                 for some in slices(len(used), _COPIED // self.dim):
-                    features, places = self._read(used[some])
-                    vectors += [_core.adjoint(features, places, coef[used[some]], self.dim) for coef in coefs]
+                    vectors += _core.adjoint(self._read(used[some]), [coef[used[some]] for coef in coefs], self.dim)
                 return vectors
         for rows, columns, X in self._tiles():
             block = np.array([coef[rows] for coef in coefs], dtype=X.dtype)
@@ -114,12 +117,13 @@ class DenseDesign(_LinearDesign):
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         if not self._in_memory:
             return None
-        X, rows = self._read(rows)
-        return _core.newton_step(X, rows, pull.core, gradient, until)
+        if is_plain(self._X):
+            return _core.newton_step(self._X, rows, pull.core, gradient, until)
+        return _core.newton_step(self._read(rows), np.arange(len(rows)), pull.core, gradient, until)
 
-    def _read(self, rows: Rows) -> tuple[AnyArray, Rows]:
-        """Return features for the core and where it finds some rows: X, or a copy of these rows if it is not plain."""
-        return (self._X, rows) if is_plain(self._X) else (in_rows(as_float(self._X[rows])), np.arange(len(rows)))
+    def _read(self, rows: Rows | slice) -> AnyArray:
+        """Return some rows for the core: of plain features all as they are, of others a copy."""
+        return self._X if is_plain(self._X) else in_rows(as_float(self._X[rows]))
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):
@@ -172,13 +176,12 @@ class SparseDesign(_LinearDesign):
         return gram, total
 
     def scores(self, vector: F64, /) -> F64:
-        return np.asarray(self._X @ vector, dtype=np.float64)
+        return np.asarray(self._X @ vector) if self._parts is None else _core.scores(self._parts, vector)
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         if self._parts is None:
             return np.array([self._Xt @ coef for coef in coefs], dtype=np.float64)
-        every = [(np.flatnonzero(coef), coef) for coef in coefs]
-        return np.array([_core.adjoint(self._parts, used, coef[used], self.dim) for used, coef in every])
+        return _core.adjoint(self._parts, [*coefs], self.dim)
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])

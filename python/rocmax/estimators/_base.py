@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +22,6 @@ from rocmax._checks.training import (
     warn_of_positive_class,
 )
 from rocmax._parameters import shown
-from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, RuleChoice
 from rocmax.designs import is_dask, is_sparse, is_stored, some_rows
@@ -85,7 +83,7 @@ def choose_threshold(
 def _ends(scores: F64, merged: F64, positive: Bool, rule: Rule, weight: F64 | None) -> tuple[float, float]:
     """Return the highest score predicted negative and the lowest predicted positive, by a cut of merged scores."""
     above = merged >= chosen(rule, merged, positive, weight)
-    return float(scores.max(where=~above, initial=-np.inf)), float(scores.min(where=above, initial=np.inf))
+    return float(np.where(above, -np.inf, scores).max()), float(np.where(above, scores, np.inf).min())
 
 
 def middle_of_classes(scores: F64, positive: Bool, weight: F64 | None = None) -> float:
@@ -403,6 +401,8 @@ def _some(X: Any, weight: F64 | None) -> Any:
     if is_stored(X):
         return some_rows(X, _FIRST_ROWS)
     step = -(-X.shape[0] // _FIRST_ROWS)
+    if step == 1 and weight is None:
+        return X
     return X[::step] if weight is None else X[np.flatnonzero(weight > 0)[::step]]
 
 
@@ -426,14 +426,10 @@ def _deviations(X: Any) -> F64:
         import dask
 
         mean, deviation = dask.compute(X.mean(axis=0), X.std(axis=0))
-    elif is_sparse(X):
-        with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
-            scaler = StandardScaler(with_mean=False).fit(X)
-        mean, deviation = scaler.mean_, np.sqrt(scaler.var_)
     else:
         # From a sample as the origin no digits cancel.
-        n, origin = len(X), X[0].astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
+        n, origin = X.shape[0], (X[:1].toarray() if is_sparse(X) else X[:1])[0].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # of features that are refused later
             of_blocks = (_core.moments(block, origin) for _, block in row_blocks(X))
             total, squares = sum(of_blocks, np.zeros((2, len(origin))))
             mean, deviation = origin + total / n, np.sqrt((squares - total * total / n) / n)

@@ -18,7 +18,7 @@ from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
 from rocmax._tables._digests import STEP, Digests, mixed
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import KERNELS, Design, Kernel, is_dask, is_sparse, plain_coefficients
+from rocmax.designs import KERNELS, Design, Kernel, is_dask, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
 from rocmax.estimators._folds import bits_of
@@ -58,18 +58,9 @@ def of_features(X: Any) -> int:
     """Return the digest of a matrix; 0 for dask arrays, which would be read once more."""
     if is_dask(X):
         return 0
-    columns, total = odd(1 << 40, X.shape[1]), 0
-    if is_sparse(X):
-        X = X.tocsr()
-        for rows in slices(X.shape[0], max(1, _BLOCK * X.shape[0] // max(X.nnz, 1))):
-            ends = X.indptr[rows.start : rows.stop + 1]
-            bits = bits_of(X.data[ends[0] : ends[-1]]), X.indices[ends[0] : ends[-1]], ends - ends[0]
-            of_rows = type(X)(bits, shape=(len(ends) - 1, X.shape[1])) @ columns
-            total += int(odd(rows.start, len(of_rows)) @ of_rows)
-    else:
-        for rows, block in row_blocks(X):
-            total += _core.digest(block, odd(rows.start, len(block)), columns)
-    return total % (1 << 64)
+    columns = odd(1 << 40, X.shape[1])
+    of_blocks = (_core.digest(block, odd(rows.start, rows.stop - rows.start), columns) for rows, block in row_blocks(X))
+    return sum(of_blocks) % (1 << 64)
 
 
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.

@@ -24,9 +24,9 @@ class Packed:
     """Coefficients over the samples without the zeros: most, of a narrow range."""
 
     def __init__(self, coef: F64, rows: Rows | slice, n_samples: int) -> None:
-        counted = np.zeros(n_samples, dtype=bool)
-        counted[rows] = coef != 0.0
-        self._n, self._counted, self._values = n_samples, np.packbits(counted), coef[coef != 0.0]
+        counted, used = np.zeros(n_samples, dtype=bool), coef != 0.0
+        counted[rows] = used
+        self._n, self._counted, self._values = n_samples, np.packbits(counted), coef[used]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
         found = np.zeros(self._n)
@@ -76,12 +76,13 @@ class Bundle:
         n = self._design.n_samples
         packed = (Packed(coef, self.rows, n) if isinstance(coef, np.ndarray) else coef for coef in coefs)
         self._coefs += packed if self._proves else [None] * len(offsets)
-        cross = self._design.inner(self.vectors, vectors)
-        own = self._design.inner(vectors, vectors)
         self._append(vectors)
-        self.gram = np.block([[self.gram, cross], [cross.T, own]])
         self._offsets = np.concatenate([self._offsets, offsets])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
+        gram, old = np.empty((len(self), len(self))), slice(0, -len(offsets))
+        gram[-len(offsets) :] = self._design.inner(vectors, self.vectors)
+        gram[old, old], gram[old, -len(offsets) :] = self.gram, gram[-len(offsets) :, old].T
+        self.gram = gram
 
     def join(self, other: "Bundle") -> None:
         """Add the cuts of a lower risk: they hold for this one too."""
@@ -115,8 +116,7 @@ class Bundle:
         except ValueError:  # a NaN: from a negative squared length, or because X is too large
             self.require_definite()
             raise
-        used = np.flatnonzero(self.weights)
-        vector = -_core.adjoint(self.vectors, used, self.weights[used], self._design.dim)
+        vector = -_core.adjoint(self.vectors, [self.weights], self._design.dim)[0]
         if tilt.vector is not None:
             vector += C * tilt.vector
         norm = inner(self._design, vector, vector)

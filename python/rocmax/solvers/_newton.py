@@ -150,5 +150,5 @@ class Memory:
             of_step = scale * (of_changes[i] - (squares[i] * of_change).sum()) + (cross[:, i] * of_move).sum()
             of_move[i] = of_change[i] - of_step / cross[i, i]
         weights = -np.concatenate([of_move, -scale * of_change, [scale]])
-        step = _core.adjoint(every, np.arange(2 * k + 1), weights, design.dim)
+        step = _core.adjoint(every, [weights], design.dim)[0]
         return step, inner(design, gradient, step)

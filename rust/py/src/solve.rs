@@ -104,97 +104,72 @@ macro_rules! with_features {
     };
 }
 
-/// What a call needs that reads some rows of `dim` features and keeps `kept` of the values that it reads. A vector
-/// instruction multiplies eight.
-fn need<T>(features: Features<'_, T>, rows: &[usize], dim: usize, kept: f64) -> Need {
-    let (read, kept) = match features {
-        Features::Dense(_) => (rows.len() * dim, kept),
-        Features::Sparse(_, _, starts) => (rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(), 0.0),
-    };
-    Need { work: read / 8, bytes: (kept * 8.0 * read as f64) as usize + 64 * (dim + rows.len()) }
+/// The work of a call that reads all values once: a millisecond for a few millions.
+fn reading<T>(features: Features<'_, T>) -> usize {
+    let (Features::Dense(values) | Features::Sparse(values, ..)) = features;
+    values.len() / 32
 }
 
 fn indices(rows: &PyReadonlyArray1<'_, isize>) -> PyResult<Vec<usize>> {
     Ok(rows.as_slice()?.iter().map(|&row| row as usize).collect())
 }
 
-/// The product of each of some rows with a vector; see `rocmax_core::solve::scores`.
+/// The product of each row with a vector; see `rocmax_core::solve::scores`.
 #[pyfunction]
 pub(crate) fn scores<'py>(
     py: Python<'py>,
     features: Matrix<'py>,
-    rows: PyReadonlyArray1<'py, isize>,
     vector: Column<'py>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (rows, vector) = (&indices(&rows)?[..], vector.as_slice()?);
+    let vector = vector.as_slice()?;
     let found = with_features!(&features, all => {
-        gate::enter(py, 1, need(all, rows, vector.len(), 0.0), |ctx| solve::scores(all, rows, vector, ctx))
+        let need = Need { work: reading(all), bytes: 8 * vector.len() };
+        gate::enter(py, 1, need, |ctx| solve::scores(all, vector, ctx))
     });
     Ok(found?.into_pyarray(py))
 }
 
-/// The sum of some rows, each times a coefficient; see `rocmax_core::solve::adjoint`.
+/// Sums of all rows, each times a coefficient, a row for each; see `rocmax_core::solve::adjoint`.
 #[pyfunction]
 pub(crate) fn adjoint<'py>(
     py: Python<'py>,
     features: Matrix<'py>,
-    rows: PyReadonlyArray1<'py, isize>,
-    coefs: Column<'py>,
+    coefs: Vec<Column<'py>>,
     dim: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (rows, coefs) = (&indices(&rows)?[..], coefs.as_slice()?);
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let coefs = coefs.iter().map(|coefs| Ok(coefs.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
+    let n_samples = coefs.first().map_or(0, |coefs| coefs.len());
     let sums = with_features!(&features, all => {
-        gate::enter(py, 1, need(all, rows, dim, 0.0), |ctx| solve::adjoint(all, rows, coefs, dim, ctx))
+        let need = Need { work: reading(all) * coefs.len(), bytes: 16 * coefs.len() * dim + 8 * n_samples };
+        gate::enter(py, 1, need, |ctx| solve::adjoint(all, &coefs, dim, ctx))
     });
-    Ok(sums?.into_pyarray(py))
-}
-
-/// Every feature of some samples.
-#[derive(FromPyObject)]
-pub(crate) enum Dense<'py> {
-    Double(PyReadonlyArray2<'py, f64>),
-    Single(PyReadonlyArray2<'py, f32>),
-}
-
-/// The value of an expression for the values of features, whatever their type.
-macro_rules! with_values {
-    ($features:expr, $values:ident => $value:expr) => {
-        match $features {
-            Dense::Double(all) => {
-                let $values = all.as_slice()?;
-                $value
-            }
-            Dense::Single(all) => {
-                let $values = all.as_slice()?;
-                $value
-            }
-        }
-    };
+    sums?.into_pyarray(py).reshape([coefs.len(), dim])
 }
 
 /// The sum of the bits of all values, each times the numbers of its row and column; see `rocmax_core::solve::digest`.
 #[pyfunction]
 pub(crate) fn digest<'py>(
     py: Python<'py>,
-    features: Dense<'py>,
+    features: Matrix<'py>,
     rows: PyReadonlyArray1<'py, u64>,
     columns: PyReadonlyArray1<'py, u64>,
 ) -> PyResult<u64> {
     let (rows, columns) = (rows.as_slice()?, columns.as_slice()?);
-    let need = Need { work: rows.len() * columns.len() / 8, bytes: 0 };
-    with_values!(&features, all => gate::enter(py, 1, need, |ctx| solve::digest(all, rows, columns, ctx)))
+    with_features!(&features, all => {
+        gate::enter(py, 1, Need { work: reading(all), bytes: 0 }, |ctx| solve::digest(all, rows, columns, ctx))
+    })
 }
 
 /// The sums and the sums of squares of columns less an origin; see `rocmax_core::solve::moments`.
 #[pyfunction]
 pub(crate) fn moments<'py>(
     py: Python<'py>,
-    features: Dense<'py>,
+    features: Matrix<'py>,
     origin: Column<'py>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let origin = origin.as_slice()?;
-    let found = with_values!(&features, all => {
-        let need = Need { work: all.len() / 8, bytes: 16 * origin.len() };
+    let found = with_features!(&features, all => {
+        let need = Need { work: reading(all), bytes: 24 * origin.len() };
         gate::enter(py, 1, need, |ctx| solve::moments(all, origin, ctx))
     });
     found?.into_pyarray(py).reshape([2, origin.len()])
@@ -236,8 +211,15 @@ pub(crate) fn newton_step<'py>(
         }
     };
     let step = with_features!(&features, all => {
-        let copy = if solve::COPIED.contains(&(rows.len() * gradient.len())) { 0.5 } else { 0.0 };
-        let need = need(all, rows, gradient.len(), copy + 1.0 / 16.0);
+        let (read, kept) = match all {
+            // The mean rows of groups, and a copy in single precision.
+            Features::Dense(_) => {
+                let read = rows.len() * gradient.len();
+                (read, read / 2 + if solve::COPIED.contains(&read) { 4 * read } else { 0 })
+            }
+            Features::Sparse(_, _, starts) => (rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(), 0),
+        };
+        let need = Need { work: read / 8, bytes: kept + 64 * (gradient.len() + rows.len()) };
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });
     Ok(step?.into_pyarray(py))

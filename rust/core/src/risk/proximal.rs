@@ -9,7 +9,8 @@
 //!
 //! so that the samples above a level in the proximal point follow from two numbers, of the highest negatives and of the
 //! lowest positives, for each level by itself (Groenevelt 1991). A block of samples is therefore cut at the level that
-//! it would have if all of it were tied; if no cut is better, it is tied.
+//! it would have if all of it were tied; if no cut is better, it is tied. A sample moves at most as far as the whole
+//! other class drives it, so that only samples near the level have to be looked at.
 
 use crate::order;
 use crate::order::{Entry, select};
@@ -33,12 +34,13 @@ const ROUNDING: f64 = 1e-14;
 /// Steps to the level that no negative sinks below; each reads all negatives, and further ones would exclude few.
 const HALVINGS: usize = 6;
 
-/// One class in order: samples, levels, weights, and cumulative weights.
+/// One class in order: samples, levels, weights, and cumulative weights, alone and times the levels from the first.
 struct Class {
     order: Vec<Entry>,
     levels: Vec<f64>,
     weights: Option<Vec<f64>>,
     totals: Vec<f64>,
+    moments: Vec<f64>,
 }
 
 impl Class {
@@ -46,14 +48,17 @@ impl Class {
         let levels = order.iter().map(|entry| entry.score() + shift).collect::<Vec<_>>();
         let weights: Option<Vec<f64>> =
             weights.map(|all| order.iter().map(|entry| all[entry.index()]).collect::<Vec<_>>());
-        let mut totals = Vec::with_capacity(order.len() + 1);
-        totals.push(0.0);
-        let mut class = Self { totals, order, levels, weights };
-        let mut total = 0.0;
+        let [totals, moments] = [0; 2].map(|_| Vec::with_capacity(order.len() + 1));
+        let mut class = Self { order, levels, weights, totals, moments };
+        let (mut total, mut moment) = (0.0, 0.0);
         for k in 0..class.order.len() {
-            total += class.weight(k);
             class.totals.push(total);
+            class.moments.push(moment);
+            total += class.weight(k);
+            moment += class.weight(k) * (class.levels[k] - class.levels[0]);
         }
+        class.totals.push(total);
+        class.moments.push(moment);
         class
     }
 
@@ -63,9 +68,19 @@ impl Class {
 
     /// The weight of a stretch of samples, and the sum of the weights times the levels from `origin`: slopes are
     /// differences of levels, which would lose digits if scores are large.
-    fn between(&self, (from, to): (usize, usize), origin: f64) -> (f64, f64) {
-        let moment = (from..to).map(|k| self.weight(k) * (self.levels[k] - origin)).sum();
-        (self.totals[to] - self.totals[from], moment)
+    ///
+    /// Not `exact`, the moment has lost digits.
+    fn between(&self, (from, to): (usize, usize), origin: f64, exact: bool) -> (f64, f64) {
+        let total = self.totals[to] - self.totals[from];
+        if exact || from == to {
+            return (total, (from..to).map(|k| self.weight(k) * (self.levels[k] - origin)).sum());
+        }
+        (total, self.moments[to] - self.moments[from] - (origin - self.levels[0]) * total)
+    }
+
+    /// The first sample of a stretch that is not on the near side of a level, by a comparison of levels.
+    fn first(&self, (from, to): (usize, usize), before: impl Fn(f64) -> bool) -> usize {
+        from + self.levels[from..to].partition_point(|&level| before(level))
     }
 }
 
@@ -102,33 +117,46 @@ pub(super) fn proximal(
             (a.0..a.1).for_each(|k| coef[neg.order[k].index()] = pushed * neg.weight(k));
             continue;
         }
-        let (none, all) = (pull(a.0) * pos.totals[b.1], pull(a.1) * pos.totals[b.0]);
-        let origin = neg.levels[a.0];
-        let ((neg_weight, neg_moment), (pos_weight, pos_moment)) = (neg.between(a, origin), pos.between(b, origin));
-        let moment = of_neg * neg_moment + of_pos * pos_moment;
-        // Relative to the origin, like all levels of the block.
-        let level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
+        let (none, all, origin) = (pull(a.0) * pos.totals[b.1], pull(a.1) * pos.totals[b.0], neg.levels[a.0]);
+        // What the positives below drive a negative by, at least and at most.
+        let least = if neg.totals[a.1] <= hinge.top { hinge.scale * pos.totals[b.0] / of_neg } else { 0.0 };
+        let most = hinge.scale * pos.totals[b.1] / of_neg;
+        let mut level = 0.0;
+        let cut = [false, true].into_iter().find_map(|exact| {
+            let (neg_weight, neg_moment) = neg.between(a, origin, exact);
+            let (pos_weight, pos_moment) = pos.between(b, origin, exact);
+            let moment = of_neg * neg_moment + of_pos * pos_moment;
+            // Relative to the origin, like all levels of the block.
+            level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
+            // All before the first, and none from the last on, are above the level wherever they are driven.
+            let first = neg.first(a, |t| t - origin - most > level);
+            let last = neg.first((first, a.1), |t| t - origin - least > level);
+            let lowest = pos.first(b, |s| s - origin + pull(a.1) / of_pos <= level);
+            let highest = pos.first((lowest, b.1), |s| s - origin + pull(a.0) / of_pos <= level);
+            // The best cut, with the negatives up to `n_neg` and the positives from `n_pos` on above it.
+            let (mut best, mut cut) = (pull(first) * pos.totals[highest], (first, highest));
+            let (mut negatives, mut positives, mut n_pos) = (0.0, 0.0, highest);
+            for n_neg in first..=last {
+                if n_neg > first {
+                    negatives += of_neg * neg.weight(n_neg - 1) * (level - (neg.levels[n_neg - 1] - origin));
+                }
+                while n_pos > lowest && of_pos * (pos.levels[n_pos - 1] - origin - level) > -pull(n_neg) {
+                    n_pos -= 1;
+                    positives += of_pos * pos.weight(n_pos) * (level - (pos.levels[n_pos] - origin));
+                }
+                let value = pull(n_neg) * pos.totals[n_pos] + negatives + positives;
+                let rounding = || ROUNDING * (best.abs() + f64::abs(negatives) + f64::abs(positives));
+                if value < best && value < best - rounding() {
+                    (best, cut) = (value, (n_neg, n_pos));
+                }
+            }
+            (cut != (a.0, b.1) && cut != (a.1, b.0)).then_some(cut)
+        });
         if !level.is_finite() {
             let domain = "small enough for their sums to be finite";
             return Err(Error::domain("scores", domain, format!("a mean of {level}")));
         }
-        // The best cut, with the negatives up to `n_neg` and the positives from `n_pos` on above it.
-        let (mut best, mut cut) = (none, (a.0, b.1));
-        let (mut negatives, mut positives, mut n_pos) = (0.0, 0.0, b.1);
-        for n_neg in a.0..=a.1 {
-            if n_neg > a.0 {
-                negatives += of_neg * neg.weight(n_neg - 1) * (level - (neg.levels[n_neg - 1] - origin));
-            }
-            while n_pos > b.0 && of_pos * (pos.levels[n_pos - 1] - origin - level) > -pull(n_neg) {
-                n_pos -= 1;
-                positives += of_pos * pos.weight(n_pos) * (level - (pos.levels[n_pos] - origin));
-            }
-            let value = pull(n_neg) * pos.totals[n_pos] + negatives + positives;
-            if value < best - ROUNDING * (best.abs() + f64::abs(negatives) + f64::abs(positives)) {
-                (best, cut) = (value, (n_neg, n_pos));
-            }
-        }
-        if cut != (a.0, b.1) && cut != (a.1, b.0) {
+        if let Some(cut) = cut {
             blocks.push(Block { a: (a.0, cut.0), b: (cut.1, b.1) });
             blocks.push(Block { a: (cut.0, a.1), b: (b.0, cut.1) });
             continue;
@@ -154,11 +182,12 @@ pub(super) fn proximal(
 /// The positives, lowest first, and the negatives that the hinge can reach, highest first, without weights of 0.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
     let weights = problem.sample_weight();
-    let [_, mut pos] = order::entries(problem, scores.into(), f64::INFINITY, ctx)?;
+    let [mut neg, mut pos] = order::entries(problem, scores.into(), f64::NEG_INFINITY, ctx)?;
     order::sort(&mut pos, ctx)?;
     pos.reverse();
     // Positives only rise; negatives only sink, and only while they are above a positive.
-    let [mut neg, _] = order::entries(problem, scores.into(), pos[0].score() - hinge.margin, ctx)?;
+    let reached = pos[0].score() - hinge.margin;
+    neg.retain(|entry| entry.score() >= reached);
     let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
     let levels = neg.iter().map(|entry| (entry.score(), weight(entry))).collect::<Vec<_>>();
     let lowest = lowest(levels, hinge.top, hinge.scale * problem.totals().0 / of_neg);

@@ -50,20 +50,21 @@ impl<T: Number> Features<'_, T> {
     pub(super) fn scores(self, rows: &[usize], vector: &[T], scores: &mut [f64]) {
         match self {
             Self::Dense(values) => {
-                for (rows, scores) in rows.chunks(ROWS).zip(scores.chunks_mut(ROWS)) {
-                    if let &[a, b, c, d] = rows {
-                        let rows = [a, b, c, d].map(|row| of_row(values, row, vector.len()));
-                        scores.copy_from_slice(&dots(rows, vector));
-                    } else {
-                        for (score, &row) in scores.iter_mut().zip(rows) {
-                            [*score] = dots([of_row(values, row, vector.len())], vector);
-                        }
-                    }
+                for (score, &row) in scores.iter_mut().zip(rows) {
+                    *score = dot(of_row(values, row, vector.len()), vector);
                 }
             }
             Self::Sparse(values, columns, starts) => {
                 for (score, &row) in scores.iter_mut().zip(rows) {
-                    *score = stored(values, columns, starts, row).map(|(k, x)| (x * vector[k]).into()).sum();
+                    let (columns, values) = stored(values, columns, starts, row);
+                    // In lanes, since the compiler must not reorder a sum.
+                    let mut sums = [0.0; ROWS];
+                    for (columns, values) in columns.chunks(ROWS).zip(values.chunks(ROWS)) {
+                        for ((sum, &k), &x) in sums.iter_mut().zip(columns).zip(values) {
+                            *sum += (x * vector[k as usize]).into();
+                        }
+                    }
+                    *score = sums.iter().sum();
                 }
             }
         }
@@ -72,36 +73,58 @@ impl<T: Number> Features<'_, T> {
     /// Adds the rows, each times a coefficient, to the sums.
     #[inline(always)]
     pub(super) fn add(self, rows: &[usize], coefs: &[T], sums: &mut [T]) {
+        self.add_to_each(rows, coefs.as_chunks::<1>().0, sums.as_chunks_mut().0);
+    }
+
+    /// Adds the rows, each times its coefficients, to as many sums.
+    #[inline(always)]
+    fn add_to_each<const N: usize>(self, rows: &[usize], coefs: &[[T; N]], sums: &mut [[T; N]]) {
         match self {
             Self::Dense(values) => {
-                for (rows, coefs) in rows.chunks(ROWS).zip(coefs.chunks(ROWS)) {
-                    if let (&[a, b, c, d], &[p, q, r, s]) = (rows, coefs) {
-                        let [a, b, c, d] = [a, b, c, d].map(|row| of_row(values, row, sums.len()));
-                        for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                            *sum += p * a + q * b + (r * c + s * d);
+                let (some, rest) = rows.as_chunks::<ROWS>();
+                let (of_some, of_rest) = coefs.as_chunks::<ROWS>();
+                for (&[a, b, c, d], [p, q, r, s]) in some.iter().zip(of_some) {
+                    let row = |row: usize| of_row(values, row, sums.len());
+                    let (a, b, c, d) = (row(a), row(b), row(c), row(d));
+                    for ((((sums, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                        for n in 0..N {
+                            sums[n] += p[n] * a + q[n] * b + (r[n] * c + s[n] * d);
                         }
-                    } else {
-                        for (&row, &coef) in rows.iter().zip(coefs) {
-                            let row = of_row(values, row, sums.len());
-                            sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += coef * x);
-                        }
+                    }
+                }
+                for (&row, coefs) in rest.iter().zip(of_rest) {
+                    let row = of_row(values, row, sums.len());
+                    for (sums, &x) in sums.iter_mut().zip(row) {
+                        sums.iter_mut().zip(coefs).for_each(|(sum, &coef)| *sum += coef * x);
                     }
                 }
             }
             Self::Sparse(values, columns, starts) => {
-                for (&row, &coef) in rows.iter().zip(coefs) {
-                    stored(values, columns, starts, row).for_each(|(k, x)| sums[k] += coef * x);
+                for (&row, coefs) in rows.iter().zip(coefs) {
+                    let (columns, values) = stored(values, columns, starts, row);
+                    for (&k, &x) in columns.iter().zip(values) {
+                        sums[k as usize].iter_mut().zip(coefs).for_each(|(sum, &coef)| *sum += coef * x);
+                    }
                 }
             }
         }
     }
+
+    /// How many rows of so many columns there are.
+    pub(super) fn n_rows(self, dim: usize) -> usize {
+        match self {
+            Self::Dense(values) => values.len() / dim.max(1),
+            Self::Sparse(_, _, starts) => starts.len() - 1,
+        }
+    }
 }
 
-/// The product of each of some rows with a vector. O(stored values of these rows).
+/// The product of each row with a vector. O(stored values).
 ///
 /// # Errors
 /// [`Error::Interrupted`].
-pub fn scores<T: Number>(features: Features<'_, T>, rows: &[usize], vector: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+pub fn scores<T: Number>(features: Features<'_, T>, vector: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+    let rows: Vec<usize> = (0..features.n_rows(vector.len())).collect();
     let (vector, mut scores) = (numbers::<T>(vector), vec![0.0; rows.len()]);
     for (rows, scores) in rows.chunks(LOOK).zip(scores.chunks_mut(LOOK)) {
         ctx.check()?;
@@ -111,25 +134,44 @@ pub fn scores<T: Number>(features: Features<'_, T>, rows: &[usize], vector: &[f6
     Ok(scores)
 }
 
-/// The sum of some rows of `dim` features, each times a coefficient. O(stored values of these rows).
+/// Sums of rows of `dim` features, each row times a coefficient, one sum after the other; reads those rows alone that
+/// have a coefficient other than 0. O(stored values of these rows) for two sums.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is a coefficient for each row; [`Error::Interrupted`].
-pub fn adjoint<T: Number>(
+pub fn adjoint<T: Number>(features: Features<'_, T>, coefs: &[&[f64]], dim: usize, ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+    let n_rows = features.n_rows(dim);
+    coefs.iter().try_for_each(|coefs| Error::check_len("coefs", n_rows, coefs.len()))?;
+    let rows: Vec<usize> = (0..n_rows).filter(|&row| coefs.iter().any(|coefs| coefs[row] != 0.0)).collect();
+    let mut sums = Vec::with_capacity(coefs.len() * dim);
+    let (pairs, last) = coefs.as_chunks::<2>();
+    for &pair in pairs {
+        add_sums(features, &rows, pair, dim, &mut sums, ctx)?;
+    }
+    if let &[last] = last {
+        add_sums(features, &rows, [last], dim, &mut sums, ctx)?;
+    }
+    Ok(sums)
+}
+
+/// Appends the sums of some rows, which share the reading of these.
+fn add_sums<T: Number, const N: usize>(
     features: Features<'_, T>,
     rows: &[usize],
-    coefs: &[f64],
+    coefs: [&[f64]; N],
     dim: usize,
+    to: &mut Vec<f64>,
     ctx: &Ctx<'_>,
-) -> Result<Vec<f64>> {
-    Error::check_len("coefs", rows.len(), coefs.len())?;
-    let (coefs, mut sums) = (numbers::<T>(coefs), vec![T::default(); dim]);
-    for (rows, coefs) in rows.chunks(LOOK).zip(coefs.chunks(LOOK)) {
+) -> Result<()> {
+    let mut sums = vec![[T::default(); N]; dim];
+    for rows in rows.chunks(LOOK) {
         ctx.check()?;
-        let sums = &mut sums[..];
-        fast!({ features.add(rows, coefs, sums) });
+        let own: Vec<[T; N]> = rows.iter().map(|&row| coefs.map(|coefs| T::of(coefs[row]))).collect();
+        let (own, sums) = (&own[..], &mut sums[..]);
+        fast!({ features.add_to_each(rows, own, sums) });
     }
-    Ok(sums.into_iter().map(Into::into).collect())
+    (0..N).for_each(|n| to.extend(sums.iter().map(|sums| -> f64 { sums[n].into() })));
+    Ok(())
 }
 
 pub(super) fn numbers<T: Number>(values: &[f64]) -> Vec<T> {
@@ -143,39 +185,35 @@ pub(super) fn of_row<T>(values: &[T], row: usize, dim: usize) -> &[T] {
 
 /// The columns and the values of a sparse row.
 #[inline(always)]
-fn stored<'a, T: Number>(
-    values: &'a [T],
-    columns: &'a [i32],
-    starts: &[i32],
-    row: usize,
-) -> impl Iterator<Item = (usize, T)> + 'a {
+pub(super) fn stored<'a, T>(values: &'a [T], columns: &'a [i32], starts: &[i32], row: usize) -> (&'a [i32], &'a [T]) {
     let all = starts[row] as usize..starts[row + 1] as usize;
-    columns[all.clone()].iter().zip(&values[all]).map(|(&k, &x)| (k as usize, x))
+    (&columns[all.clone()], &values[all])
 }
 
-/// The products of rows with a vector of their length.
+/// The product of a row with a vector of its length.
 #[inline(always)]
-pub(super) fn dots<T: Number, const N: usize>(rows: [&[T]; N], y: &[T]) -> [f64; N] {
-    let (parts, rest_of_y) = y.as_chunks::<LANES>();
-    let parts_of = rows.map(|row| &row.as_chunks::<LANES>().0[..parts.len()]);
-    let mut sums = [[T::default(); LANES]; N];
-    for (at, y) in parts.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(&parts_of) {
-            add_products(sums, &row[at], y);
+pub(super) fn dot<T: Number>(row: &[T], y: &[T]) -> f64 {
+    let (Some(last), Some(of_row)) = (y.last_chunk::<LANES>(), row.last_chunk::<LANES>()) else {
+        return row.iter().zip(y).map(|(&x, &y)| (x * y).into()).sum();
+    };
+    let ((parts, rest), parts_of_row) = (y.as_chunks::<LANES>(), row.as_chunks::<LANES>().0);
+    let mut sums = [T::default(); LANES];
+    for (x, y) in parts_of_row.iter().zip(parts) {
+        for k in 0..LANES {
+            sums[k] += x[k] * y[k];
         }
     }
-    let mut found = [0.0; N];
-    for ((found, sums), row) in found.iter_mut().zip(sums).zip(rows) {
-        let rest = row[y.len() - rest_of_y.len()..].iter().zip(rest_of_y);
-        let rest: f64 = rest.map(|(&x, &y)| (x * y).into()).sum();
-        *found = rest + sums.into_iter().map(Into::into).sum::<f64>();
-    }
-    found
-}
-
-#[inline(always)]
-fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
+    let mut lanes = [0.0; LANES];
     for k in 0..LANES {
-        sums[k] += x[k] * y[k];
+        // Of the last lanes those count that are in no part.
+        let y = if k + rest.len() < LANES { T::default() } else { last[k] };
+        sums[k] += of_row[k] * y;
+        lanes[k] = sums[k].into();
     }
+    for half in [8, 4, 2, 1] {
+        for k in 0..half {
+            lanes[k] += lanes[k + half];
+        }
+    }
+    lanes[0]
 }

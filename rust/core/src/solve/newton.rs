@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::features::{Features, Number, ROWS, dots, numbers, of_row};
+use super::features::{Features, Number, ROWS, dot, numbers, of_row};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
@@ -146,11 +146,6 @@ impl<T: Number> Products<'_, T> {
         sums.iter_mut().zip(&*mean).for_each(|(sum, &mean)| *sum += moment * mean);
         Ok(())
     }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let [found] = dots([x], y);
-    found
 }
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by

@@ -1,29 +1,43 @@
-//! Sums over all values of dense features, in one pass.
+//! Sums over all values of features, in one pass.
 
 use crate::simd::fast;
-use crate::solve::Number;
+use crate::solve::features::{Features, Number, of_row, stored};
 use crate::{Ctx, Error, Result};
 
 /// Rows between two looks at the stop flag.
 const LOOK: usize = 1 << 10;
 
-/// The sum of the bits of all values in double precision, each times the numbers of its row and its column, modulo
-/// 2^64; -0 counts as 0. O(values).
+/// The bits of a value in double precision, times the number of its column; -0 counts as 0.
+#[inline(always)]
+fn bits<T: Number>(x: T, column: u64) -> u64 {
+    let x: f64 = x.into();
+    (x + 0.0).to_bits().wrapping_mul(column)
+}
+
+/// The sum of the bits of all values, each times the numbers of its row and its column, modulo 2^64: that of dense
+/// features and of the same without zeros. O(stored values).
 ///
 /// # Errors
-/// [`Error::Length`] unless there is a value for each row and column; [`Error::Interrupted`].
-pub fn digest<T: Number>(values: &[T], rows: &[u64], columns: &[u64], ctx: &Ctx<'_>) -> Result<u64> {
-    Error::check_len("values", rows.len() * columns.len(), values.len())?;
+/// [`Error::Length`] unless there is a number for each row and column; [`Error::Interrupted`].
+pub fn digest<T: Number>(features: Features<'_, T>, rows: &[u64], columns: &[u64], ctx: &Ctx<'_>) -> Result<u64> {
+    Error::check_len("rows", features.n_rows(columns.len()), rows.len())?;
     let mut total = 0_u64;
-    for (values, rows) in values.chunks(LOOK * columns.len().max(1)).zip(rows.chunks(LOOK)) {
+    for (rows, from) in rows.chunks(LOOK).zip((0..).step_by(LOOK)) {
         ctx.check()?;
         let total = &mut total;
         fast!({
-            for (values, row) in values.chunks_exact(columns.len().max(1)).zip(rows) {
-                let of_row = values.iter().zip(columns).fold(0_u64, |sum, (&x, column)| {
-                    let x: f64 = x.into();
-                    sum.wrapping_add((x + 0.0).to_bits().wrapping_mul(*column))
-                });
+            for (row, at) in rows.iter().zip(from..) {
+                let of_row = match features {
+                    Features::Dense(values) => {
+                        let values = of_row(values, at, columns.len()).iter().zip(columns);
+                        values.fold(0_u64, |sum, (&x, &column)| sum.wrapping_add(bits(x, column)))
+                    }
+                    Features::Sparse(values, places, starts) => {
+                        let (places, values) = stored(values, places, starts, at);
+                        let values = values.iter().zip(places);
+                        values.fold(0_u64, |sum, (&x, &k)| sum.wrapping_add(bits(x, columns[k as usize])))
+                    }
+                };
                 *total = total.wrapping_add(of_row.wrapping_mul(*row));
             }
         });
@@ -31,25 +45,46 @@ pub fn digest<T: Number>(values: &[T], rows: &[u64], columns: &[u64], ctx: &Ctx<
     Ok(total)
 }
 
-/// The sum of each column less its origin, then those of the squares. O(values).
+/// The sum of each column less its origin, then those of the squares. O(stored values and columns).
 ///
 /// # Errors
 /// [`Error::Interrupted`].
-pub fn moments<T: Number>(values: &[T], origin: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
-    let dim = origin.len();
-    let mut found = vec![0.0; 2 * dim];
-    for values in values.chunks(LOOK * dim.max(1)) {
+pub fn moments<T: Number>(features: Features<'_, T>, origin: &[f64], ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+    let (dim, n_rows) = (origin.len(), features.n_rows(origin.len()));
+    let (mut sums, mut squares, mut zeros) = (vec![0.0; dim], vec![0.0; dim], vec![n_rows as f64; dim]);
+    for from in (0..n_rows).step_by(LOOK) {
         ctx.check()?;
-        let (sums, squares) = found.split_at_mut(dim);
+        let (sums, squares, zeros, to) = (&mut sums[..], &mut squares[..], &mut zeros[..], n_rows.min(from + LOOK));
         fast!({
-            for row in values.chunks_exact(dim.max(1)) {
-                for (((sum, square), &x), origin) in sums.iter_mut().zip(squares.iter_mut()).zip(row).zip(origin) {
-                    let apart = x.into() - origin;
-                    *sum += apart;
-                    *square += apart * apart;
+            for at in from..to {
+                match features {
+                    Features::Dense(values) => {
+                        let sums = sums.iter_mut().zip(squares.iter_mut());
+                        for (((sum, square), &x), origin) in sums.zip(of_row(values, at, dim)).zip(origin) {
+                            let apart = x.into() - origin;
+                            *sum += apart;
+                            *square += apart * apart;
+                        }
+                    }
+                    Features::Sparse(values, columns, starts) => {
+                        let (columns, values) = stored(values, columns, starts, at);
+                        for (&k, &x) in columns.iter().zip(values) {
+                            let (k, apart) = (k as usize, x.into() - origin[k as usize]);
+                            zeros[k] -= 1.0;
+                            sums[k] += apart;
+                            squares[k] += apart * apart;
+                        }
+                    }
                 }
             }
         });
     }
-    Ok(found)
+    if let Features::Sparse(..) = features {
+        for (((sum, square), zeros), origin) in sums.iter_mut().zip(&mut squares).zip(zeros).zip(origin) {
+            *sum -= zeros * origin;
+            *square += zeros * (origin * origin);
+        }
+    }
+    sums.append(&mut squares);
+    Ok(sums)
 }

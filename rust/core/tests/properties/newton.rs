@@ -1,7 +1,7 @@
-//! Newton steps and sums over a few rows, against dense equations sum by sum.
+//! Newton steps, products and sums of features, against dense equations sum by sum.
 
 use proptest::prelude::*;
-use rocmax_core::solve::{Curved, Features, adjoint, conjugate, newton_step, scores};
+use rocmax_core::solve::{Curved, Features, adjoint, conjugate, digest, moments, newton_step, scores};
 use rocmax_core::{Ctx, Error};
 
 /// Dense and sparse features of some rows, their springs, and a gradient.
@@ -82,27 +82,55 @@ proptest! {
             prop_assert!(length(&left) <= (until + rounding) * length(gradient));
         }
 
-        let dim = gradient.len();
+        let (dim, n) = (gradient.len(), case.values.len() / gradient.len());
         let products = [
-            scores(Features::Dense(&case.values), rows, gradient, &Ctx::serial()).unwrap(),
-            scores(Features::<f64>::Sparse(&kept, &columns, &starts), rows, gradient, &Ctx::serial()).unwrap(),
-            scores(Features::Dense(&single), rows, gradient, &Ctx::serial()).unwrap(),
+            scores(Features::Dense(&case.values), gradient, &Ctx::serial()).unwrap(),
+            scores(Features::<f64>::Sparse(&kept, &columns, &starts), gradient, &Ctx::serial()).unwrap(),
+            scores(Features::Dense(&single), gradient, &Ctx::serial()).unwrap(),
         ];
         for (products, rounding) in products.iter().zip([1e-12, 1e-12, 1e-4]) {
-            for (row, product) in rows.iter().zip(products) {
-                let all: f64 = case.values[row * dim..][..dim].iter().zip(gradient).map(|(x, g)| x * g).sum();
+            for (row, product) in case.values.chunks(dim).zip(products) {
+                let all: f64 = row.iter().zip(gradient).map(|(x, g)| x * g).sum();
                 prop_assert!((product - all).abs() <= rounding);
             }
         }
+        // Three sums, of which the first two share their rows.
+        let coefs: Vec<Vec<f64>> = (0..3).map(|k| (0..n).map(|i| f64::from((i * 7 + k * 5) as i32 % 4 - 1)).collect()).collect();
+        let coefs: Vec<&[f64]> = coefs.iter().map(|coefs| &coefs[..]).collect();
         let sums = [
-            adjoint(Features::Dense(&case.values), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
-            adjoint(Features::<f64>::Sparse(&kept, &columns, &starts), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
-            adjoint(Features::Dense(&single), rows, &case.stiffness, dim, &Ctx::serial()).unwrap(),
+            adjoint(Features::Dense(&case.values), &coefs, dim, &Ctx::serial()).unwrap(),
+            adjoint(Features::<f64>::Sparse(&kept, &columns, &starts), &coefs, dim, &Ctx::serial()).unwrap(),
+            adjoint(Features::Dense(&single), &coefs, dim, &Ctx::serial()).unwrap(),
         ];
         for (sums, rounding) in sums.iter().zip([1e-12, 1e-12, 1e-4]) {
-            for (k, sum) in sums.iter().enumerate() {
-                let all: f64 = rows.iter().zip(&case.stiffness).map(|(row, coef)| coef * case.values[row * dim + k]).sum();
-                prop_assert!((sum - all).abs() <= rounding);
+            for (sums, coefs) in sums.chunks(dim).zip(&coefs) {
+                for (k, sum) in sums.iter().enumerate() {
+                    let all: f64 = coefs.iter().enumerate().map(|(row, coef)| coef * case.values[row * dim + k]).sum();
+                    prop_assert!((sum - all).abs() <= rounding);
+                }
+            }
+        }
+
+        let odd = |n: usize| (0..n as u64).map(|k| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).collect::<Vec<u64>>();
+        let (of_rows, of_columns) = (odd(n), odd(dim));
+        let found = [
+            digest(Features::Dense(&case.values), &of_rows, &of_columns, &Ctx::serial()).unwrap(),
+            digest(Features::<f64>::Sparse(&kept, &columns, &starts), &of_rows, &of_columns, &Ctx::serial()).unwrap(),
+        ];
+        let bits = |k: usize| (case.values[k] + 0.0).to_bits();
+        let factor = |k: usize| of_rows[k / dim].wrapping_mul(of_columns[k % dim]);
+        let all = (0..n * dim).fold(0_u64, |sum, k| sum.wrapping_add(bits(k).wrapping_mul(factor(k))));
+        prop_assert_eq!(found, [all, all]);
+        let origin = &case.values[..dim];
+        let found = [
+            moments(Features::Dense(&case.values), origin, &Ctx::serial()).unwrap(),
+            moments(Features::<f64>::Sparse(&kept, &columns, &starts), origin, &Ctx::serial()).unwrap(),
+        ];
+        for k in 0..dim {
+            let apart: Vec<f64> = case.values.iter().skip(k).step_by(dim).map(|x| x - origin[k]).collect();
+            let all = [apart.iter().sum::<f64>(), apart.iter().map(|x| x * x).sum()];
+            for found in &found {
+                prop_assert!((found[k] - all[0]).abs() <= 1e-12 && (found[dim + k] - all[1]).abs() <= 1e-12);
             }
         }
     }
@@ -129,10 +157,14 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     assert_eq!(wrong, Err(Error::Length { name: "stiffness", expected: 2, got: 3 }));
     let springs = Curved::Springs(&[0], &[1.0; 2]);
     assert_eq!(newton_step(features, &rows, springs, &gradient, (0.1, 5), &stopped), Err(Error::Interrupted));
-    assert_eq!(adjoint(features, &rows, &[1.0; 2], 2, &stopped), Err(Error::Interrupted));
-    assert_eq!(scores(features, &rows, &[1.0; 2], &stopped), Err(Error::Interrupted));
-    let wrong = adjoint(features, &rows, &[1.0], 2, &Ctx::serial());
+    assert_eq!(adjoint(features, &[&[1.0; 2]], 2, &stopped), Err(Error::Interrupted));
+    assert_eq!(scores(features, &[1.0; 2], &stopped), Err(Error::Interrupted));
+    assert_eq!(digest(features, &[1; 2], &[1; 2], &stopped), Err(Error::Interrupted));
+    assert_eq!(moments(features, &[1.0; 2], &stopped), Err(Error::Interrupted));
+    let wrong = adjoint(features, &[&[1.0]], 2, &Ctx::serial());
     assert_eq!(wrong, Err(Error::Length { name: "coefs", expected: 2, got: 1 }));
+    let wrong = digest(features, &[1], &[1; 2], &Ctx::serial());
+    assert_eq!(wrong, Err(Error::Length { name: "rows", expected: 2, got: 1 }));
 }
 
 #[test]
