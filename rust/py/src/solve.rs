@@ -211,14 +211,11 @@ pub(crate) fn newton_step<'py>(
         }
     };
     let step = with_features!(&features, all => {
-        let (read, kept) = match all {
-            // The mean rows of groups, and a copy in single precision.
-            Features::Dense(_) => {
-                let read = rows.len() * gradient.len();
-                (read, read / 2 + if solve::COPIED.contains(&read) { 4 * read } else { 0 })
-            }
+        let (read, means) = match all {
+            Features::Dense(_) => (rows.len() * gradient.len(), 8 * rows.len() * gradient.len() / 16),
             Features::Sparse(_, _, starts) => (rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(), 0),
         };
+        let kept = means + if solve::COPIED.contains(&read) { 8 * read } else { 0 };
         let need = Need { work: read / 8, bytes: kept + 64 * (gradient.len() + rows.len()) };
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });

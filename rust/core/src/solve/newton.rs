@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::features::{Features, Number, ROWS, dot, numbers, of_row};
+use super::features::{Features, Number, ROWS, dot, numbers, of_row, stored};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
@@ -14,11 +14,11 @@ const BATCH: usize = 16;
 const CHECKED: usize = 16;
 const GAIN: f64 = 1e-3;
 
-/// A step whose residual is at least this needs few digits: dense rows in single precision, half the bytes.
-const FEW_DIGITS: f64 = 0.1;
+/// A step whose residual is at least this needs few digits: rows in single precision, half the bytes or two thirds.
+const FEW_DIGITS: f64 = 0.01;
 /// The numbers of values in double precision that a step may copy to single precision.
 pub const COPIED: Range<usize> = 1 << 16..1 << 23;
-/// Where the largest of these values, less the first row, lies; others lose digits or overflow.
+/// Where the largest of these values, dense ones less the first row, lies; others lose digits or overflow.
 const SIZES: Range<f32> = 1e-6..1e12;
 
 /// The curvature H of a risk, over the scores of some samples.
@@ -150,7 +150,7 @@ impl<T: Number> Products<'_, T> {
 
 /// A step with `|(I + X'HX) step + gradient| <= residual |gradient|`, or that of the last of so many products, by
 /// [`conjugate`] gradients. H is over the given rows of the features. O(stored values) a product; of dense features, in
-/// memory the mean row of each large group of springs: at most 1/16 of the rows; a copy of the rows of at most 32 MB.
+/// memory the mean row of each large group of springs: at most 1/16 of the rows; a copy of rows of at most 64 MB.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is a row for each spring; those of the product with H; [`Error::Interrupted`].
@@ -164,31 +164,71 @@ pub fn newton_step<T: Number>(
 ) -> Result<Vec<f64>> {
     if let Curved::Springs(_, stiffness) = curved {
         Error::check_len("stiffness", rows.len(), stiffness.len())?;
-        if until.0 >= FEW_DIGITS
-            && let Some(copy) = copied(features, rows, gradient.len())
-        {
-            let rows: Vec<usize> = (0..rows.len()).collect();
-            let few = Products { features: Features::Dense(&copy), rows: &rows, curved, means: vec![] };
-            let step = solved(few, gradient, until, ctx)?;
-            if step.iter().any(|&x| x != 0.0) {
-                return Ok(step);
-            }
+    }
+    if until.0 >= FEW_DIGITS
+        && let Some(copy) = Copied::new(features, rows, gradient.len())
+    {
+        let rows: Vec<usize> = (0..rows.len()).collect();
+        let step =
+            solved(Products { features: copy.features(), rows: &rows, curved, means: vec![] }, gradient, until, ctx)?;
+        if step.iter().any(|&x| x != 0.0) {
+            return Ok(step);
         }
     }
     solved(Products { features, rows, curved, means: vec![] }, gradient, until, ctx)
 }
 
-/// Dense rows less the first one, which springs do not notice, in single precision; `None` if that does not pay.
-fn copied<T: Number>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Option<Vec<f32>> {
-    let (Features::Dense(values), Some(&first)) = (features, rows.first()) else { return None };
-    if size_of::<T>() <= size_of::<f32>() || !COPIED.contains(&(rows.len() * dim)) {
-        return None;
+/// Some rows in single precision, less what all have in common, which no curvature notices.
+struct Copied {
+    values: Vec<f32>,
+    /// Of sparse rows.
+    places: Option<(Vec<i32>, Vec<i32>)>,
+}
+
+impl Copied {
+    /// `None` if that does not pay, or if digits would be lost.
+    fn new<T: Number>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Option<Self> {
+        let n_values = match features {
+            Features::Dense(_) => rows.len() * dim,
+            Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+        };
+        if size_of::<T>() <= size_of::<f32>() || !COPIED.contains(&n_values) {
+            return None;
+        }
+        let mut copy = Self { values: Vec::with_capacity(n_values), places: None };
+        match features {
+            Features::Dense(values) => {
+                let origin = of_row(values, rows[0], dim);
+                for &row in rows {
+                    let apart =
+                        of_row(values, row, dim).iter().zip(origin).map(|(&x, &o)| (x.into() - o.into()) as f32);
+                    copy.values.extend(apart);
+                }
+            }
+            Features::Sparse(values, columns, starts) => {
+                let (mut own, mut ends, mut counts) = (Vec::with_capacity(n_values), vec![0], vec![0; dim]);
+                for &row in rows {
+                    let (columns, values) = stored(values, columns, starts, row);
+                    copy.values.extend(values.iter().map(|&x| x.into() as f32));
+                    own.extend_from_slice(columns);
+                    ends.push(own.len() as i32);
+                    columns.iter().for_each(|&k| counts[k as usize] += 1);
+                }
+                if counts.contains(&rows.len()) {
+                    return None; // a column without zeros may vary much less than it is large
+                }
+                copy.places = Some((own, ends));
+            }
+        }
+        SIZES.contains(&copy.values.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
     }
-    let (origin, mut copy) = (of_row(values, first, dim), Vec::with_capacity(rows.len() * dim));
-    for &row in rows {
-        copy.extend(of_row(values, row, dim).iter().zip(origin).map(|(&x, &o)| (x.into() - o.into()) as f32));
+
+    fn features(&self) -> Features<'_, f32> {
+        match &self.places {
+            None => Features::Dense(&self.values),
+            Some((columns, starts)) => Features::Sparse(&self.values, columns, starts),
+        }
     }
-    SIZES.contains(&copy.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
 }
 
 fn solved<T: Number>(
