@@ -24,8 +24,8 @@ MOST = {
     "python/rocmax/risks": (529, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
-    "rust/py/src": (2_223, "limits of differences, rates of called shares; distances of bands; digests"),
-    "rust/core/src": (16_655, "limits of differences; bands; two sums at once, of sparse features too; rows copied"),
+    "rust/py/src": (2_224, "limits of differences, rates of called shares; distances of bands; digests"),
+    "rust/core/src": (16_995, "distributions of several numbers at once; searches that go from level to level"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use rocmax_core::interval::{self, Draws, Few, Limits, Pair, Part};
+use rocmax_core::interval::{self, Draws, Few, Limits, Pair, Part, Span};
 use rocmax_core::{Ctx, Error, Result};
 
 use crate::error::to_python;
@@ -107,7 +107,8 @@ impl ScoreLimits {
         n_threads: usize,
     ) -> PyResult<Self> {
         let [share, slope] = alike([&share, &slope])?;
-        let model = |k: usize| -> Result<Model> { Ok(Box::new(Few::new(share[k], slope[k], sizes, span)?)) };
+        let of_all = Span::new(sizes, span).map_err(to_python)?;
+        let model = |k: usize| -> Result<Model> { Ok(Box::new(Few::new(share[k], slope[k], &of_all)?)) };
         Ok(Self { models: each(py, n_threads, share.len(), model)?, variance: vec![], n_threads })
     }
 
@@ -120,7 +121,7 @@ impl ScoreLimits {
     /// The lower limits at normal quantiles of shape (n_levels, n_models), then the upper ones.
     fn ends<'py>(&self, py: Python<'py>, z: Numbers<'_>) -> PyResult<Array<'py>> {
         let (z, n) = (z.as_slice()?, self.models.len());
-        let of_model = |k: usize| Ok(z.iter().skip(k).step_by(n).map(|&z| self.models[k].ends(z)).collect::<Vec<_>>());
+        let of_model = |k: usize| Ok(self.models[k].ends(&z.iter().skip(k).step_by(n).copied().collect::<Vec<_>>()));
         let found = each(py, self.n_threads, n, of_model)?;
         let end = |of: usize| (0..z.len()).map(move |i| (of, i / n, i % n));
         let ends = end(0).chain(end(1)).map(|(of, level, k)| found[k][level][of]);

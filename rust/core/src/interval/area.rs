@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use super::beta::Binomial;
 use super::distance::{Distance, Held, Law, ROUNDING};
-use super::few::{Few, few};
+use super::few::{Few, Span, few};
 use super::normal::heights;
 use super::search::last_held;
 use super::{LAST, LEAST, Limits, NODES, check_model, check_sizes, probit, quadrature, quantile, whole};
@@ -261,6 +261,8 @@ pub struct Part {
 pub struct Area {
     range: Arc<Range>,
     sizes: [f64; 2],
+    /// Of few negatives.
+    few: Option<Arc<Span>>,
 }
 
 impl Area {
@@ -271,7 +273,9 @@ impl Area {
     pub fn new(sizes: [f64; 2], low: f64, high: f64) -> Result<Self> {
         check_sizes(sizes)?;
         Error::check_number("low", "a rate below high", low, 0.0 <= low && low < high && high <= 1.0)?;
-        Ok(Self { range: Arc::new(Range::new(sizes[1], low, high)), sizes })
+        let few = high - low < 1.0 && few(sizes[1], low, high);
+        let few = few.then(|| Span::new(sizes, [low, high])).transpose()?;
+        Ok(Self { range: Arc::new(Range::new(sizes[1], low, high)), sizes, few })
     }
 
     /// The variance at the estimate, and the limits, of one model.
@@ -293,8 +297,8 @@ impl Area {
         let ratios = [0, 1].map(|k| ratio(variance[k] * sizes[k], [found.v10, found.v01][k], known[k]));
         let law = OfArea { range: Arc::clone(range), slope, ratios, sizes };
         let at_estimate = law.variance(&found);
-        if high - low < 1.0 && few(sizes[1], low, high) {
-            return Ok((at_estimate, Box::new(Few::new(share, slope, sizes, [low, high])?)));
+        if let Some(few) = &self.few {
+            return Ok((at_estimate, Box::new(Few::new(share, slope, few)?)));
         }
         let start = match range.exact {
             None => of_area,

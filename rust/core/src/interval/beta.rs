@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use super::normal::{LANES, LOWEST, ODD, exponentials, logarithms, polynomials};
 use super::quadrature;
 
 /// Parameters from which both on the integral is computed by quadrature, because the continued fraction converges
@@ -9,6 +10,9 @@ use super::quadrature;
 const LARGE: f64 = 3000.0;
 const TERMS: usize = 2000;
 const FAR: f64 = 12.0;
+const TINY: f64 = 1e-300;
+/// Terms between two looks at whether they suffice.
+const EVERY: usize = 4;
 /// Degrees of freedom from which on Student's distribution is that of a normal deviate but for 1e-12.
 const MANY: f64 = 1e6;
 /// Below it the error of Stirling's series is found from that further on.
@@ -22,10 +26,12 @@ pub(crate) struct Beta {
     pub(crate) mass: f64,
 }
 
+/// The series of [`stirling_error`], of `1 / x^2` and over x.
+const SERIES: [f64; 7] =
+    [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0];
+
 /// ln Gamma(x + 1) less Stirling's formula `(x + 1/2) ln x - x + ln(2 pi) / 2`.
 fn stirling_error(x: f64) -> f64 {
-    const SERIES: [f64; 7] =
-        [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0];
     let series = |x: f64| SERIES.iter().rev().fold(0.0, |sum, c| sum / (x * x) + c) / x;
     if x >= STIRLING {
         return series(x);
@@ -150,7 +156,6 @@ impl Law {
 /// The continued fraction of the integral from 0 to x over `x^a (1 - x)^b / (a B(a, b))`, as the quotients q / p of
 /// Wallis' recurrences.
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
-    const TINY: f64 = 1e-300;
     let (mut p, mut q) = ([1.0, 1.0 - (a + b) * x / (a + 1.0)], [1.0, 1.0]);
     let mut found = f64::INFINITY;
     for k in 1..TERMS {
@@ -171,6 +176,122 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
         }
     }
     found
+}
+
+#[inline(always)]
+fn fractions(a: Lanes, b: Lanes, x: Lanes) -> Lanes {
+    let (mut p, mut q) = ([1.0; LANES], [1.0; LANES]);
+    let (mut p_next, mut q_next) = (each([a, b, x], |[a, b, x]| 1.0 - (a + b) * x / (a + 1.0)), q);
+    let mut found = [f64::INFINITY; LANES];
+    for start in (1..TERMS).step_by(EVERY) {
+        for k in start..start + EVERY {
+            let m = k as f64;
+            for lane in 0..LANES {
+                let (a, b) = (a[lane], b[lane]);
+                let (first, second, third) = (a + 2.0 * m - 1.0, a + 2.0 * m, a + 2.0 * m + 1.0);
+                let part = x[lane] / (first * second * third);
+                let (even, odd) = (m * (b - m) * third * part, -(a + m) * (a + b + m) * first * part);
+                p[lane] = p_next[lane] + even * p[lane];
+                q[lane] = q_next[lane] + even * q[lane];
+                p_next[lane] = p[lane] + odd * p_next[lane];
+                q_next[lane] = q[lane] + odd * q_next[lane];
+            }
+        }
+        let mut moved = 0.0;
+        for lane in 0..LANES {
+            let scale = 1.0 / if p_next[lane].abs() < TINY { TINY } else { p_next[lane] };
+            (p[lane], p_next[lane]) = (p[lane] * scale, 1.0);
+            (q[lane], q_next[lane]) = (q[lane] * scale, q_next[lane] * scale);
+            let apart = (q_next[lane] - found[lane]).abs() - 1e-15 * q_next[lane].abs();
+            moved = f64::max(moved, apart);
+            found[lane] = q_next[lane];
+        }
+        if moved <= 0.0 {
+            break;
+        }
+    }
+    found
+}
+
+type Lanes = [f64; LANES];
+
+/// What a function of some numbers in the same lane is, lane by lane.
+#[inline(always)]
+pub(crate) fn each<const N: usize>(numbers: [Lanes; N], of: impl Fn([f64; N]) -> f64) -> Lanes {
+    let mut found = [0.0; LANES];
+    for (lane, found) in found.iter_mut().enumerate() {
+        let mut one = [0.0; N];
+        for (one, numbers) in one.iter_mut().zip(&numbers) {
+            *one = numbers[lane];
+        }
+        *found = of(one);
+    }
+    found
+}
+
+#[inline(always)]
+fn stirling_errors(x: Lanes) -> Lanes {
+    let y = x.map(|x| if x < STIRLING { x + STIRLING } else { x });
+    let series = polynomials(&SERIES, y.map(|y| 1.0 / (y * y)));
+    let found = each([series, y], |[series, y]| series / y);
+    if x.iter().all(|&x| x >= STIRLING) {
+        return found;
+    }
+    let product = x.map(|x| (1..=STIRLING as usize).fold(1.0, |product, k| product * (x + k as f64)));
+    let (of_x, of_y, of_product) = (logarithms(x), logarithms(y), logarithms(product));
+    let moved = each([y, of_y, of_product], |[y, of_y, of_product]| (y + 0.5) * of_y - y - of_product);
+    let moved = each([moved, x, of_x], |[moved, x, of_x]| moved - ((x + 0.5) * of_x - x));
+    each([x, found, moved], |[x, found, moved]| if x < STIRLING { found + moved } else { found })
+}
+
+#[inline(always)]
+fn deviances(x: Lanes, m: Lanes) -> Lanes {
+    let v = each([x, m], |[x, m]| (x - m) / (x + m));
+    let (squares, logs) = (v.map(|v| v * v), logarithms(each([x, m], |[x, m]| x / m)));
+    let series = polynomials(&ODD, squares);
+    let near = each([x, m, v, series], |[x, m, v, series]| (x - m) * v + 2.0 * x * v * (series - 1.0));
+    let far = each([x, m, logs], |[x, m, log]| x * log - (x - m));
+    each([v, near, far], |[v, near, far]| if v.abs() < 0.1 { near } else { far })
+}
+
+/// [`Law`] of some parameters at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Laws {
+    a: Lanes,
+    b: Lanes,
+    scale: Lanes,
+}
+
+impl Laws {
+    #[inline(always)]
+    pub(crate) fn new(a: Lanes, b: Lanes) -> Self {
+        let n = each([a, b], |[a, b]| a + b);
+        let (of_n, of_a, of_b) = (stirling_errors(n), stirling_errors(a), stirling_errors(b));
+        let logs = logarithms(each([a, b, n], |[a, b, n]| a * b / n / (2.0 * PI)));
+        let scale = each([of_n, of_a, of_b, logs], |[n, a, b, log]| n - a - b + 0.5 * log);
+        Self { a, b, scale }
+    }
+
+    /// The probabilities below x and the masses there, with `y = 1 - x`, none 0.
+    #[inline(always)]
+    pub(crate) fn at(&self, x: Lanes, y: Lanes) -> [Lanes; 2] {
+        let Self { a, b, scale } = *self;
+        if (0..LANES).any(|k| a[k].min(b[k]) > LARGE) {
+            let found: [Beta; LANES] =
+                std::array::from_fn(|k| Law { a: a[k], b: b[k], scale: scale[k] }.at(x[k], y[k]));
+            return [found.map(|one| one.below), found.map(|one| one.mass)];
+        }
+        let of_a = deviances(a, each([a, b, x], |[a, b, x]| (a + b) * x));
+        let of_b = deviances(b, each([a, b, y], |[a, b, y]| (a + b) * y));
+        let powers = each([scale, of_a, of_b], |[scale, a, b]| f64::max(scale - a - b, LOWEST));
+        let mass = exponentials(powers);
+        // From the nearer end.
+        let high = each([a, b, x], |[a, b, x]| x * (a + b + 2.0) - (a + 1.0));
+        let turned = |one, other| each([high, one, other], |[high, one, other]| if high <= 0.0 { one } else { other });
+        let (a, b, x) = (turned(a, b), turned(b, a), turned(x, y));
+        let tail = each([mass, fractions(a, b, x), a], |[mass, fraction, a]| (mass * fraction / a).min(1.0));
+        [turned(tail, tail.map(|tail| 1.0 - tail)), mass]
+    }
 }
 
 /// The probability of at most `k` of `n` trials of probability `u`, and of exactly `k + 1`.
@@ -286,6 +407,24 @@ mod tests {
                         let expected = naive(n, k + 1, u) - expected;
                         assert!((next - expected).abs() < 1e-13, "{n} {k} {u}: {next} {expected}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn laws_at_once_are_those_of_each() {
+        let sizes = [0.3, 1.0, 6.999, 7.0, 25.5, 400.0, 2999.0, 4000.0];
+        for turn in 0..LANES {
+            let b: Lanes = std::array::from_fn(|k| sizes[(k + turn) % LANES]);
+            let both = |shift: f64| each([sizes, b], |[a, b]| (a / (a + b) * shift).clamp(1e-300, 1.0 - 1e-16));
+            for x in [both(1.0), both(0.7), both(1.2), both(1e-9), both(0.0), both(1e9)] {
+                let y = x.map(|x| 1.0 - x);
+                let [below, mass] = crate::simd::fast!({ Laws::new(sizes, b).at(x, y) });
+                for k in 0..LANES {
+                    let expected = Law::new(sizes[k], b[k]).at(x[k], y[k]);
+                    assert!((below[k] - expected.below).abs() < 1e-13, "{} {} {}", sizes[k], b[k], x[k]);
+                    assert!((mass[k] - expected.mass).abs() < 1e-12 * (1.0 + expected.mass), "{} {}", sizes[k], b[k]);
                 }
             }
         }

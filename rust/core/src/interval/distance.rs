@@ -1,11 +1,12 @@
 //! Limits up to the outermost curve that is not rejected.
 
-use super::search::last_held;
-use super::{Limits, around};
+use super::search::{CLOSE, Levels, last_held};
+use super::{Limits, at_levels};
 
 /// Of areas near 1, where the last digits must not look like a limit.
 pub(crate) const ROUNDING: f64 = 1e-12;
 const LEAST: f64 = 1e-100; // standard errors
+const FLAT: f64 = 1e-16; // a variance
 
 /// The mean, the variance and the third central moment of the estimate on a curve.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,8 @@ pub(crate) struct Distance<L> {
     start: f64,
     /// The least and the greatest height.
     outer: [f64; 2],
+    /// Whether the estimate does not vary at the start: about it no slope leads to an end.
+    flat: bool,
     /// Curves between the start and each end: the distance may fall again on the way out.
     places: [Vec<(f64, Held)>; 2],
 }
@@ -73,22 +76,27 @@ impl<L: Law> Distance<L> {
             let place = |k| start + k as f64 / n_places as f64 * (end - start);
             (1..=n_places).map(|k| (place(k), law.at(place(k)))).collect()
         });
-        Self { law, share, start, outer, places }
+        let flat = law.at(start).variance < FLAT;
+        Self { law, share, start, outer, flat, places }
+    }
+}
+
+impl<L: Law> Distance<L> {
+    fn end(&self, end: usize, z: f64, levels: &mut Levels) -> f64 {
+        let (side, places) = (if end == 0 { 1.0 } else { -1.0 }, &self.places[end]);
+        let last = places.iter().rposition(|(_, held)| held.gap(z, side, self.share) >= 0.0);
+        let from = last.map_or(self.start, |k| places[k].0);
+        let then = last.map_or(0, |k| k + 1).min(places.len().saturating_sub(1));
+        let to = places.get(then).map_or(self.outer[end], |place| place.0);
+        let gap = |a| self.law.at(a).gap(z, side, self.share);
+        let height = if self.flat { last_held(from, to, gap) } else { levels.last_held(z, from, to, CLOSE, gap) };
+        self.law.theta(height).clamp(0.0, 1.0)
     }
 }
 
 impl<L: Law> Limits for Distance<L> {
-    fn ends(&self, z: f64) -> [f64; 2] {
-        let [low, high] = [0, 1].map(|end| {
-            let (side, places) = (if end == 0 { 1.0 } else { -1.0 }, &self.places[end]);
-            let last = places.iter().rposition(|(_, held)| held.gap(z, side, self.share) >= 0.0);
-            let from = last.map_or(self.start, |k| places[k].0);
-            let then = last.map_or(0, |k| k + 1).min(places.len().saturating_sub(1));
-            let to = places.get(then).map_or(self.outer[end], |place| place.0);
-            let height = last_held(from, to, |a| self.law.at(a).gap(z, side, self.share));
-            self.law.theta(height).clamp(0.0, 1.0)
-        });
-        around(low, self.share, high)
+    fn ends(&self, z: &[f64]) -> Vec<[f64; 2]> {
+        at_levels(self.share, z, |end, z, [levels, ..]| self.end(end, z, levels))
     }
 
     fn distance(&self, value: f64) -> f64 {

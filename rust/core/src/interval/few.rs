@@ -17,12 +17,13 @@
 //! standard deviations, three where only the slope leads from the data to the range.
 
 use std::cell::RefCell;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use super::beta::Law;
-use super::normal::heights;
-use super::search::{last_between, last_held};
-use super::{LAST, LEAST, Limits, around, check_model, check_sizes, probit, quadrature, whole};
+use super::beta::{Law, Laws, each};
+use super::normal::{LANES, both_heights, heights};
+use super::search::{Levels, last_held};
+use super::{LAST, LEAST, Limits, at_levels, check_model, check_sizes, probit, quadrature, whole};
+use crate::simd::fast;
 use crate::{Error, Result};
 
 const FEW: f64 = 5.0;
@@ -33,8 +34,7 @@ const PRIOR: f64 = 5.0; // samples that the prior slope 1 counts for
 const KNOWN: f64 = 10.0; // at most those of the whole curve
 const POINTS: usize = 32; // for one step; twice as many for several
 const ROUNDING: f64 = 1e-12;
-const HEIGHTS: usize = 33; // of a table
-const CLOSE: f64 = 1e-10; // heights
+const CLOSE: f64 = 1e-12; // heights
 const SURE: f64 = 6.0; // quantiles above rounding
 const MOST: f64 = 1e6; // trials per positive
 const PRIMES: [f64; 5] = [2.0, 3.0, 5.0, 7.0, 11.0];
@@ -55,54 +55,63 @@ pub(crate) fn few(n_neg: f64, low: f64, high: f64) -> bool {
     n_limiting(n_neg, low, high) < FEW
 }
 
-/// The probability of fewer successes among `trials` than a share of them, plus half of that of as many.
-enum MidP {
-    None(Law),
-    All(Law),
-    /// Both probabilities follow from the integral with the other trials and the hits, and the part of its mass.
-    Some(Law, f64),
+/// The probability of fewer successes than a share of some trials, plus half of that of as many: both follow from the
+/// distribution with these trials and hits, and the part of its mass that counts, or from that with one more of either.
+struct MidP {
+    share: f64,
+    more: [f64; 2],
+    least: f64,
+    part: f64,
+    tied: bool,
 }
 
 impl MidP {
-    fn new(trials: f64, share: f64) -> Self {
-        let hits = trials * share;
+    fn new(share: f64) -> Self {
         if share <= ROUNDING {
-            Self::None(Law::new(trials - hits, hits + 1.0))
+            Self { share, more: [0.0, 1.0], least: 0.0, part: 0.5, tied: false }
         } else if share >= 1.0 - ROUNDING {
-            Self::All(Law::new(trials - hits + 1.0, hits))
+            Self { share, more: [1.0, 0.0], least: 0.5, part: 0.5, tied: false }
         } else {
-            Self::Some(Law::new(trials - hits, hits), (1.0 / hits - 1.0 / (trials - hits)) / 2.0)
+            Self { share, more: [0.0; 2], least: 0.0, part: 1.0, tied: true }
         }
     }
 
-    /// By the probability of a success, and the rest.
-    fn at(&self, mean: f64, left: f64) -> f64 {
-        match self {
-            Self::None(law) => law.at(left, mean).below / 2.0,
-            Self::All(law) => (1.0 + law.at(left, mean).below) / 2.0,
-            Self::Some(law, part) => {
-                let found = law.at(left, mean);
-                found.below + found.mass * part
-            }
-        }
+    /// By the numbers of trials, the probabilities of a success, and the rests.
+    #[inline(always)]
+    fn at(&self, trials: [f64; LANES], mean: [f64; LANES], left: [f64; LANES]) -> [f64; LANES] {
+        let hits = trials.map(|n| n * self.share + self.more[1]);
+        let misses = trials.map(|n| n * (1.0 - self.share) + self.more[0]);
+        let [below, mass] = Laws::new(misses, hits).at(left, mean);
+        let tied = if self.tied { 0.5 } else { 0.0 };
+        each([below, mass, hits, misses], |[below, mass, hits, misses]| {
+            self.least + self.part * below + tied * mass * (1.0 / hits - 1.0 / misses)
+        })
     }
+}
+
+/// What all models of the same samples share: the effective number of positives, the order statistics and the span.
+pub struct Span {
+    n_pos: f64,
+    /// The factors of the slopes.
+    spreads: [f64; 2],
+    /// The normal quantiles of the least and the greatest rate.
+    outer: [f64; 2],
+    /// Normal quantiles of the points of the order statistics, step by step; weights of the points; shares of the steps.
+    probits: Vec<[f64; LANES]>,
+    weights: Vec<[f64; LANES]>,
+    shares: Vec<f64>,
+    /// Normal quantiles and weights of the span.
+    nodes: (Vec<f64>, Vec<f64>),
 }
 
 /// Limits of the mean height over a span, or of the height at its ends if these are equal.
 pub struct Few {
+    span: Arc<Span>,
     share: f64,
-    n_pos: f64,
+    law: MidP,
     slopes: [f64; 2],
     /// Heights of curves that are 0 and 1 throughout, for both slopes.
     edges: [[f64; 2]; 2],
-    /// Normal quantiles of the points of the order statistics, step by step; weights of the points; shares of the steps.
-    probits: Vec<f64>,
-    weights: Vec<f64>,
-    shares: Vec<f64>,
-    /// Normal quantiles and weights of the span.
-    nodes: (Vec<f64>, Vec<f64>),
-    /// Levels at heights from edge to edge, for both slopes, as far as they are known.
-    levels: [[OnceLock<f64>; HEIGHTS]; 2],
 }
 
 /// Points of the order statistics, step by step, their weights, and the shares of the steps.
@@ -135,14 +144,13 @@ fn order_statistics(n: f64, [low, high]: [f64; 2]) -> (Vec<Vec<f64>>, Vec<f64>, 
     (u, weights.into_iter().map(|weight| weight / total).collect(), shares)
 }
 
-impl Few {
-    /// Of one model with the fitted slope of its curve, and effective sizes of positives and negatives.
+impl Span {
+    /// Of effective sizes of positives and negatives.
     ///
     /// # Errors
-    /// [`Error::Domain`] for numbers that are none of these, or a span that does not lie between 0 and 1.
-    pub fn new(share: f64, slope: f64, sizes: [f64; 2], span: [f64; 2]) -> Result<Self> {
+    /// [`Error::Domain`] for sizes that are not above 0, or a span that does not lie between 0 and 1.
+    pub fn new(sizes: [f64; 2], span: [f64; 2]) -> Result<Arc<Self>> {
         check_sizes(sizes)?;
-        check_model(share, slope)?;
         let inside = 0.0 <= span[0] && span[0] <= span[1] && span[1] <= 1.0;
         Error::check_number("low", "a rate of at most high", span[0], inside)?;
         let (u, weights, shares) = order_statistics(whole(sizes[1]), span);
@@ -151,21 +159,33 @@ impl Few {
         let spread = (errors * (0.5 / (known + PRIOR)).sqrt()).exp();
         let rates = || u.iter().flatten().copied();
         let outer = [rates().fold(span[0], f64::min), rates().fold(span[1], f64::max)].map(probit);
-        let slopes = [slope * (1.0 / spread), slope * spread];
-        let edges = slopes.map(|b| [-EDGE - b * outer[1], EDGE - b * outer[0]]);
         let nodes = if span[0] == span[1] {
             (vec![probit(span[0])], vec![1.0])
         } else {
             quadrature(span[0], span[1]).map(|(x, weight)| (probit(x), weight / (span[1] - span[0]))).unzip()
         };
-        let probits = rates().map(probit).collect();
-        let levels = [(); 2].map(|()| [const { OnceLock::new() }; HEIGHTS]);
-        Ok(Self { share, n_pos: sizes[0], slopes, edges, probits, weights, shares, nodes, levels })
+        let groups = |numbers: &[f64]| numbers.as_chunks().0.to_vec();
+        let probits = groups(&rates().map(probit).collect::<Vec<_>>());
+        let (n_pos, spreads, weights) = (sizes[0], [1.0 / spread, spread], groups(&weights));
+        Ok(Arc::new(Self { n_pos, spreads, outer, probits, weights, shares, nodes }))
+    }
+}
+
+impl Few {
+    /// Of one model with the fitted slope of its curve.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a share beyond 0 and 1, or a slope that is not above 0.
+    pub fn new(share: f64, slope: f64, span: &Arc<Span>) -> Result<Self> {
+        check_model(share, slope)?;
+        let slopes = span.spreads.map(|spread| slope * spread);
+        let edges = slopes.map(|b| [-EDGE - b * span.outer[1], EDGE - b * span.outer[0]]);
+        Ok(Self { span: Arc::clone(span), share, law: MidP::new(share), slopes, edges })
     }
 
     /// The height that is measured.
     fn value(&self, a: f64, b: f64) -> f64 {
-        let (probits, weights) = &self.nodes;
+        let (probits, weights) = &self.span.nodes;
         let mut rates = [0.0; super::NODES];
         heights(a, b, probits, &mut rates);
         rates.iter().zip(weights).map(|(rate, weight)| rate * weight).sum()
@@ -173,80 +193,88 @@ impl Few {
 
     /// The mid-p probability of an estimate below that of the model.
     fn less(&self, a: f64, b: f64) -> f64 {
-        thread_local!(static RATES: RefCell<[Vec<f64>; 2]> = const { RefCell::new([vec![], vec![]]) });
+        type Groups = Vec<[f64; LANES]>;
+        thread_local!(static RATES: RefCell<[Groups; 2]> = const { RefCell::new([vec![], vec![]]) });
+        let Span { n_pos, probits, weights, shares, .. } = &*self.span;
         RATES.with_borrow_mut(|both| {
+            both.iter_mut().for_each(|rates| rates.resize(probits.len(), [0.0; LANES]));
+            both_heights(a, b, probits, both);
             let [rates, rests] = both;
-            rates.resize(self.probits.len(), 0.0);
-            rests.resize(self.probits.len(), 0.0);
-            heights(a, b, &self.probits, rates);
-            heights(-a, -b, &self.probits, rests); // 1 - rates cancels near 1
-            let n = self.weights.len();
-            let of_one = (self.shares.len() == 1).then(|| MidP::new(self.n_pos, self.share));
-            let of_point = |(point, weight): (usize, &f64)| {
-                // From the last step on: the variance is that of R(min(U, V)) - R(U) R(V), which is R(U) (1 - R(V)).
-                let (mut mean, mut left, mut variance) = (0.0, 0.0, 0.0);
-                for (k, share) in self.shares.iter().enumerate().rev() {
-                    let (rate, rest) = (rates[k * n + point], share * rests[k * n + point]);
-                    mean += share * rate;
-                    variance += share * rate * (2.0 * left + rest);
-                    left += rest;
+            fast!({
+                let mut sums = [0.0; LANES];
+                for (group, weight) in weights.iter().enumerate() {
+                    // From the last step on: the variance is that of R(min(U, V)) - R(U) R(V), R(U) (1 - R(V)).
+                    let (mut mean, mut left, mut variance) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+                    for (k, share) in shares.iter().enumerate().rev() {
+                        let (rates, rests) = (&rates[k * weights.len() + group], &rests[k * weights.len() + group]);
+                        for lane in 0..LANES {
+                            let (rate, rest) = (rates[lane], share * rests[lane]);
+                            mean[lane] += share * rate;
+                            variance[lane] += share * rate * (2.0 * left[lane] + rest);
+                            left[lane] += rest;
+                        }
+                    }
+                    let mut trials = [*n_pos; LANES];
+                    for lane in 0..LANES {
+                        mean[lane] = mean[lane].clamp(LEAST, LAST);
+                        left[lane] = left[lane].max(LEAST);
+                        if shares.len() > 1 {
+                            trials[lane] *= (mean[lane] * left[lane] / variance[lane].max(LEAST)).clamp(1.0, MOST);
+                        }
+                    }
+                    let found = self.law.at(trials, mean, left);
+                    for lane in 0..LANES {
+                        sums[lane] += weight[lane] * found[lane];
+                    }
                 }
-                let (mean, left) = (mean.clamp(LEAST, LAST), left.max(LEAST));
-                let several = || self.n_pos * (mean * left / variance.max(LEAST)).clamp(1.0, MOST);
-                weight
-                    * of_one
-                        .as_ref()
-                        .map_or_else(|| MidP::new(several(), self.share).at(mean, left), |law| law.at(mean, left))
-            };
-            self.weights.iter().enumerate().map(of_point).sum()
+                sums.iter().sum()
+            })
         })
     }
 
     /// The height at which the probability is Phi(z), on the curves of one slope.
-    fn height(&self, k: usize, z: f64) -> f64 {
+    fn height(&self, k: usize, z: f64, levels: &mut Levels) -> f64 {
         let (b, [low, high]) = (self.slopes[k], self.edges[k]);
+        levels.start.get_or_insert_with(|| self.height_of(k, self.share));
         if z.abs() > SURE {
             let tail = |a: f64| if z > 0.0 { 1.0 - self.less(a, b) } else { self.less(a, b) };
             let gap = |a: f64| probit(tail(a)) + z.abs();
             return if z > 0.0 { last_held(high, low, gap) } else { last_held(low, high, gap) };
         }
-        let level = |a: f64| probit(self.less(a, b));
-        // Between neighbours of a table, whatever was searched before.
-        let place = |j: usize| low + j as f64 / (HEIGHTS - 1) as f64 * (high - low);
-        let gap_at = |j: usize| *self.levels[k][j].get_or_init(|| level(place(j))) - z;
-        let (mut before, mut after) = (0, HEIGHTS - 1);
-        if gap_at(before) < 0.0 || gap_at(after) >= 0.0 {
-            return if gap_at(before) < 0.0 { low } else { high };
-        }
-        while after - before > 1 {
-            let middle = before.midpoint(after);
-            if gap_at(middle) >= 0.0 { before = middle } else { after = middle }
-        }
-        let [inner, outer] = [before, after].map(|j| [place(j), gap_at(j)]);
-        let share = inner[1] / (inner[1] - outer[1]); // where a line is z
-        last_between(inner, outer, share, CLOSE, |a| level(a) - z)
+        levels.last_held(z, low, high, CLOSE, |a| probit(self.less(a, b)) - z)
     }
 
-    /// The probability on the curve of one slope that has this value.
-    fn less_at(&self, k: usize, value: f64) -> f64 {
+    /// The height of the curve of one slope that has this value.
+    fn height_of(&self, k: usize, value: f64) -> f64 {
         let (b, [low, high]) = (self.slopes[k], self.edges[k]);
-        self.less(last_held(low, high, |a| value - self.value(a, b)), b)
+        last_held(low, high, |a| value - self.value(a, b))
+    }
+
+    /// The probability on this curve.
+    fn less_at(&self, k: usize, value: f64) -> f64 {
+        self.less(self.height_of(k, value), self.slopes[k])
     }
 
     /// The outer one of both slopes' limits to a side: mostly the steep one's, at which the flat curve is rejected.
-    fn end(&self, side: f64, z: f64) -> f64 {
-        let of = |k: usize| self.value(self.height(k, side * z), self.slopes[k]).clamp(0.0, 1.0);
-        let steep = of(1);
-        if z <= SURE && side * probit(self.less_at(0, steep)) >= z {
-            return steep;
+    fn end(&self, side: f64, z: f64, [flat, steep, same]: &mut [Levels; 3]) -> f64 {
+        let of = |k: usize, levels: &mut Levels| {
+            self.value(self.height(k, side * z, levels), self.slopes[k]).clamp(0.0, 1.0)
+        };
+        let end = of(1, steep);
+        if z <= SURE {
+            let ([low, high], b) = (self.edges[0], self.slopes[0]);
+            let height = same.last_held(z, low, high, CLOSE, |a| end - self.value(a, b));
+            if side * probit(self.less(height, b)) >= z {
+                return end;
+            }
         }
-        if side > 0.0 { steep.min(of(0)) } else { steep.max(of(0)) }
+        if side > 0.0 { end.min(of(0, flat)) } else { end.max(of(0, flat)) }
     }
 }
 
 impl Limits for Few {
-    fn ends(&self, z: f64) -> [f64; 2] {
-        around(self.end(1.0, z), self.share, self.end(-1.0, z))
+    fn ends(&self, z: &[f64]) -> Vec<[f64; 2]> {
+        at_levels(self.share, z, |end, z, levels| self.end([1.0, -1.0][end], z, levels))
     }
 
     fn distance(&self, value: f64) -> f64 {

@@ -6,7 +6,7 @@
 //! last a at which it does not exceed it. What the mean is with all positives first is added exactly, or the ranks that
 //! are not drawn would count where the classes are nearly separated.
 
-use super::normal::{self, LANES, exponentials, heights};
+use super::normal::{self, LANES, exponentials, heights, logarithms};
 use super::{NODES, quadrature, quantile};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
@@ -77,7 +77,10 @@ impl Gain {
                 }
                 found = exponentials(found).map(|power| top * power - base);
             }
-            other => found.iter_mut().zip(tpr).for_each(|(found, &tpr)| *found = other.of(tpr, *found)),
+            Gain::Log(low, high) => {
+                let scale = 1.0 / (high / low).ln();
+                found = logarithms(found.map(|fpr| high / fpr.clamp(low, high))).map(|log| log * scale);
+            }
         }
         found
     }
@@ -159,7 +162,8 @@ pub fn table(first: &[f64], last: &[f64]) -> Table {
         };
         (0..LEVELS).map(level).collect()
     };
-    Table { variance, low: of(first), high: of(last) }
+    let low: Vec<f64> = of(first);
+    Table { variance, high: if first == last { low.clone() } else { of(last) }, low }
 }
 
 /// The search for the height of one draw after another.
@@ -237,26 +241,27 @@ impl Search {
         self.left_out + sums.iter().sum::<f64>()
     }
 
-    /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it; the search
-    /// starts near the height `from`.
-    fn first(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> f64 {
+    /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it, and by how much
+    /// if that is known; the search starts near the height `from`.
+    fn first(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> (f64, Option<f64>) {
         fast!({ self.searched(low, from, goal, exceeds) })
     }
 
     #[inline(always)]
-    fn searched(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> f64 {
+    fn searched(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> (f64, Option<f64>) {
         let width = EDGE - low;
         let height = |k: u32| low + f64::from(k) / f64::from(STEPS) * width;
         // Steps and gaps at both ends, below 0 at the first, halved where the other end moves twice.
         let (mut below, mut reached) = ((0, None), (STEPS, None));
         let start = ((from - low) / width).clamp(0.0, 1.0) * f64::from(STEPS);
         let (mut at, mut widen, mut last) = ((start as u32).clamp(1, STEPS - 1), 1.25, None);
-        let mut tried = 0;
+        let (mut tried, mut beyond) = (0, None);
         while reached.0 - below.0 > 1 {
             let apart = self.at(height(at)) - goal;
             let held = if exceeds { apart > 0.0 } else { apart >= 0.0 };
             if held {
                 reached = (at, Some(apart));
+                beyond = Some(apart);
             } else {
                 below = (at, Some(apart));
             }
@@ -286,7 +291,7 @@ impl Search {
             tried += 1;
             at = at.clamp(below.0 + 1, u32::max(reached.0 - 1, below.0 + 1));
         }
-        height(reached.0)
+        (height(reached.0), beyond)
     }
 }
 
@@ -329,14 +334,13 @@ pub fn mean_table(
         let b = slope * log_slope.exp();
         let taker = &mut search;
         fast!({ taker.take(positives, negatives, b) });
-        let a = search.first(-EDGE, near, estimate - CLOSE, false);
+        let (a, beyond) = search.first(-EDGE, near, estimate - CLOSE, false);
         near += (a - near) / (j + 1) as f64;
         let value = of_curve(a, b);
         first.push(value);
         last.push(value);
-        let found = &mut search;
-        if fast!({ found.at(a) }) <= estimate + CLOSE {
-            let a = search.first(a, a, estimate + CLOSE, true);
+        if beyond.is_none_or(|beyond| beyond <= 2.0 * CLOSE) {
+            let (a, _) = search.first(a, a, estimate + CLOSE, true);
             last[j] = of_curve(a, b);
         }
     }

@@ -15,13 +15,15 @@ mod search;
 pub use area::{Area, Part};
 pub use beta::{student, student_quantile};
 pub use called::called;
-pub use few::Few;
+pub use few::{Few, Span};
 pub use mean::{Draws, Gain, Table, mean_table, table};
 pub use normal::{cdf, quantile};
 pub use profile::{Pair, Profiles};
 pub use rate::Rate;
 
 use std::sync::LazyLock;
+
+use search::Levels;
 
 use crate::{Error, Result};
 
@@ -33,8 +35,8 @@ const NODES: usize = 40;
 
 /// Limits of one model at any level, and the tests that are dual to them.
 pub trait Limits: Sync {
-    /// The lower and the upper limit at a normal quantile `z`, shares of the range of what is measured.
-    fn ends(&self, z: f64) -> [f64; 2];
+    /// The lower and the upper limits at normal quantiles `z`, best in order, as shares of the range of what is measured.
+    fn ends(&self, z: &[f64]) -> Vec<[f64; 2]>;
     /// The distance of the estimate from a true `value`, in standard errors.
     fn distance(&self, value: f64) -> f64;
 }
@@ -54,10 +56,15 @@ fn check_model(share: f64, slope: f64) -> Result<()> {
     Error::check_number("slope", "above 0", slope, 0.0 < slope && slope < f64::INFINITY)
 }
 
-/// Limits that hold the estimate; those of 0 and 1 end there.
-fn around(low: f64, share: f64, high: f64) -> [f64; 2] {
-    let low = if share <= 0.0 { 0.0 } else { low.min(share) };
-    [low, if share >= 1.0 { 1.0 } else { high.max(share) }]
+/// Limits at levels that hold the estimate; those of 0 and 1 end there. `of` gives the lower end (0) or the upper (1).
+fn at_levels(share: f64, z: &[f64], of: impl Fn(usize, f64, &mut [Levels; 3]) -> f64) -> Vec<[f64; 2]> {
+    let mut known: [[Levels; 3]; 2] = Default::default();
+    let ends = |&z: &f64| {
+        let [lower, upper] = &mut known;
+        let low = if share <= 0.0 { 0.0 } else { of(0, z, lower).min(share) };
+        [low, if share >= 1.0 { 1.0 } else { of(1, z, upper).max(share) }]
+    };
+    z.iter().map(ends).collect()
 }
 
 /// A quantile of a probability, finite for 0 and 1.

@@ -97,6 +97,21 @@ const FACTORIALS: [f64; 14] = [
     1.0 / 479001600.0,
     1.0 / 6227020800.0,
 ];
+/// 1, 1 / 3, 1 / 5, ... of the inverse hyperbolic tangent.
+pub(crate) const ODD: [f64; 12] = [
+    1.0,
+    1.0 / 3.0,
+    1.0 / 5.0,
+    1.0 / 7.0,
+    1.0 / 9.0,
+    1.0 / 11.0,
+    1.0 / 13.0,
+    1.0 / 15.0,
+    1.0 / 17.0,
+    1.0 / 19.0,
+    1.0 / 21.0,
+    1.0 / 23.0,
+];
 
 #[inline(always)]
 fn polynomial<const N: usize>(coefficients: &[f64; N], t: f64) -> f64 {
@@ -105,7 +120,7 @@ fn polynomial<const N: usize>(coefficients: &[f64; N], t: f64) -> f64 {
 
 /// [`polynomial`] of all lanes.
 #[inline(always)]
-fn polynomials<const N: usize>(coefficients: &[f64; N], t: [f64; LANES]) -> [f64; LANES] {
+pub(crate) fn polynomials<const N: usize>(coefficients: &[f64; N], t: [f64; LANES]) -> [f64; LANES] {
     let mut sums = [0.0; LANES];
     for &c in coefficients.iter().rev() {
         for (sum, t) in sums.iter_mut().zip(t) {
@@ -132,16 +147,53 @@ pub(crate) fn exponentials(x: [f64; LANES]) -> [f64; LANES] {
     found
 }
 
+/// The natural logarithms of positive numbers, by `ln(m) = 2 artanh((m - 1) / (m + 1))` of their mantissas.
 #[inline(always)]
-pub(crate) fn cdfs(x: [f64; LANES]) -> [f64; LANES] {
-    let size = x.map(|x| x.abs().min(37.5));
-    let mut found = exponentials(size.map(|y| -0.5 * y * y));
-    let heights = polynomials(&TAIL, size.map(|y| (y - 4.0) / (y + 4.0)));
+pub(crate) fn logarithms(x: [f64; LANES]) -> [f64; LANES] {
+    const ONE: u64 = 1023 << 52;
+    let (mut found, mut powers) = (x, x);
+    for (x, power) in found.iter_mut().zip(&mut powers) {
+        // The power of 2 with which the mantissa lies about 1.
+        let biased = x.to_bits().wrapping_add(ONE - std::f64::consts::FRAC_1_SQRT_2.to_bits()) >> 52;
+        *power = f64::from_bits(ROUND.to_bits() + biased) - ROUND - 1023.0;
+        *x = f64::from_bits(x.to_bits().wrapping_sub(biased.wrapping_sub(1023) << 52));
+    }
+    let quotients = found.map(|m| (m - 1.0) / (m + 1.0));
+    let series = polynomials(&ODD, quotients.map(|s| s * s));
     for k in 0..LANES {
-        found[k] *= heights[k] / (1.0 + 1.25 * size[k]);
-        found[k] = if x[k] > 0.0 { 1.0 - found[k] } else { found[k] };
+        found[k] = powers[k] * LN_2[0] + (powers[k] * LN_2[1] + 2.0 * quotients[k] * series[k]);
     }
     found
+}
+
+/// Probabilities below and above.
+#[inline(always)]
+fn tails(x: [f64; LANES]) -> [[f64; LANES]; 2] {
+    let size = x.map(|x| x.abs().min(37.5));
+    let mut least = exponentials(size.map(|y| -0.5 * y * y));
+    let heights = polynomials(&TAIL, size.map(|y| (y - 4.0) / (y + 4.0)));
+    let mut most = least;
+    for k in 0..LANES {
+        let tail = least[k] * (heights[k] / (1.0 + 1.25 * size[k]));
+        let rest = 1.0 - tail;
+        (least[k], most[k]) = if x[k] > 0.0 { (rest, tail) } else { (tail, rest) };
+    }
+    [least, most]
+}
+
+#[inline(always)]
+pub(crate) fn cdfs(x: [f64; LANES]) -> [f64; LANES] {
+    tails(x)[0]
+}
+
+/// Writes `Phi(a + b x)` and `Phi(-a - b x)` for each x of whole groups.
+pub(crate) fn both_heights(a: f64, b: f64, x: &[[f64; LANES]], to: &mut [Vec<[f64; LANES]>; 2]) {
+    let [below, above] = to;
+    fast!({
+        for ((x, below), above) in x.iter().zip(below.iter_mut()).zip(above.iter_mut()) {
+            [*below, *above] = tails(x.map(|x| a + b * x));
+        }
+    })
 }
 
 /// The probability below `x`.
@@ -230,6 +282,14 @@ mod tests {
             assert!((cdf(*x) / expected - 1.0).abs() < 1e-13, "{x}");
         }
         assert_eq!([cdf(0.0), cdf(f64::INFINITY), cdf(f64::NEG_INFINITY)], [0.5, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn logarithms_are_exact() {
+        for x in [1e-300, 3e-5, 0.5, 0.7, 0.71, 0.999999, 1.0, 1.0 + 1e-15, 1.414, 1.415, 2.0, 7.3, 1e6, 1e300] {
+            let (found, expected) = (fast!({ logarithms([x; LANES]) }), f64::ln(x));
+            assert!((found[3] - expected).abs() <= 4e-16 * expected.abs(), "{x} {found:?}");
+        }
     }
 
     #[test]

@@ -1,32 +1,28 @@
 //! The point to which a condition holds.
 
 /// The distance from the point at which a search ends, and its most steps; bisection alone takes 48 on the widest.
-const CLOSE: f64 = 1e-13;
+pub(crate) const CLOSE: f64 = 1e-13;
 const MOST_STEPS: usize = 200;
+/// Points that lead to the next one; the part of the way of the first step; the most secants; a secant so many times as
+/// long as the error is the last.
+const KNOWN: usize = 4;
+const FIRST: f64 = 0.02;
+const SECANTS: usize = 10;
+const SURE: f64 = 1e4;
 
 /// The point from `inner` to `outer` where a continuous `gap` falls below 0, or `outer`; at `inner` it is 0 or more.
 ///
 /// Inverse quadratic interpolation through the last three points where that is safe, bisection elsewhere (Chandrupatla,
 /// 1997).
 pub(crate) fn last_held(inner: f64, outer: f64, mut gap: impl FnMut(f64) -> f64) -> f64 {
-    let (fx, fy) = (gap(inner).max(0.0), gap(outer));
-    last_between([inner, fx], [outer, fy], 0.5, CLOSE, gap)
-}
-
-/// [`last_held`] between two points with known gaps, to within `close`; `share` of the way it is tried first.
-pub(crate) fn last_between(
-    [mut x, mut fx]: [f64; 2],
-    [mut y, mut fy]: [f64; 2],
-    mut share: f64,
-    close: f64,
-    mut gap: impl FnMut(f64) -> f64,
-) -> f64 {
+    let (mut x, mut fx, mut y, mut fy) = (inner, gap(inner).max(0.0), outer, gap(outer));
     if fy >= 0.0 {
         return y;
     }
+    let mut share = 0.5;
     for _ in 0..MOST_STEPS {
         let way = y - x;
-        let least = close / way.abs().max(close);
+        let least = CLOSE / way.abs().max(CLOSE);
         if least >= 0.5 {
             break;
         }
@@ -55,6 +51,82 @@ pub(crate) fn last_between(
     x
 }
 
+/// The points of [`last_held`] at levels, one after the other: each search starts at the point that the last ones let
+/// expect, with the slope of the last secant.
+#[derive(Default)]
+pub(crate) struct Levels {
+    /// Levels with their points, the last first.
+    known: [Option<[f64; 2]>; KNOWN],
+    slope: f64,
+    /// Where the first search starts, if not at the inner end.
+    pub(crate) start: Option<f64>,
+}
+
+impl Levels {
+    /// The point at the level `z`, within `close`.
+    pub(crate) fn last_held(
+        &mut self,
+        z: f64,
+        inner: f64,
+        outer: f64,
+        close: f64,
+        mut gap: impl FnMut(f64) -> f64,
+    ) -> f64 {
+        let found = self.secant(z, [inner, outer], close, &mut gap).unwrap_or_else(|| last_held(inner, outer, gap));
+        if self.known[0].is_none_or(|last| last[0] != z) {
+            self.known.rotate_right(1);
+            self.known[0] = Some([z, found]);
+        }
+        found
+    }
+
+    /// The polynomial through the known points, by Neville's rule.
+    fn expected(&self, z: f64) -> Option<f64> {
+        let mut points: Vec<[f64; 2]> = self.known.iter().copied().flatten().collect();
+        let levels: Vec<f64> = points.iter().map(|point| point[0]).collect();
+        for order in 1..points.len() {
+            for k in 0..points.len() - order {
+                let (near, far) = (levels[k], levels[k + order]);
+                points[k][1] = ((z - far) * points[k][1] - (z - near) * points[k + 1][1]) / (near - far);
+            }
+        }
+        points.first().map(|point| point[1])
+    }
+
+    /// None where secants lead nowhere.
+    fn secant(&mut self, z: f64, ends: [f64; 2], close: f64, gap: &mut impl FnMut(f64) -> f64) -> Option<f64> {
+        let inside = |x: f64| f64::min(ends[0], ends[1]) <= x && x <= f64::max(ends[0], ends[1]);
+        let (mut x, mut slope) = match self.expected(z) {
+            Some(x) if inside(x) => (x, self.slope),
+            _ => (self.start.unwrap_or(ends[0]) + FIRST * (ends[1] - ends[0]), 0.0),
+        };
+        let mut f = gap(x);
+        if slope == 0.0 {
+            let start = self.start.unwrap_or(ends[0]);
+            slope = (f - gap(start)) / (x - start);
+        }
+        for k in 0..SECANTS {
+            let (step, falls) = (-f / slope, slope * (ends[1] - ends[0]) < 0.0);
+            if !falls {
+                return None;
+            }
+            // The error of the point after a secant is a part of the product of the last two steps.
+            if step.abs() <= if k == 0 { close } else { close * SURE } {
+                self.slope = slope;
+                return Some(x + step).filter(|&x| inside(x));
+            }
+            let next = x + step;
+            if !inside(next) {
+                return None;
+            }
+            let at = gap(next);
+            slope = (at - f) / step;
+            (x, f) = (next, at);
+        }
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +142,24 @@ mod tests {
             assert_eq!(last_held(inner, outer, |_| 1.0), outer);
             let step = last_held(inner, outer, |x| if side * (at - x) > 0.0 { 1.0 } else { -1.0 });
             assert!((step - at).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn levels_are_found_as_each_is() {
+        let bend = |z: f64, a: f64| z - 3.0 * (a / 4.0).tanh();
+        let step = |z: f64, a: f64| if a < z { 1.0 } else { -1.0 };
+        // It rises from the inner end before it falls, as where the classes are separated.
+        let rise = |z: f64, a: f64| z * (a / 2.0).exp() + 1e-12 - a.exp();
+        let gaps: [&dyn Fn(f64, f64) -> f64; 3] = [&bend, &step, &rise];
+        for (gap, inner) in gaps.into_iter().zip([-1.0, -0.5, -40.0]) {
+            let outer = 12.0;
+            let mut levels = Levels::default();
+            for z in (0..14).map(|level| 2.0 * (0.1 * f64::from(level)).sinh()) {
+                let found = levels.last_held(z, inner, outer, CLOSE, |a| gap(z, a));
+                let expected = last_held(inner, outer, |a| gap(z, a));
+                assert!((found - expected).abs() < 1e-11, "{inner} {z}: {found} {expected}");
+            }
         }
     }
 }
