@@ -10,7 +10,7 @@ levels up to the first of `_LEVELS` that suffices.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,6 +187,7 @@ def widened(limits: Limits, below: float, above: float, bounds: tuple[float, flo
     return Limits(ends, within(*bounds, tails))
 
 
+@lru_cache
 def critical(level: float) -> float:
     """Return z with probability `level` between -z and z."""
     return float(Law().quantile(0.5 + level / 2))

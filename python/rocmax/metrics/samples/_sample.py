@@ -1,7 +1,7 @@
 """Samples as measures and methods see them: labels, scores, weights and clusters, valid by construction."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,8 +187,7 @@ class Sample(NamedTuple):
 
     def curve(self) -> _core.Curve:
         """Return the weight of either class at the distinct scores of one model, sorted once."""
-        known = self.known_curves()
-        if known:
+        if known := self.known_curves():
             return known[0]
         curve = call(_core.Curve, self, self.threads)
         if self.kept is not None and self.kept.fits(self):
@@ -212,12 +211,12 @@ class Sample(NamedTuple):
         if self.kept is None or not self.kept.fits(self):
             return work()
         try:
-            known = key in self.kept.others
+            found: T = self.kept.others.get(key, self)
         except TypeError:  # of a measure with a field that cannot be hashed, such as a list
             return work()
-        if not known:
-            self.kept.others[key] = work()
-        return cast(T, self.kept.others[key])
+        if found is self:
+            found = self.kept.others[key] = work()
+        return found
 
     def known_curves(self) -> list[_core.Curve]:
         """Return the curves of all models if there is no need to sort for them, else nothing."""
