@@ -8,7 +8,6 @@ from operator import add, getitem
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.settings import settings
@@ -74,7 +73,7 @@ def row_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
 
     The rows of a sparse matrix are their values, columns and starts, as the core reads them.
     """
-    if sp.issparse(X):
+    if hasattr(X, "tocsr"):
         X = X.tocsr()
         for rows in slices(X.shape[0], _WHOLE * X.shape[0] // (8 * max(1, X.nnz))):
             starts = X.indptr[rows.start : rows.stop + 1]
