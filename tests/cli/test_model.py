@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.base
 from sklearn.svm import SVC
 
 from command_line import Run, one_line
@@ -122,6 +123,21 @@ def test_trees_come_back_as_they_were(tmp_path: Path, run: Run) -> None:
     np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(found.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(found.predict(X), model.predict(X))
+
+
+def test_another_version_of_scikit_learn_is_told_once(
+    made: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocmax._cli import _model
+
+    model = _model.load(str(made / "model"))
+    model.classifier.members_ = [SVC(), SVC()]
+    _model.save(model, str(tmp_path / "model"))
+    monkeypatch.setattr(sklearn.base, "__version__", "99.0")
+    for command in ("score", tmp_path / "model", made / "data.csv"), ("explain", tmp_path / "model"):
+        code, _, err = run(*command)
+        assert code == 0 and err.count("scikit-learn") == 1
+        assert f"written with scikit-learn {sklearn.__version__}, this is 99.0: scores may differ" in err
 
 
 def test_models_of_many_names_are_read(tmp_path: Path, run: Run) -> None:

@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 import skops.io
 from numpy.typing import NDArray
+from sklearn.exceptions import InconsistentVersionWarning
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli._columns import LaterRows, Trained, features
-from rocmax._cli._output import Failure, reading, written
+from rocmax._cli._output import Failure, log, reading, written
 from rocmax._cli._source import Table
 from rocmax._cli._table import Form
 from rocmax._tables._coder import TableCoder
@@ -115,12 +116,17 @@ def load(path: str) -> Model:
     with reading(path):
         data = Path(path).read_bytes()
     try:
-        content = skops.io.loads(data, trusted=_TRUSTED)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            content = skops.io.loads(data, trusted=_TRUSTED)
         version = content.pop("format")
         if version != _FORMAT:
             raise Failure(f"{path}: model format {version}, this version reads {_FORMAT}")
         model = Model(**content)
         model.check()
+        for one in [one.message for one in caught if isinstance(one.message, InconsistentVersionWarning)][:1]:
+            versions = f"scikit-learn {one.original_sklearn_version}, this is {one.current_sklearn_version}"
+            log(f"warning: {path}: written with {versions}: scores may differ; fit again, or install that version")
         return model
     except UntrustedTypesFoundException as error:
         strange = short(str(error).partition("\n")[0].partition("file: ")[2].strip("[]."))

@@ -31,8 +31,7 @@ _KINDS = {  # in words, and what is plotted
 def run(arguments: Explain) -> None:
     """Print the weights of a linear model or the shares of columns in others; with data, the permutation importance."""
     check_plot(arguments.plot, arguments.model, arguments.data)
-    with report.warned():
-        model = _model.load(arguments.model)
+    model = _model.load(arguments.model)
     try:
         rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
     except MemoryError:

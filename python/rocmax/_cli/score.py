@@ -28,8 +28,7 @@ def run(arguments: Score) -> None:
     check_output(out, arguments.model, arguments.data)
     if out and (suffix := next((one for one in _OTHERS if out.lower().endswith((one, f"{one}.gz"))), "")):
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .csv.gz, .tsv or .parquet")
-    with report.warned():
-        model = _model.load(arguments.model)
+    model = _model.load(arguments.model)
     parts = _Scored(arguments, model)
     if out is None and arguments.json:
         frames = [frame.select(parts.made) for frame in parts]
