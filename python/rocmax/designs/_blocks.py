@@ -151,7 +151,7 @@ class Chunks:
     def of(cls, X: Any) -> "Chunks":
         """Return the blocks of X, which keeps them for the next call; values that are set give X another name."""
         X = X.rechunk({1: -1})
-        found = X.__dict__.get("_rocmax")
+        found: Chunks | None = X.__dict__.get("_rocmax")
         if found is None or found.name != X.name:
             X.__dict__["_rocmax"] = found = cls(X)
         return found
