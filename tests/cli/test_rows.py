@@ -193,7 +193,7 @@ def test_two_columns_of_groups_are_the_subjects_of_pairs(ending: str, tmp_path: 
     code, out, _ = run("evaluate", path, *groups, "--score", "a")
     assert code == 0 and f" of {len(np.unique(subjects))} subjects" in out and "Aronow" in out
     for said, *more in (
-        ("with --at give one column of clusters", "--at", "youden"),
+        ("with --at/--alerts give one column of clusters", "--at", "youden"),
         ("with --by give one column of clusters", "--by", "b"),
         ("give one column of clusters, or the two subjects of a pair", "--groups", "b"),
         ("--groups probe: that column is already given as --groups", "--groups", "probe"),

@@ -104,10 +104,10 @@ class Options:
         return held == value if value else bool(held)
 
     def _flag(self, option: str) -> str:
-        """Return an option as it is typed: `compare` has --alerts for what `evaluate` also has as --at."""
+        """Return an option as it is typed: `compare` has --alerts for what is --at or --alerts in `evaluate`."""
         name, _, value = option.partition("=")
-        typed = (one.name for one in fields(self) if one.metadata and one.metadata.get("dest", one.name) == name)
-        return f"--{next(typed, name).replace('_', '-')} {value}".rstrip()
+        typed = [one.name for one in fields(self) if one.metadata and one.metadata.get("dest", one.name) == name]
+        return f"--{'/--'.join(typed or [name]).replace('_', '-')} {value}".rstrip()
 
 
 @dataclass(kw_only=True)
