@@ -116,6 +116,7 @@ def test_three_models_by_johansens_test():
     y, a, by = subgroups(8, 60)
     noise = np.random.default_rng(1).normal(size=(2, len(y)))
     found = compare(y, np.column_stack([a, a + noise[0], noise[1]]), by=by)
+    assert "paired two-sided test, adjusted by Holm 1979 over subgroups\n" in str(found)
     x, w, spent = [], [], 0.0
     apart = np.diff(np.eye(3), axis=0)
     for one in found.subgroups.values():

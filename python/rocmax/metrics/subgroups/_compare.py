@@ -92,7 +92,8 @@ class SubgroupComparison(BySubgroup, Comparison):
         kept += ["pvalue_adjusted"] if self.adjust else []
         kept += ["n_pos", "n_neg", "no_interval"]
         rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
-        how = f"; adjusted by {ADJUSTMENTS[self.adjust]} over subgroups" if self.adjust else ""
+        how = f"; adjusted by {ADJUSTMENTS[self.adjust]}" if self.adjust and len(self.pairs) == 1 else ""
+        how += " over subgroups" if self.adjust else ""
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             *words.text_table(rows, self._bounded),
