@@ -245,7 +245,7 @@ def label_plan(
     )  # rows that would be drawn more than once are labelled for certain
     left, least = budget - first, min(_STRATUM, n - first)
     if left < least:
-        raise ValueError(f"budget={budget} must exceed the {first:,} alerts by {least} labels or more")
+        raise ValueError(f"budget={budget} must exceed the {first:,} rows labelled for certain by {least} or more")
     n_strata, rest = max(left // _STRATUM, min(left, 1)), order[first:]
     reached = 1.0 - (total[first:] - size[first:] / 2) / total[first : first + 1]
     stratum = np.minimum(reached * n_strata, n_strata - 1).astype(np.intp)
