@@ -63,6 +63,13 @@ def test_columns_that_differ_by_measure_are_named_after_it() -> None:
     assert {"model", "positives", "negatives"} < {*table} and not {"p", "threshold"} & {*table}
 
 
+def test_low_scores_of_some_models_are_told_by_name() -> None:
+    each = infer(Y, FRAME["old"]), infer(Y, -FRAME["new"], higher_is_better=False)
+    *_, how, samples = str(Results(each, ("old", "new"))).splitlines()
+    assert how == "95 % CI; score interval; low scores of new are for positives"
+    assert samples == f"{Y.sum()} positive, {(~Y).sum()} negative samples"
+
+
 def test_models_of_subgroups_and_thresholds() -> None:
     found = infer(Samples(Y, FRAME, by=SITE), ["auc", AveragePrecision()])
     assert found.models == ("old", "new", "old", "new")

@@ -211,7 +211,7 @@ class Inference(Measured):
             pooled = [f"scores pooled: between {least:.6g} and {most:.6g} without, which the interval allows for"]
         sizes, names = (self.n_pos, self.n_neg), self._names or [""]
         found = self._found(dict(zip(names, np.ravel(self.estimate), strict=True)), sizes)
-        return [*self._how, *found, self._samples(*sizes, self.pos_label), *pooled]
+        return [*self._how, *found, *self._samples(*sizes, self.pos_label).split("; "), *pooled]
 
     def _source(self, method: str) -> Source:
         return super()._source(method) if self.source is None else METHODS[self.source]
@@ -303,7 +303,11 @@ class Results(Result):
         rows, each = self.rows(), self.results
         kept = [name for name in _PRINTED if name in rows[0]]
         bounded = all(one._bounded for one in each)
-        how = dict.fromkeys(part for one in each for part in [words.level(one.confidence_level), *self._own(one)])
+        how = dict.fromkeys(
+            part.replace("low scores", f"low scores of {words.label_text(model)}" if model else "low scores")
+            for model, one in zip(self.models, each, strict=True)
+            for part in [words.level(one.confidence_level), *self._own(one)]
+        )
         return [*words.text_table([{name: row[name] for name in kept} for row in rows], bounded), "; ".join(how)]
 
     def _sentences(self, basis: str) -> list[str]:
