@@ -107,6 +107,13 @@ def test_the_score_is_the_mean_of_the_logits(data: Any) -> None:
     np.testing.assert_allclose(fitted.decision_function(X), np.mean(logits, axis=0) + fitted.intercept_[0])
 
 
+def test_a_forest_keeps_no_weights_of_rows(data: Any) -> None:
+    """They would go into model files."""
+    X, y = data
+    (pipeline,) = model(["extra_trees"], cv=2).fit(X, y, 1.0 + np.arange(len(y)) % 2).estimators_
+    assert not [k for k, held in vars(pipeline[-1]).items() if isinstance(held, np.ndarray) and len(held) == len(y)]
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_standings_are_those_of_paired_delong_tests(weighted: bool) -> None:
     rng = np.random.default_rng(1)

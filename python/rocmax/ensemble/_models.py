@@ -157,7 +157,8 @@ class ExtraTrees:
                 forest.set_params(n_estimators=min(n, n_trees), n_jobs=run.n_threads).fit(X, data.positive, data.weight)
 
         run.map(grow, [result.chosen["n_estimators"]])
-        return Pipeline([("table", coder), ("model", forest.set_params(warm_start=False, n_jobs=1))])
+        forest.set_params(warm_start=False, n_jobs=1)._sample_weight = None  # of all rows, for bootstrap samples
+        return Pipeline([("table", coder), ("model", forest)])
 
 
 def leaf_size(n_rows: int) -> int:
