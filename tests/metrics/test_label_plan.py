@@ -205,6 +205,11 @@ def test_bad_plans_are_refused(rows, options, text) -> None:
         label_plan(rows[1][:, 0], **options)
 
 
+def test_rows_that_are_labelled_for_certain_are_no_alerts() -> None:
+    with pytest.raises(ValueError, match="budget=29 must exceed the 20 rows labelled for certain by 10"):
+        label_plan(range(30), 29)
+
+
 def test_constant_scores_have_no_plan(rows) -> None:
     with pytest.raises(ValueError, match="y_score must rank the rows"):
         label_plan({"a": rows[1][:, 0], "b": np.full(N, 0.1)}, 300)

@@ -240,9 +240,8 @@ def label_plan(
     size, start = 1.0 / np.sqrt(rank[order]), int((rank <= alerts).sum())
     total = np.cumsum(size[::-1])[::-1]  # of a row and all after it
     often = np.arange(budget - start, budget - n, -1) * size[start:] >= total[start:]
-    first = start + int(
-        np.argmin(np.append(often, False))
-    )  # rows that would be drawn more than once are labelled for certain
+    # Rows that would be drawn more than once are labelled for certain.
+    first = start + int(np.argmin(np.append(often, False)))
     left, least = budget - first, min(_STRATUM, n - first)
     if left < least:
         raise ValueError(f"budget={budget} must exceed the {first:,} rows labelled for certain by {least} or more")
