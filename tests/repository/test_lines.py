@@ -17,7 +17,7 @@ MOST = {
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_513, "one message to each worker of a cluster; rows of sparse features for the core"),
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
-    "python/rocmax/ensemble": (1_392, "families that do not fit in memory; importances and features; no weights of rows"),
+    "python/rocmax/ensemble": (1_392, "families that do not fit in memory; importances; no weights of rows"),
     "python/rocmax/estimators": (4_462, "digests of sparse features go by blocks; one check of names of surrogates"),
     "python/rocmax/metrics": (18_188, "files of plans are checked; few rows of great sampling weights"),
     "python/rocmax/papers": (817, ""),
