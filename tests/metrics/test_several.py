@@ -70,6 +70,16 @@ def test_low_scores_of_some_models_are_told_by_name() -> None:
     assert samples == f"{Y.sum()} positive, {(~Y).sum()} negative samples"
 
 
+def test_measures_that_share_a_heading_are_all_in_the_table() -> None:
+    three = [PartialAUC((0, 0.1), normalize=scale) for scale in ("width", "mcclish", None)]
+    assert [one.short for one in three] == ["pAUC 0-0.1", "pAUC 0-0.1 (McClish)", "pAUC 0-0.1 (area)"]
+    classes, scores = np.arange(len(Y)) % 4 // 2 * (1 + Y), np.random.default_rng(0).random((len(Y), 3))
+    both = [AUC(multi_class="ovr", average=of) for of in ("macro", "weighted")]
+    for found in (infer(Y, FRAME["new"], three), infer(classes, scores, both)):
+        own = [one.to_frame(style="journal").filter(like="95 % CI").iloc[0, 0] for one in found]
+        assert len(set(own)) == len(own) and {*own} <= {*found.to_frame(style="journal").to_numpy().ravel()}
+
+
 def test_models_of_subgroups_and_thresholds() -> None:
     found = infer(Samples(Y, FRAME, by=SITE), ["auc", AveragePrecision()])
     assert found.models == ("old", "new", "old", "new")

@@ -242,7 +242,8 @@ class PartialAUC(CurveMeasure):
 
     @property
     def short(self) -> str:
-        return " ".join(["pAUC", *(text.removeprefix("FPR ") for text in self._ranges())])
+        scale = {"width": [], "mcclish": ["(McClish)"], None: ["(area)"]}[self.normalize]
+        return " ".join(["pAUC", *(text.removeprefix("FPR ") for text in self._ranges()), *scale])
 
     def _ranges(self) -> list[str]:
         ranges = [] if self.tpr_range is None else [rate("tpr").of(*self.tpr_range)]

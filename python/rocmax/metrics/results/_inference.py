@@ -275,7 +275,8 @@ class Results(Result):
 
     def _journal(self) -> list[dict[str, str]]:
         each = [one._journal() for one in self.results]
-        if all(type(one) is Inference for one in self.results) and len({len(rows) for rows in each}) == 1:
+        alike = all(type(one) is Inference for one in self.results) and len({len(rows) for rows in each}) == 1
+        if alike and len({tuple(self._names(k)[:2]) for k in range(len(each))}) == len(each):  # else one would go
             found: dict[tuple[str | None, int], dict[str, str]] = {}
             cells: dict[str, dict[str, list[str]]] = {}  # of each column, by measure
             for one, rows in zip(self.results, each, strict=True):
