@@ -47,7 +47,7 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave scikit-learn's array API check to test_array_api, which sets what it needs before scipy is imported.
 
     Hand the workers of ``--dist loadgroup`` whole files: what the tests of one share is made once, and the time that
@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if "SCIPY_ARRAY_API" not in os.environ:
         items[:] = [item for item in items if "check_array_api" not in item.name]
-    for item in items if config.pluginmanager.hasplugin("xdist") else ():  # which knows the mark
+    for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
 
