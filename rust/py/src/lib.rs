@@ -46,4 +46,13 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Looks up NumPy's functions: the crate would panic if Ctrl-C came while the first call does.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+        module.py().import("numpy")?;
+        numpy::dtype::<f64>(module.py());
+        Ok(())
+    }
 }
