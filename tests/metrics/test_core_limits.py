@@ -38,7 +38,8 @@ def half(firsts, seconds):
     return [(a, b) for i, a in enumerate(firsts) for j, b in enumerate(seconds) if (i + j) % 2 == 0 or SLOW]
 
 
-@pytest.mark.parametrize(("sizes", "span"), half(SIZES, SPANS))
+# Fewer than 5 of 9.5 negatives, which are counted as 10, touch seven steps.
+@pytest.mark.parametrize(("sizes", "span"), [*half(SIZES, SPANS), ((20, 9.5), (0.0999, 0.6259))])
 def test_areas(sizes, span):
     share, parts, slopes = models(np.random.default_rng(int(sizes[0])))
     area = Area(*span, False, (0.0, 1.0))
@@ -59,6 +60,18 @@ def test_areas(sizes, span):
 def test_rates_that_few_negatives_decide(sizes, rate):
     share, _, slopes = models(np.random.default_rng(0))
     alike(few_limits(share, slopes, sizes, rate, 1), few.limits(share, slopes, sizes, (rate, rate)))
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3])
+@pytest.mark.parametrize("sizes", [(9000, 7), (40_000, 3)])
+def test_limits_of_many_positives_are_where_the_tests_reject(sizes, rate):
+    """The probability falls in steep stairs, one for each point of the negatives: secants lead past some."""
+    share, slopes = np.array([0.2, 0.5, 0.61, 0.9]), np.array([0.4, 0.7, 1.0, 1.5])
+    limits, twin = few_limits(share, slopes, sizes, rate, 1), few.limits(share, slopes, sizes, (rate, rate))
+    for end, ends in enumerate(limits.ends(LEVELS[[2]])):
+        for k, value in enumerate(ends[0]):
+            for of in (limits, twin):
+                assert of.tails(value)[2 - end][k] == pytest.approx(special.ndtr(-1.96), rel=1e-3)
 
 
 @pytest.mark.parametrize(

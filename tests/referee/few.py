@@ -84,7 +84,7 @@ def order_statistics(n_neg: float, low: float, high: float) -> tuple[F64, F64, F
     weight = np.sin(np.pi * at)
     u = np.empty((n_points, len(steps)))
     u[:, -1] = special.betaincinv(last + 1, n - last, (1 - np.cos(np.pi * at)) / 2)
-    for column, prime in zip(range(len(steps) - 2, -1, -1), (2, 3, 5, 7, 11), strict=False):
+    for column, prime in zip(range(len(steps) - 2, -1, -1), (2, 3, 5, 7, 11, 13), strict=False):
         u[:, column] = u[:, column + 1] * (count * np.sqrt(prime) % 1.0) ** (1 / steps[column + 1])
     return u, weight / weight.sum(), shares
 

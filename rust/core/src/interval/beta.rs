@@ -119,7 +119,9 @@ impl Law {
         // From beyond the mode: towards the end, a few standard errors from there on.
         let end = if low { (x - FAR * error).max(0.0) } else { (x + FAR * error).min(1.0) };
         let parts = quadrature(f64::min(x, end), f64::max(x, end));
-        let sum: f64 = parts.map(|(t, weight)| weight * self.mass(t, 1.0 - t) / (t * (1.0 - t))).sum();
+        // Points that are rounded to an end have no mass.
+        let density = |t: f64| if t * (1.0 - t) > 0.0 { self.mass(t, 1.0 - t) / (t * (1.0 - t)) } else { 0.0 };
+        let sum: f64 = parts.map(|(t, weight)| weight * density(t)).sum();
         if low { sum.min(1.0) } else { 1.0 - sum.min(1.0) }
     }
 
@@ -427,6 +429,15 @@ mod tests {
                     assert!((mass[k] - expected.mass).abs() < 1e-12 * (1.0 + expected.mass), "{} {}", sizes[k], b[k]);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn large_parameters_have_their_ends() {
+        let law = Law::new(4000.0, 5000.0);
+        for x in [1e-300, 1e-17, f64::EPSILON] {
+            let [low, high] = [law.at(x, 1.0 - x), law.at(1.0 - x, x)];
+            assert_eq!([low.below, high.below, low.mass, high.mass], [0.0, 1.0, 0.0, 0.0], "{x}");
         }
     }
 

@@ -37,7 +37,8 @@ const ROUNDING: f64 = 1e-12;
 const CLOSE: f64 = 1e-12; // heights
 const SURE: f64 = 6.0; // quantiles above rounding
 const MOST: f64 = 1e6; // trials per positive
-const PRIMES: [f64; 5] = [2.0, 3.0, 5.0, 7.0, 11.0];
+/// Fewer than 5 negatives, of a size rounded up to a whole one, touch at most 7 steps.
+const PRIMES: [f64; 6] = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0];
 
 /// A rounded product that counts samples: 5 of them are not few, 5 less rounding would be.
 fn counted(number: f64) -> f64 {

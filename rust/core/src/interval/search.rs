@@ -4,11 +4,12 @@
 pub(crate) const CLOSE: f64 = 1e-13;
 const MOST_STEPS: usize = 200;
 /// Points that lead to the next one; the part of the way of the first step; the most secants; a secant so many times as
-/// long as the error is the last.
+/// long as the error is the last, checked at least so many times as far beyond it.
 const KNOWN: usize = 4;
 const FIRST: f64 = 0.02;
 const SECANTS: usize = 10;
 const SURE: f64 = 1e4;
+const APART: f64 = 10.0;
 
 /// The point from `inner` to `outer` where a continuous `gap` falls below 0, or `outer`; at `inner` it is 0 or more.
 ///
@@ -111,9 +112,13 @@ impl Levels {
                 return None;
             }
             // The error of the point after a secant is a part of the product of the last two steps.
-            if step.abs() <= if k == 0 { close } else { close * SURE } {
+            let apart = step.abs();
+            if apart <= if k == 0 { close } else { close * SURE } {
+                // Beyond it the gap has another sign, or the curve bends: a staircase has steep and flat parts.
+                let beyond = x + step + f64::max(apart, close * APART).copysign(step);
+                let crossed = f == 0.0 || (gap(beyond) < 0.0) != (f < 0.0);
                 self.slope = slope;
-                return Some(x + step).filter(|&x| inside(x));
+                return Some(x + step).filter(|&x| crossed && inside(x));
             }
             let next = x + step;
             if !inside(next) {
@@ -151,8 +156,11 @@ mod tests {
         let step = |z: f64, a: f64| if a < z { 1.0 } else { -1.0 };
         // It rises from the inner end before it falls, as where the classes are separated.
         let rise = |z: f64, a: f64| z * (a / 2.0).exp() + 1e-12 - a.exp();
-        let gaps: [&dyn Fn(f64, f64) -> f64; 3] = [&bend, &step, &rise];
-        for (gap, inner) in gaps.into_iter().zip([-1.0, -0.5, -40.0]) {
+        // It falls in steep stairs, as with many positives and few negatives.
+        let stairs =
+            |z: f64, a: f64| z - (0..8).map(|k| 0.4 + 0.4 * (1e3 * (a - f64::from(k) - 0.3)).tanh()).sum::<f64>();
+        let gaps: [&dyn Fn(f64, f64) -> f64; 4] = [&bend, &step, &rise, &stairs];
+        for (gap, inner) in gaps.into_iter().zip([-1.0, -0.5, -40.0, -1.0]) {
             let outer = 12.0;
             let mut levels = Levels::default();
             for z in (0..14).map(|level| 2.0 * (0.1 * f64::from(level)).sinh()) {
