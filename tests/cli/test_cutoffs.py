@@ -138,7 +138,7 @@ def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: R
     assert json.loads(run("evaluate", *how, "--json")[1])["models"][1]["alerts"] == found["alerts"]["b"]
     assert str(test) in run("compare", *how)[1]
     found = round(40 * measure(frame["y"], frame["a"]))
-    assert f"positives among 40 alerts: {found}" in run("evaluate", *how)[1]
+    assert f"positives among 40 alerts of a: {found}" in run("evaluate", *how)[1]
     code, out, err = run("compare", *how[:-3], 31, "--per", "day")
     assert (code, out) == (1, "") and one_line(err)
     assert "k=31 is more than the 30 samples of day 2026-01-01; choose a smaller k" in err

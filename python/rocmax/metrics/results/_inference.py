@@ -305,8 +305,9 @@ class Results(Result):
         kept = [name for name in _PRINTED if name in rows[0]]
         bounded = all(one._bounded for one in each)
         how = dict.fromkeys(
-            part.replace("low scores", f"low scores of {words.label_text(model)}" if model else "low scores")
+            part.replace("low scores", f"low scores{of}").replace(" alerts:", f" alerts{of}:")
             for model, one in zip(self.models, each, strict=True)
+            for of in ([f" of {words.label_text(model)}"] if model else [""])
             for part in [words.level(one.confidence_level), *self._own(one)]
         )
         return [*words.text_table([{name: row[name] for name in kept} for row in rows], bounded), "; ".join(how)]
