@@ -181,8 +181,10 @@ def test_names_of_columns(name: str, tmp_path: Path, run: Run) -> None:
     pl.DataFrame({"y": [0, 1] * 20, name: scores, "s": -scores}).write_parquet(path)
     code, out, err = run("compare", path, "--label", "y", f"--score={name}", "--score", "s")
     assert code == 0 and "\x1b" not in out + err and "\u202e" not in out, err
-    if len(name) < 100:
-        assert repr(name)[1:-1].replace("\\\\", "\\") in out  # as it is, or escaped
+    shown = repr(name)[1:-1].replace("\\\\", "\\")  # as it is, or escaped
+    assert shown[:80].replace("\\n", " ") in out  # on the line of a result a break is a blank
+    code, out, _ = run("evaluate", path, "--label", "y", f"--score={name}", "--at", "youden")
+    assert code == 0 and "\x1b" not in out and f"\n{shown}\n" in out
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")

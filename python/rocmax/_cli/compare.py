@@ -1,7 +1,7 @@
 """``rocmax compare``: tests of whether two or more score columns differ."""
 
 from rocmax._cli import _cutoffs as cutoffs, _report as report, _scored as rows
-from rocmax._cli._output import about, check_plot, say
+from rocmax._cli._output import about, check_plot, printable, say
 from rocmax._cli._parser import Compare
 
 
@@ -37,7 +37,7 @@ def run(arguments: Compare) -> None:
         say()
         report.show(found, arguments.style)
     for found in sliced:
-        say(f"\nby {found.by}")
+        say(f"\nby {printable(found.by)}")
         report.show(found, arguments.style)
     if arguments.plot:
         say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")

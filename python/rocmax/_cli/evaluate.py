@@ -51,12 +51,12 @@ def run(arguments: Evaluate) -> None:
     each = [(name, models[name][measure]) for measure in every for name in names]
     report.show(Results(tuple(one for _, one in each), tuple(name for name, _ in each)), arguments.style)
     for name, point in points.items():
-        say(f"\n{name}")
+        say(f"\n{printable(name)}")
         report.show(point, arguments.style)
     if points and arguments.per is not None:
         say(f"alerts: in all {scored.n_periods:,} values of {arguments.per} together")
     for name, one in ((name, one) for name, of in sliced.items() for one in of):
-        say(f"\n{name} by {one.by}")
+        say(f"\n{printable(f'{name} by {one.by}')}")
         report.show(one, arguments.style)
     if arguments.plot:
         say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
