@@ -105,7 +105,7 @@ class LabelPlan(Value):
 
         Notes
         -----
-        The odds of a positive fall with the inverse of the rank. Of ranks beyond 2,000 the studies hold the labelled
+        The odds of a positive fall with the inverse of the rank. Of ranks beyond 4,000 the studies hold the labelled
         rows and some others, which stand for the rest.
         """
         from scipy.optimize import brentq

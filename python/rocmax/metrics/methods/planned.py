@@ -22,7 +22,7 @@ _FREEDOM = 3.0  # at least: 3.2, 4.5 and 5.5 above 0, 1 and 2 found ones, of whi
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
 _TINY = np.finfo(float).tiny
 _NEAR = 20  # labels of neighbours whose share of positives is taken
-_TOP = 2_000  # ranks of which `thinned` keeps every row
+_TOP = 2_000  # `thinned` keeps every row of less than twice this rank, half of the rows up to thrice, and so on
 
 
 class LabelDesign(NamedTuple):
