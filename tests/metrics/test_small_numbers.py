@@ -100,7 +100,7 @@ def test_the_command_line_keeps_digits(table, run):
     assert code == 0, err
     assert "2,000 positive (0.20 %" in out
     assert "3.0e-06 [1.0e-06, 8.8e-06]" in out
-    assert "treats cutoffs as fixed" in out
+    assert "taken as fixed" in out
     assert not ZERO.search(out)
 
 

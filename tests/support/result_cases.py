@@ -270,7 +270,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "OperatingPoint, several": (
         lambda: metrics.operating_point(Y, S[:, 1], threshold=["closest", ("cost", 2), 0.5], prevalence=0.3),
         (
-            "At 3 thresholds (95 % CI in brackets; intervals by Wilson 1927, of predictive values and ",
+            "At 3 thresholds (95 % CI in brackets; intervals by Wilson 1927, for a fixed threshold; ",
             "(lowest cost, a false positive costing 2 false negatives): TPR ",
             "; 0.5 (given): TPR 0.659 [0.505, 0.784], FPR 0.306 [0.211, 0.420].",
         ),
