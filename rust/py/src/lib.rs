@@ -50,7 +50,6 @@ mod _core {
     /// Looks up NumPy's functions: the crate would panic if Ctrl-C came while the first call does.
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        use pyo3::types::PyModuleMethods;
         module.py().import("numpy")?;
         numpy::dtype::<f64>(module.py());
         Ok(())
