@@ -15,7 +15,7 @@ MOST = {
     "python/rocmax/_tables": (1_300, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_340, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
-    "python/rocmax/designs": (1_513, "one message to each worker of a cluster; rows of sparse features for the core"),
+    "python/rocmax/designs": (1_515, "one message to each worker of a cluster; rows of sparse features for the core"),
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_392, "families that do not fit in memory; importances; no weights of rows"),
     "python/rocmax/estimators": (4_462, "digests of sparse features go by blocks; one check of names of surrogates"),

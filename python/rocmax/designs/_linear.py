@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -274,7 +275,8 @@ class DaskDesign(Design):
     def adjoint(self, coefs: Coefs, /) -> F64:
         parts = ([coef[rows] for coef in coefs] for rows in self._chunks.parts())
         # Added in order: equal bits, wherever the blocks are.
-        return np.asarray(np.add.reduce(self._chunks.each(_adjoint, parts, self._origin)))
+        found: F64 = reduce(np.add, self._chunks.each(_adjoint, parts, self._origin))
+        return found
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         found = self._chunks.total(_moments, (weight[rows] for rows in self._chunks.parts()), shift)
