@@ -234,9 +234,11 @@ def test_what_is_neither_a_number_nor_a_category_is_refused(what: str, tmp_path:
 
 def test_what_every_column_became_is_listed(tmp_path: Path, run: Run) -> None:
     held = {"a": A, "z": -A, "n": range(N), "g": [f"s{k % 3}" for k in range(N)], "k": [f"k{k}" for k in range(N)]}
-    path = put(tmp_path / "d.csv", text(**held, band=[f"{k % 7}-9" for k in range(N)], f=Y[::-1], y=Y))
+    index = {"": range(N)}
+    path = put(tmp_path / "d.csv", text(**index, **held, band=[f"{k % 7}-9" for k in range(N)], f=Y[::-1], y=Y))
     code, _, err = run("fit", path, "--label", "y", "--C", 1, "--out", tmp_path / "m")
     assert code == 0 and err.splitlines()[1:] == [
+        "(no name): left out, an index",
         "a, z: number",
         "n: number, all different",
         "g: category of 3: 's0', 's1', ...",

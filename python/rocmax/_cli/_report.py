@@ -43,7 +43,7 @@ def columns(schema: Schema) -> None:
     listed = schema.listed()
     for what, names in islice(listed.items(), _MOST):
         more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-        log(f"{', '.join(map(short, names[:_FEW]))}{more}: {what}")
+        log(f"{', '.join(short(name) or '(no name)' for name in names[:_FEW])}{more}: {what}")
     if len(listed) > _MOST:
         log(f"and {len(listed) - _MOST:,} more lines: --json has all")
 
