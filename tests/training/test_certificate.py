@@ -295,6 +295,16 @@ def test_rounding_in_a_kernel_hides_no_gap(kernel, C):
             assert found == pytest.approx(model.dual_gap_, abs=1e-9), model
 
 
+@pytest.mark.parametrize("C", [1e4, 1e6])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_bound_of_multipliers_is_what_large_kernels_prove(C):
+    for seed in range(10):
+        rng, y = np.random.default_rng(seed), np.arange(120) % 4 == 0
+        X = rng.normal(size=(120, 5)) + 0.5 * np.outer(y, [1, 0, 0, 0, 0])
+        model = AUCSVC(C, kernel="precomputed").fit(1e4 * (X @ X.T), y)
+        assert model.certificate().verify(1e4 * (X @ X.T), y) == pytest.approx(model.dual_gap_, abs=1e-11)
+
+
 @pytest.mark.parametrize(("scale", "offset", "C"), [(1e5, 0.0, 100.0), (1.0, 1e9, 100.0), (1e3, 1e6, 1.0)])
 def test_large_features_are_proven_by_the_checker(tmp_path, scale, offset, C):
     rng = np.random.default_rng(0)

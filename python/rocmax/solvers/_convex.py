@@ -11,7 +11,7 @@ from rocmax.designs import Design, inner
 from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import Augmented, suits_augmented
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._certificate import check_bound, check_design, check_promises
+from rocmax.solvers._certificate import check_bound, check_design, check_promises, squares_of
 from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt, relative_gap
 from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
 
@@ -247,10 +247,11 @@ class State:
 def of_cuts(result: SolverResult, bundle: Bundle, objective: Objective) -> SolverResult:
     """Return a result with the model that the weighted cuts of a dual design make, and the bound that they prove."""
     n, C, used = objective.design.n_samples, objective.C, np.flatnonzero(bundle.weights[1:] > 0) + 1
-    vector = objective.design.adjoint(-(bundle.weights[used] @ bundle.vectors[used, :n])[None])[0]
-    model = Model.of(vector, objective.design)
+    coef = bundle.weights[used] @ bundle.vectors[used, :n]
+    model = Model.of(objective.design.adjoint(-coef[None])[0], objective.design)
     value, found = objective(model)
-    bound = max(bundle.constant - 0.5 * model.norm, 0.0)
+    _, most = squares_of(coef, float(np.abs(coef).sum()), objective.design)
+    bound = max(bundle.constant - 0.5 * most, 0.0)
     last = Progress(value, bound, found.partial_auc, result.history[-1].step)
     return replace(
         result, model=model, objective=value, bound=bound, partial_auc=found.partial_auc,
