@@ -17,7 +17,7 @@ from rocmax.metrics import (
     compare,
     infer,
 )
-from rocmax.metrics.power._plans import of_binormal
+from rocmax.metrics._power import of_binormal
 
 TWO = {"auc": 0.9, "auc_b": 0.8, "correlation": 0.5}
 

@@ -30,7 +30,7 @@ METRICS = [
     "_permutation",
     "_cross_validated",
     "thresholds",
-    "power",
+    "_power",
     "reader_study",
     "accumulator",
 ]

@@ -7,6 +7,12 @@ from rocmax.metrics._cross_validated import cross_validated_auc as cross_validat
 from rocmax.metrics._infer import infer as infer
 from rocmax.metrics._permutation import PermutationTest as PermutationTest, permutation_test as permutation_test
 from rocmax.metrics._plan import LabelPlan as LabelPlan, label_plan as label_plan
+from rocmax.metrics._power import (
+    SampleSize as SampleSize,
+    auc_power as auc_power,
+    auc_sample_size as auc_sample_size,
+    detectable_auc as detectable_auc,
+)
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, NetBenefit as NetBenefit
@@ -33,12 +39,6 @@ from rocmax.metrics.methods.delong import (
 )
 from rocmax.metrics.methods.mcnemar import Venkatraman as Venkatraman
 from rocmax.metrics.methods.score import Score as Score
-from rocmax.metrics.power._power import (
-    SampleSize as SampleSize,
-    auc_power as auc_power,
-    auc_sample_size as auc_sample_size,
-    detectable_auc as detectable_auc,
-)
 from rocmax.metrics.reader_study._analysis import mrmc_analysis as mrmc_analysis
 from rocmax.metrics.reader_study._froc import froc_curve as froc_curve, froc_readings as froc_readings
 from rocmax.metrics.reader_study._power import mrmc_power as mrmc_power, mrmc_sample_size as mrmc_sample_size

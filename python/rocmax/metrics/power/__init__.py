@@ -1,1 +1,0 @@
-"""Power and sample size of studies of one model or two."""
