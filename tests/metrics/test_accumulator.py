@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from profiles import cases
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC
-from rocmax.metrics.accumulator import _bins
+from rocmax.metrics.accumulator import _accumulator
 
 
 def draw(n, seed=0, digits=1):
@@ -161,13 +161,13 @@ def test_copies_and_what_is_read_stay_as_they_are():
 def test_many_small_parts_cost_no_more_than_a_sort(monkeypatch, merged, max_error):
     n, size = 200_000, 256
     moved = []
-    pooled = _bins.pooled
+    pooled = _accumulator.pooled
 
     def counting(runs):
         moved.extend(run.shape[1] for run in runs)
         return pooled(runs)
 
-    monkeypatch.setattr(_bins, "pooled", counting)
+    monkeypatch.setattr(_accumulator, "pooled", counting)
     y, s, _ = draw(n, digits=9)
     total = ROCAccumulator(max_error=max_error)
     for k in range(0, n, size):

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC, ROCAccumulator
-from rocmax.metrics.accumulator import _bins
+from rocmax.metrics.accumulator import _accumulator
 from rocmax.metrics.measures import as_measure
 
 MAX = np.finfo(float).max
@@ -123,7 +123,7 @@ def test_bounds_hold_every_measure(seed, max_error, kind, weighted):
     for rows in np.array_split(rng.permutation(600), 4):
         total.merge(ROCAccumulator().update(y[rows], s[rows], sample_weight=None if w is None else w[rows]))
         settled = state.settled()
-        pooled = _bins.reduced((settled.bins,), max_error)  # which so few bins would not be
+        pooled = _accumulator.reduced((settled.bins,), max_error)  # which so few bins would not be
         state._state = settled._replace(runs=(pooled,), reduced=pooled.shape[1])
     names = ("auc", "equal_error_rate", "rie", "bedroc", "log_auc", "tpr_at_fpr:0.1", "fpr_at_tpr:0.8")
     measures = [as_measure(name) for name in names if ":" not in name]

@@ -1,34 +1,41 @@
-"""The ROC curve of samples that do not fit in memory, or lie on many machines."""
+"""The ROC curve of samples that do not fit in memory, or lie on many machines, from bins that threads share.
+
+Bins are arrays of shape (4, n_bins) of lowest and highest score, weight of positives and of negatives. Bins of one
+score are exact. The scores in a bin of several (:func:`reduced`) share their leading bits; other bins may lie within
+it. Several threads fill them: samples wait in a buffer to be counted together.
+"""
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._checks import samples as checks
 from rocmax._checks.arrays import is_dask, plain, unmasked
-from rocmax._checks.dask import accumulated
+from rocmax._checks.dask import accumulated, in_memory
 from rocmax._checks.missing import complete, in_caller_direction, oriented
-from rocmax._checks.samples import F64
+from rocmax._checks.samples import (
+    F64,
+    marked,
+    number,
+    one_column,
+    require_finite,
+    require_labels,
+    require_weights,
+    scores,
+    weights,
+)
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred
-from rocmax.metrics.accumulator._bins import (
-    PAIRS,
-    WAITING,
-    Shared,
-    State,
-    counted,
-    counted_once,
-    distinct_labels,
-    is_exact,
-    of_counts,
-)
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
@@ -40,11 +47,239 @@ from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 
+_NONE: F64 = np.empty((4, 0))
+_PAIRS = ({0, 1}, {-1, 1})
+_WAITING = 1 << 15  # samples that wait to be sorted together
+_FEW = 1 << 13  # bins that are never pooled
 _POOLED = "has pooled some: use max_error=None"
 _OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
 # Shares of positives and negatives at the highest score of their bin: of the estimate, of lowest to highest curve.
 _MIDDLE = (0.5, 0.5)
 _CURVES = ((0.0, 1.0), _MIDDLE, (1.0, 0.0))
+
+
+def _binned(score: F64, pos: F64, neg: F64) -> F64:
+    """Return a bin for every distinct score; samples of weight 0 are ignored."""
+    kept = pos + neg > 0
+    if not kept.all():
+        score, pos, neg = score[kept], pos[kept], neg[kept]
+    if not len(score):
+        return _NONE
+    score = score + 0.0  # -0.0 becomes 0.0
+    if (score[1:] > score[:-1]).all():
+        return np.stack([score, score, pos, neg])
+    order = np.argsort(score)
+    score = score[order]
+    return _summed(score, score, (weight[order] for weight in (pos, neg)), score[1:] != score[:-1])
+
+
+def _binned_once(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> F64:
+    """Count samples of weight 1; if there are both classes by the core, in a third of the time."""
+    if positive.all() or not positive.any():
+        return _binned(score.astype(np.float64), positive.astype(np.float64), (~positive).astype(np.float64))
+    value, pos, neg = (row[::-1] for row in _core.Curve(positive, score, None, 1).steps())
+    return np.stack([value, value, pos, neg])
+
+
+def pooled(runs: list[F64]) -> F64:
+    """Merge runs of bins; equal bins become one."""
+    bins = np.concatenate(runs, axis=1)
+    # A stable sort merges sorted runs.
+    bins = bins[:, np.argsort(bins[0], kind="stable") if _is_exact(bins) else np.lexsort((bins[1], bins[0]))]
+    new = (bins[:2, 1:] != bins[:2, :-1]).any(axis=0)
+    return bins if new.all() else _summed(bins[0], bins[1], bins[2:], new)
+
+
+def _summed(low: F64, high: F64, weights: Iterable[F64], new: NDArray[np.bool_]) -> F64:
+    """Sum the weights of equal bins that follow each other; `new` marks the bins that differ from the one before."""
+    first = np.flatnonzero(np.concatenate([[True], new]))
+    with np.errstate(over="ignore"):  # an infinity is refused when it is measured
+        return np.stack([low[first], high[first], *(np.add.reduceat(weight, first) for weight in weights)])
+
+
+def reduced(runs: tuple[F64, ...], max_error: float) -> F64:
+    """Merge runs of bins, and pool scores as far as the error allows."""
+    low, high, pos, neg = np.ascontiguousarray(np.concatenate(runs, axis=1))
+    return _core.pool_bins(low, high, pos, neg, max_error)
+
+
+def _is_exact(bins: F64) -> bool:
+    """Whether every bin has one score."""
+    return bool((bins[0] == bins[1]).all())
+
+
+def _class_counts(values: Any, n_scores: int, name: str) -> F64:
+    """Check the counts, or total weights, of a class."""
+    counts = weights(values, n_scores, name)
+    missing = np.isnan(counts)
+    if missing.any():
+        raise ValueError(
+            f"{name} must be a count, got nan at index {int(np.argmax(missing))}: a sum over no labels is NULL; leave"
+            " rows without a label out, or write coalesce(sum(...), 0)"
+        )
+    require_finite(counts, name)
+    if (counts < 0).any():
+        index = int(np.argmax(counts < 0))
+        raise ValueError(
+            f"{name} must be 0 or more, got {counts[index]:g} at index {index}: count labels of -1 and 1 by comparison,"
+            " such as sum(CASE WHEN y = 1 THEN 1 ELSE 0 END)"
+        )
+    return counts
+
+
+def _distinct_labels(y: NDArray[Any]) -> list[Any]:
+    """Return the distinct labels, one or two numbers without a sort."""
+    if y.dtype.kind in "biuf":
+        least, most = y.min(), y.max()
+        if ((y == least) | (y == most)).all():
+            return [least.item(), most.item()]
+    return list(np.unique(y).tolist())
+
+
+class _State(NamedTuple):
+    """What has been counted. It is replaced as a whole, so that neither Ctrl-C nor a fork leaves it half changed."""
+
+    runs: tuple[F64, ...] = ()
+    extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
+    reduced: int = 0  # bins that were left when scores were last pooled
+    seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
+    n_dropped: int = 0  # samples with missing values
+    waiting: int = 0  # samples at the front of the buffer, in no run yet
+    narrow: bool = True  # whether all scores were float32: thresholds are compared in their dtype
+
+    @property
+    def n_bins(self) -> int:
+        """Bins in all runs."""
+        return sum(run.shape[1] for run in self.runs)
+
+    @property
+    def bins(self) -> F64:
+        """Bins of a settled state."""
+        return self.runs[0]
+
+    def laid(self, pos_up: float, neg_up: float) -> F64:
+        """Return bins of one score each: these shares of both classes go to the highest score of their bin.
+
+        Half of both classes is the estimate. All positives at the highest and all negatives at the lowest scores give
+        the highest curve that the samples can have, the reverse the lowest.
+        """
+        if _is_exact(self.bins):
+            return self.bins
+        low, high, pos, neg = self.bins
+        score = np.clip(np.concatenate([low, high]), *self.extent)
+        return _binned(score, *(np.concatenate([w * (1 - up), w * up]) for w, up in ((pos, pos_up), (neg, neg_up))))
+
+
+class _Shared:
+    """The state of an accumulator and the lock of its threads."""
+
+    def __init__(self, max_error: float | None, state: _State = _State()) -> None:  # noqa: B008
+        self._max_error = max_error
+        self._state = state
+        self._buffer: F64 | None = None  # scores, weights of positives, weights of negatives
+        self._lock = threading.Lock()
+        _LIVING.add(self)
+
+    def wait(
+        self,
+        labels: frozenset[Any],
+        positive: NDArray[np.bool_],
+        score: NDArray[Any],
+        weight: F64 | None,
+        n_dropped: int,
+    ) -> None:
+        """Put samples into the buffer, after counting its samples if they do not fit."""
+        with self._lock:
+            state = self._agreed(labels, n_dropped, score.dtype == np.float32 or not len(score))
+            if state.waiting + len(score) > _WAITING:
+                self._state = state = self._counted(state)
+            if self._buffer is None:
+                self._buffer = np.empty((3, _WAITING))
+            to = state.waiting + len(score)
+            rows = self._buffer[:, state.waiting : to]
+            rows[0] = score
+            rows[1] = positive if weight is None else weight * positive
+            rows[2] = ~positive if weight is None else weight * ~positive
+            self._state = state._replace(waiting=to)
+
+    def add(
+        self,
+        labels: frozenset[Any],
+        run: F64,
+        narrow: bool,
+        extent: tuple[float, float] | None = None,
+        n_dropped: int = 0,
+    ) -> None:
+        """Add bins; without an extent they must be ascending."""
+        with self._lock:
+            self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
+
+    def _agreed(self, labels: frozenset[Any], n_dropped: int, narrow: bool) -> _State:
+        """Return the state with labels and dropped samples of another part; all parts must have one pair of labels."""
+        seen = self._state.seen | labels
+        if seen and not any(seen <= pair for pair in _PAIRS):
+            new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
+            raise ValueError(
+                f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
+            )
+        state = self._state
+        return state._replace(seen=seen, n_dropped=state.n_dropped + n_dropped, narrow=state.narrow and narrow)
+
+    def _counted(self, state: _State) -> _State:
+        """Count the samples in the buffer as a run."""
+        if not state.waiting or self._buffer is None:
+            return state
+        run = _binned(*self._buffer[:, : state.waiting])
+        return self._limited(state._replace(waiting=0), run)
+
+    def _limited(self, state: _State, run: F64, extent: tuple[float, float] | None = None) -> _State:
+        """Add a run; with a limit, pool once there are twice as many bins."""
+        if not run.shape[1]:
+            return state
+        least, most = (run[0, 0], run[1, -1]) if extent is None else extent
+        extent = min(state.extent[0], float(least)), max(state.extent[1], float(most))
+        runs = state.runs
+        while runs and runs[-1].shape[1] < 2 * run.shape[1]:  # so that a bin is copied log n times
+            *left, last = runs
+            runs, run = tuple(left), pooled([last, run])
+        state = state._replace(runs=(*runs, run), extent=extent)
+        return self._one_run(state) if self._many(state, _WAITING, 2) else state
+
+    def _many(self, state: _State, few: int, times: int) -> bool:
+        """Whether pooling pays: more bins than `few`, and than `times` those that the last pooling left."""
+        return self._max_error is not None and state.n_bins > max(few, times * state.reduced)
+
+    def _one_run(self, state: _State) -> _State:
+        if self._max_error is not None and self._many(state, _FEW, 1):
+            bins = reduced(state.runs, self._max_error)
+            return state._replace(runs=(bins,), reduced=bins.shape[1])
+        bins = _NONE
+        for run in state.runs[::-1]:
+            bins = pooled([run, bins])
+        return state._replace(runs=(bins,))
+
+    def settled(self) -> _State:
+        """Return the state with all samples in one run, within the limit."""
+        with self._lock:
+            state = self._counted(self._state)
+            if len(state.runs) != 1 or self._many(state, _FEW, 1):
+                state = self._one_run(state)
+            state.bins.flags.writeable = False
+            self._state = state
+            return state
+
+
+# A lock that another thread holds at a fork would stay closed in the child.
+_LIVING: weakref.WeakSet[_Shared] = weakref.WeakSet()
+
+
+def _open_locks() -> None:
+    for shared in _LIVING:
+        shared._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open_locks)
 
 
 class ROCAccumulator:
@@ -121,13 +356,13 @@ class ROCAccumulator:
         missing: Missing = "raise",
     ) -> None:
         if max_error is not None:
-            max_error = checks.number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
+            max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
         self.max_error = max_error
         check_choice("missing", missing, ("raise", "drop"))
         self.pos_label = pos_label
         self.higher_is_better = check_flag("higher_is_better", higher_is_better)
         self.missing = missing
-        self._shared = Shared(max_error)
+        self._shared = _Shared(max_error)
 
     def __repr__(self) -> str:
         usual = dict(zip(_OPTIONS, (None, None, True, "raise"), strict=True))
@@ -140,7 +375,7 @@ class ROCAccumulator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name in _OPTIONS:
             setattr(self, name, state[name])
-        self._shared = Shared(self.max_error, state["state"])
+        self._shared = _Shared(self.max_error, state["state"])
 
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _OPTIONS}
@@ -191,7 +426,21 @@ class ROCAccumulator:
         0.9583333333333334
         """
         found = cls(pos_label=pos_label, higher_is_better=higher_is_better)
-        found._shared.add(frozenset(), *of_counts(score, n_pos, n_neg, not higher_is_better))
+        score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
+        given = scores(score, "score")
+        value = given.astype(np.float64, copy=False)
+        if value.ndim != 1:
+            raise ValueError(f"score must be one-dimensional, got an array of shape {value.shape}")
+        counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
+        missing = np.isnan(value)
+        if missing.any():
+            raise ValueError(
+                f"score must be finite, got nan at index {int(np.argmax(missing))}; leave samples without a score out"
+                " (WHERE score IS NOT NULL)"
+            )
+        require_finite(value, "score")
+        bins = _binned(oriented(value, not higher_is_better), *counts)
+        found._shared.add(frozenset(), bins, given.dtype == np.float32 or not len(given))
         return found
 
     @property
@@ -208,7 +457,7 @@ class ROCAccumulator:
     def error_bound(self) -> float:
         """Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score."""
         state = self._shared.settled()
-        if is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
+        if _is_exact(state.bins) or not state.bins[2:].any(axis=1).all():
             return 0.0
         least, estimate, most = (self._core(state.laid(*up)).measure(AUC().in_core) for up in _CURVES)
         return min(max(estimate - least, most - estimate), self.max_error or 0.5)
@@ -244,20 +493,20 @@ class ROCAccumulator:
         held: dict[str, Any] = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
         (y_true, y_score, sample_weight), n_dropped = complete(self.missing, may_be_empty=True, **held)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
-        score = checks.scores(y_score)
+        score = scores(y_score)
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
-        weight = None if sample_weight is None else checks.weights(sample_weight, len(positive))
-        checks.require_finite(score, "y_score")
-        checks.require_weights(weight)
+        weight = None if sample_weight is None else weights(sample_weight, len(positive))
+        require_finite(score, "y_score")
+        require_weights(weight)
         score = oriented(score, not self.higher_is_better)
-        if len(positive) < WAITING:
+        if len(positive) < _WAITING:
             self._shared.wait(labels, positive, score, weight, n_dropped)
             return self
         if weight is None:
-            run = counted_once(positive, score)
+            run = _binned_once(positive, score)
         else:
-            run = counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
+            run = _binned(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
         self._shared.add(labels, run, score.dtype == np.float32, n_dropped=n_dropped)
         return self
 
@@ -343,7 +592,7 @@ class ROCAccumulator:
         question = parse_question(measure, confidence_level, null_value, alternative, margin)
         state, bounds = self._shared.settled(), None
         middle = self._sample(state, *_MIDDLE)
-        if not is_exact(state.bins):
+        if not _is_exact(state.bins):
             if not measure.monotone:
                 raise ValueError(f"measure={measure!r} needs every score, and max_error={self.max_error:g} {_POOLED}")
             ends = (self._sample(state, *up) for up in _CURVES[::2])
@@ -355,7 +604,7 @@ class ROCAccumulator:
 
     def counted(self) -> Sample:
         """Return the weights at every score, all of which must be known, for :func:`compare`."""
-        if not is_exact(self._shared.settled().bins):
+        if not _is_exact(self._shared.settled().bins):
             raise ValueError(f"compare needs every score, and max_error={self.max_error:g} {_POOLED}")
         warn_of_parts(None, self.masses.ravel())
         return self.middle()
@@ -364,7 +613,7 @@ class ROCAccumulator:
         """Return the weights at every score; of a bin of several scores one half is placed at either end."""
         return self._sample(self._shared.settled(), *_MIDDLE)
 
-    def _sample(self, state: State, *up: float) -> Sample:
+    def _sample(self, state: _State, *up: float) -> Sample:
         found = as_sample(self._core(state.laid(*up)), 1 if self.pos_label is None else self.pos_label)
         score = found.score.astype(np.float32) if state.narrow else found.score
         return found._replace(score=score, lower=not self.higher_is_better, n_dropped=state.n_dropped)
@@ -386,16 +635,16 @@ class ROCAccumulator:
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:
         """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
-        y = checks.one_column(y, "y_true")
-        checks.require_labels(y, "y_true")
+        y = one_column(y, "y_true")
+        require_labels(y, "y_true")
         if self.pos_label is not None:
-            return plain(checks.marked(y, self.pos_label, "y_true")), frozenset()
+            return plain(marked(y, self.pos_label, "y_true")), frozenset()
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:
-            found = frozenset(distinct_labels(y))
+            found = frozenset(_distinct_labels(y))
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
-        if not any(found <= pair for pair in PAIRS):
+        if not any(found <= pair for pair in _PAIRS):
             raise ValueError(f"y_true must be 0/1 or -1/1, got {shown(sorted(found, key=shown)[:5])}; give pos_label")
         return plain(np.asarray(y == 1)), found
