@@ -22,7 +22,7 @@ MOST = {
     "python/rocmax/metrics": (18_139, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (529, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
-    "python/rocmax/solvers": (2_685, "fewer vectors over the samples held by ramps"),
+    "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_232, "NumPy's functions are looked up at import; limits of differences, digests"),
     "rust/core/src": (17_015, "searches over stairs; ends of large beta distributions"),

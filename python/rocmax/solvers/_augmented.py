@@ -71,7 +71,7 @@ class Augmented:
             self._stand_at(self.model, envelope(self.model.scores))
             return True
         self._steps += 1
-        ray = Ray(objective, self.model, self.model.vector + envelope.newton_step(self._found, gradient, _RESIDUAL))
+        ray = Ray(objective, self.model, envelope.newton_step(self._found, gradient, _RESIDUAL))
         slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
             return False
@@ -86,7 +86,7 @@ class Augmented:
 
     def _add_cut(self) -> None:
         """Add the last cut to the bundle."""
-        self._bundle.add(np.array([self._found.offset]), self._pull[None], [self._found.coef])
+        self._bundle.add([self._found.offset], self._pull[None], [self._found.coef])
 
     def keep(self) -> None:
         """Keep the last cut and the multipliers in the bundle, from which the next fit starts."""

@@ -51,6 +51,7 @@ class Bundle:
         self._store = np.zeros((1, design.dim))
         self.gram = np.zeros((1, 1))  # the inner products of the vectors
         self.weights = np.ones(1)
+        self.constant = 0.0  # the sum of the offsets, each times its weight
         # The last multipliers of the augmented Lagrangian method less those of the tilt, and its penalty, both times C.
         self.multipliers: tuple[F64, float] | None = None
 
@@ -66,19 +67,14 @@ class Bundle:
         """Return the values of the cuts at a vector."""
         return np.asarray(self._offsets + self._design.inner(self.vectors, vector[None])[:, 0])
 
-    @property
-    def constant(self) -> float:
-        """Return the sum of the offsets, each times its weight."""
-        return float((self.weights * self._offsets).sum())
-
-    def add(self, offsets: F64, vectors: F64, coefs: Sequence[F64 | Packed | None]) -> None:
-        """Add cuts; offsets of shape (k,), vectors of shape (k, dim), k arrays of shape (n_samples,)."""
+    def add(self, offsets: Sequence[float] | F64, vectors: F64, coefs: Sequence[F64 | Packed | None]) -> None:
+        """Add cuts; k offsets, vectors of shape (k, dim), k arrays of shape (n_samples,)."""
         n = self._design.n_samples
         packed = (Packed(coef, self.rows, n) if isinstance(coef, np.ndarray) else coef for coef in coefs)
         self._coefs += packed if self._proves else [None] * len(offsets)
         self._append(vectors)
-        self._offsets = np.concatenate([self._offsets, offsets])
-        self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
+        self._offsets = np.concatenate((self._offsets, offsets))
+        self.weights = np.concatenate((self.weights, np.zeros(len(offsets))))
         gram, old = np.empty((len(self), len(self))), slice(0, -len(offsets))
         gram[-len(offsets) :] = self._design.inner(vectors, self.vectors)
         gram[old, old], gram[old, -len(offsets) :] = self.gram, gram[-len(offsets) :, old].T
@@ -110,7 +106,7 @@ class Bundle:
         gain = self._offsets
         if tilt.vector is not None:  # the weights sum to C, so its other products only add a constant
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
-        start = self.weights * (C / self.weights.sum())
+        start = self.weights * (C / float(self.weights.sum()))
         try:
             self.weights = _core.minimise_on_simplex(self.gram, gain, C, start, tol)
         except ValueError:  # a NaN: from a negative squared length, or because X is too large
@@ -119,8 +115,8 @@ class Bundle:
         vector = -_core.adjoint(self.vectors, [self.weights], self._design.dim)[0]
         if tilt.vector is not None:
             vector += C * tilt.vector
-        norm = inner(self._design, vector, vector)
-        return vector, self.constant - 0.5 * norm - C * tilt.offset
+        self.constant = float((self.weights * self._offsets).sum())
+        return vector, self.constant - 0.5 * inner(self._design, vector, vector) - C * tilt.offset
 
     def require_definite(self) -> None:
         """Raise if the cuts show that the kernel is not positive semidefinite: no bound holds then."""

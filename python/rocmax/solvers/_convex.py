@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import log
 
 import numpy as np
 
@@ -66,14 +67,12 @@ def minimise_convex(
         if state.is_slow() and suits_augmented(objective):
             _minimise_augmented(state)
             break
-        target = newton.target(state, smoothed)
+        direction = newton.direction(state, smoothed)
         smoothed = None  # vectors over the samples
-        if target is not None and state.descend(target):
+        if direction is not None and state.descend(direction):
             step = "newton"
         # The rough minimiser of the cuts may be the best model itself; the accurate one may not.
-        elif state.descend(state.of_cuts) or (
-            state.sharpen() and not state.ended("plane") and state.descend(state.of_cuts)
-        ):
+        elif state.descend() or (state.sharpen() and not state.ended("plane") and state.descend()):
             step = "plane"
         else:
             break  # the best model is the minimiser, to the accuracy of the numbers
@@ -125,7 +124,7 @@ class State:
         """Add the last cut and a smoothed one to the bundle, and minimise the maximum of all cuts."""
         cuts: list[Evaluation | Smoothed] = [self.cut] if smoothed is None else [self.cut, smoothed]
         vectors = self.objective.design.adjoint([cut.coef for cut in cuts])
-        self.bundle.add(np.array([cut.offset for cut in cuts]), vectors, [cut.coef for cut in cuts])
+        self.bundle.add([cut.offset for cut in cuts], vectors, [cut.coef for cut in cuts])
         if self.touches:
             self.subgradient = vectors[0]
         self.of_smoothed = vectors[-1]
@@ -140,12 +139,12 @@ class State:
 
     def _minimise_cuts(self, accuracy: float) -> None:
         """Minimise the maximum of all cuts, which is a bound."""
+        bundle, C = self.bundle, self.objective.C
         self.accuracy = max(accuracy, _LAST_DIGITS * abs(self.value))
-        self.of_cuts, bound = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self.accuracy)
-        shares = self.bundle.weights / self.objective.C
+        self.of_cuts, bound = bundle.minimise(C, self.objective.tilt, tol=self.accuracy)
+        shares = enumerate((bundle.weights / C).tolist())
         # Without the first cut, which is 0.
-        offset = self.bundle.constant / self.objective.C
-        self.prove(bound, offset, [(float(shares[k]), int(k)) for k in np.flatnonzero(shares) if k > 0])
+        self.prove(bound, bundle.constant / C, [(share, k) for k, share in shares if k and share])
 
     def prove(self, bound: float, offset: float, cuts: list[tuple[float, int | F64]]) -> None:
         """Take a bound and the cuts that prove it if it is the highest so far.
@@ -165,9 +164,9 @@ class State:
             pull -= share * (self.bundle.vectors[cut] if isinstance(cut, int) else design.adjoint(cut[None])[0])
         return self.objective.C * (pull if tilt.vector is None else pull + tilt.vector)
 
-    def descend(self, target: F64) -> bool:
-        """Search the ray from the best model through a vector; return False if it leads uphill."""
-        ray = Ray(self.objective, self.best, target)
+    def descend(self, direction: F64 | None = None) -> bool:
+        """Search the ray from the best model, by default to the minimiser of the cuts; return False if it rises."""
+        ray = Ray(self.objective, self.best, self.of_cuts - self.best.vector if direction is None else direction)
         slope = ray.slope(0.0, inner(self.objective.design, self.subgradient, ray.direction))
         if slope >= 0 or ray.curvature <= 0:
             return False
@@ -208,7 +207,7 @@ class State:
         if self.bundle.multipliers is not None or len(self.history) <= seen:
             return self.bundle.multipliers is not None
         before, now = (max(self.history[k].gap, self.tol) for k in (-1 - seen, -1))
-        return bool(max(seen, 1) * np.log(now / self.tol) > to_come * np.log(before / now))
+        return max(seen, 1) * log(now / self.tol) > to_come * log(before / now)
 
     def ended(self, step: str) -> bool:
         """Record a step of this kind, and return whether it is the last."""
@@ -280,19 +279,17 @@ class Newton:
         self._on = found is not None
         return found
 
-    def target(self, state: State, smoothed: Smoothed | None) -> F64 | None:
-        """Return the end of the step, None after a poor one."""
+    def direction(self, state: State, smoothed: Smoothed | None) -> F64 | None:
+        """Return the step from the best model, None after a poor one."""
         poor = self._before is not None and state.left > (1.0 - _POOR) * self._before
         self._before = None
         if poor or smoothed is None or state.near is not state.best:
             return None
         found = sampled_step(self._objective, state.best, smoothed.curvature, state.of_smoothed, self._rng)
-        if found is None:
-            self._on = False
-            return None
-        if len(state.history) > 1:  # the first step only leaves the start
+        self._on = found is not None
+        if self._on and len(state.history) > 1:  # the first step only leaves the start
             self._before = state.left
-        return np.asarray(state.best.vector + found[0])
+        return found
 
 
 def _minimise_augmented(state: State) -> None:

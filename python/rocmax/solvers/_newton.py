@@ -1,6 +1,8 @@
 """Newton's method for a smooth risk, and quasi-Newton steps on a smoothed one, which have no certificate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from math import sqrt
+from operator import mul
 
 import numpy as np
 
@@ -9,7 +11,7 @@ from rocmax._typing import F64
 from rocmax.designs import Design, inner
 from rocmax.risks import Difference, Evaluation, Oracle
 from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._steps import Point, Ray, Springs, search, smoothed_cut, solve
+from rocmax.solvers._steps import Point, Ray, Springs, search, solve, width_at
 
 # A search along a ray ends when the slope has fallen to this share, or after so many calls.
 _FLAT_END, _MOST_CALLS = 0.5, 40
@@ -42,7 +44,7 @@ def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
         if 0.5 * inner(design, gradient, gradient) <= tol * value:
             break
         springs = Springs(rows, one_group, C * objective.oracle.stiffness(found))
-        ray = Ray(objective, model, model.vector + solve(springs, gradient, design, _RESIDUAL))
+        ray = Ray(objective, model, solve(springs, gradient, design, _RESIDUAL))
         origin = Point(0.0, value, inner(design, gradient, ray.direction))
         lowest = search(ray.point, origin, 0.0, flat=_FLAT_END, max_calls=_MOST_CALLS)
         if lowest.value >= value:
@@ -90,7 +92,7 @@ def descend(
         direction, slope = memory.direction(model, gradient)
         if not slope < 0.0:
             break
-        ray = Ray(objective, model, model.vector + direction)
+        ray = Ray(objective, model, direction)
         lowest = search(ray.point, Point(0.0, value, slope), 0.0, flat=_FLAT, max_calls=_CALLS)
         gain = max(value - lowest.value, 0.0)
         small = small + 1 if gain <= _SMALL * tol * value else 0
@@ -108,47 +110,53 @@ def descend(
 def _slopes(part: Difference, objective: Objective, model: Model, left: float) -> F64 | None:
     """Return the coefficients of the gradient of f - g, both smoothed; None if they have no smoothed form."""
     coef: F64 | None = None
-    for of in (part.convex, part.concave):
-        if of is None:
-            continue
-        cut = smoothed_cut(Objective(of, objective.design, objective.C), model, left)
+    width = width_at(model, left, objective.C)
+    for of in filter(None, (part.convex, part.concave)):
+        cut = of.smooth(model.scores, width)
         if cut is None:
             return None
         coef = cut.coef if coef is None else np.subtract(coef, cut.coef, out=coef)
     return coef
 
 
+def _dot(u: Iterable[float], v: Iterable[float]) -> float:
+    return sum(map(mul, u, v))
+
+
 class Memory:
-    """The last moves of the model and the changes of the gradient, and their inner products."""
+    """The last moves of the model and the changes of the gradient."""
 
     def __init__(self, design: Design) -> None:
-        self._design = design
-        self._moves, self._changes = np.zeros((0, design.dim)), np.zeros((0, design.dim))
+        self._design, self._pairs = design, np.zeros((2, 0, design.dim))
+        self._curvatures: list[float] = []  # the product of each pair
         self._last: tuple[F64, F64] | None = None
 
     def direction(self, model: Model, gradient: F64) -> tuple[F64, float]:
         """Return the step from a model, given the gradient there, and the slope along it."""
         design = self._design
         if self._last is not None:
-            move, change = model.vector - self._last[0], gradient - self._last[1]
-            if inner(design, move, change) > 0.0:
-                self._moves = np.vstack([self._moves[1 - _MEMORY :], move])
-                self._changes = np.vstack([self._changes[1 - _MEMORY :], change])
-        self._last = model.vector, gradient
-        k, every = len(self._moves), np.concatenate([self._moves, self._changes, gradient[None]])
-        products = design.inner(every, every[k:])
-        cross, squares = products[:k, :k], products[k : 2 * k, :k]
-        along, of_changes, square = products[:k, k], products[k : 2 * k, k], float(products[-1, k])
+            pair = np.array([model.vector - self._last[0], gradient - self._last[1]])
+            (_, curvature), (_, square) = design.inner(pair, pair).tolist()
+            if curvature > 0.0 and square > 0.0:
+                self._pairs = np.concatenate((self._pairs[:, 1 - _MEMORY :], pair[:, None]), axis=1)
+                self._curvatures = [*self._curvatures[1 - _MEMORY :], curvature]
+                self._scale = curvature / square
+        self._last, k = (model.vector, gradient), self._pairs.shape[1]
+        every = np.concatenate((self._pairs.reshape(2 * k, design.dim), gradient[None]))
+        # Products with the changes and, last, with the gradient: few numbers, for which arrays would be slow.
+        products = design.inner(every, every[k:]).tolist()
         if k == 0:
-            length = np.sqrt(model.norm / square) if model.norm > 0.0 and square > 0.0 else 1.0
+            ((square,),) = products
+            length = sqrt(model.norm / square) if model.norm > 0.0 and square > 0.0 else 1.0
             return -length * gradient, -length * square
-        of_move, of_change = np.zeros(k), np.zeros(k)
+        of_moves, of_changes, scale = products[:k], products[k:], self._scale
+        # The two loops; the last weight, -1 before scaling, is that of the gradient.
+        back, forth = [0.0] * k + [-1.0], [0.0] * k
         for i in range(k)[::-1]:
-            of_change[i] = (along[i] - (cross[i] * of_change).sum()) / cross[i, i]
-        scale = cross[-1, -1] / squares[-1, -1]
+            back[i] = -_dot(of_moves[i], back) / self._curvatures[i]
+        columns = [*zip(*of_moves, strict=True)]
         for i in range(k):
-            of_step = scale * (of_changes[i] - (squares[i] * of_change).sum()) + (cross[:, i] * of_move).sum()
-            of_move[i] = of_change[i] - of_step / cross[i, i]
-        weights = -np.concatenate([of_move, -scale * of_change, [scale]])
-        step = _core.adjoint(every, [weights], design.dim)[0]
-        return step, inner(design, gradient, step)
+            forth[i] = back[i] - (_dot(columns[i], forth) - scale * _dot(of_changes[i], back)) / self._curvatures[i]
+        weights = [*(-weight for weight in forth), *(scale * weight for weight in back)]
+        step = _core.adjoint(every, [np.array(weights)], design.dim)[0]
+        return step, _dot(weights, (row[k] for row in products))

@@ -38,13 +38,9 @@ class Tilt:
     def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: F64 | None = None) -> None:
         self._design, self.vector, self.offset, self.coef = design, vector, offset, coef
 
-    def slope(self, direction: F64) -> float:
-        """Return its derivative along a direction."""
-        return 0.0 if self.vector is None else inner(self._design, self.vector, direction)
-
     def at(self, vector: F64) -> float:
         """Return its value at a vector."""
-        return self.offset + self.slope(vector)
+        return self.offset + (0.0 if self.vector is None else inner(self._design, self.vector, vector))
 
 
 class Objective:

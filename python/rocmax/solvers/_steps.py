@@ -4,14 +4,14 @@ The equations are (I + H) step = -gradient, with H from springs between samples 
 """
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, isnan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, Rows
-from rocmax.designs import Design, SubsetDesign, conjugate, inner
+from rocmax.designs import Design, SubsetDesign, conjugate
 from rocmax.risks import Curvature, Evaluation, Smoothed
 from rocmax.solvers._objective import Model, Objective
 
@@ -44,19 +44,19 @@ class Point(NamedTuple):
 
 
 class Ray:
-    """The models base + t (target - base): one product with the features serves them all.
+    """The models base + t direction: one product with the features serves them all.
 
     Holds two vectors over the samples: the scores of the base and their `change`.
     """
 
-    def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
-        self._objective, self.base = objective, base
-        self.direction = target - base.vector
-        self._change = objective.design.scores(self.direction) if change is None else change
-        pair = np.array([base.vector, self.direction])
-        along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
-        self._along, self.curvature = float(along), float(curvature)
-        self._tilt = objective.tilt.at(base.vector), objective.tilt.slope(self.direction)
+    def __init__(self, objective: Objective, base: Model, direction: F64, change: F64 | None = None) -> None:
+        self._objective, self.base, self.direction, tilt = objective, base, direction, objective.tilt
+        self._change = objective.design.scores(direction) if change is None else change
+        pair = [base.vector, direction]
+        vectors = pair if tilt.vector is None else [*pair, tilt.vector]
+        products = objective.design.inner(np.array(vectors), np.array(pair)).tolist()
+        (_, self._along), (_, self.curvature), (at, lean), *_ = *products, (0.0, 0.0)
+        self._tilt = tilt.offset + at, lean
 
     def _norm(self, step: float) -> float:
         return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
@@ -137,11 +137,11 @@ def _between(left: Point, right: Point) -> float:
     """Return the minimiser of the cubic through two points with these values and slopes, kept inside them."""
     width, slopes = right.step - left.step, left.slope + right.slope
     rise = right.value - left.value
-    mean = slopes - 3.0 * (0.5 * slopes if np.isnan(rise) else rise / width)  # of a parabola if values are unknown
-    root = np.sqrt(max(mean * mean - left.slope * right.slope, 0.0))
+    mean = slopes - 3.0 * (0.5 * slopes if isnan(rise) else rise / width)  # of a parabola if values are unknown
+    root = sqrt(max(mean * mean - left.slope * right.slope, 0.0))
     turn = right.slope - left.slope + 2.0 * root
-    share = 1.0 - (right.slope + root - mean) / turn if 0 < turn < np.inf else 0.5
-    return left.step + min(max(float(share), _INSIDE), 1.0 - _INSIDE) * width
+    share = 1.0 - (right.slope + root - mean) / turn if 0 < turn < inf else 0.5
+    return left.step + min(max(share, _INSIDE), 1.0 - _INSIDE) * width
 
 
 def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, float]:
@@ -164,7 +164,7 @@ def lengthened(
     """Return a better multiple of a model that separates nearly all pairs, or the model, its F and evaluation."""
     if value - 0.5 * model.norm > _SEPARATED * value:
         return model, value, found
-    ray = Ray(objective, model, 2.0 * model.vector, model.scores)  # away from zero
+    ray = Ray(objective, model, model.vector, model.scores)  # away from zero
     slope = ray.slope(0.0, float((found.coef * model.scores).sum()))
     if slope >= 0:
         return model, value, found
@@ -177,8 +177,6 @@ class Springs:
 
     def __init__(self, rows: Rows, starts: Rows, stiffness: F64) -> None:
         self.rows, self.core = rows, (starts, stiffness)
-        self._sizes = np.concatenate((starts[1:], [len(rows)])) - starts
-        self._sums = np.add.reduceat(stiffness, starts)
 
     @classmethod
     def joined(cls, rows: list[Rows], starts: list[Rows], stiffness: list[F64]) -> Self:
@@ -190,8 +188,8 @@ class Springs:
     def __call__(self, change: F64, /) -> F64:
         """Return the pull on each sample for a change of the scores."""
         starts, stiffness = self.core
-        means = np.add.reduceat(stiffness * change, starts) / self._sums
-        return np.asarray(stiffness * (change - np.repeat(means, self._sizes)))
+        means = np.add.reduceat(stiffness * change, starts) / np.add.reduceat(stiffness, starts)
+        return np.asarray(stiffness * (change - np.repeat(means, np.diff(starts, append=len(self.rows)))))
 
 
 class Scaled(NamedTuple):
@@ -218,11 +216,16 @@ def solve(springs: Springs, gradient: F64, design: Design, residual: float) -> F
     return conjugate(springs, SubsetDesign(design, springs.rows), gradient, residual, _CG_STEPS)
 
 
+def width_at(model: Model, left: float, C: float) -> float:
+    """Return the width over which a risk is smoothed at a model, given the gap."""
+    # If all scores are tied, every pair gets a curvature: the step is that of least squares.
+    width = _WIDEST if model.norm == 0 else _WIDTH * sqrt(max(left, 0.0) / C)
+    return min(max(width, _NARROWEST), _WIDEST)
+
+
 def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | None:
     """Return a smoothed cut of the risk at a model, given the gap; None if the risk has none."""
-    # If all scores are tied, every pair gets a curvature: the step is that of least squares.
-    width = _WIDEST if model.norm == 0 else _WIDTH * sqrt(max(left, 0.0) / objective.C)
-    width = min(max(width, _NARROWEST), _WIDEST)
+    width = width_at(model, left, objective.C)
     found = objective.oracle.smooth(model.scores, width)
     if found is None:
         return None
@@ -234,8 +237,8 @@ def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | 
 
 def sampled_step(
     objective: Objective, model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
-) -> tuple[F64, float] | None:
-    """Return the step to the minimiser of the second-order model of the smoothed objective, and the slope along it.
+) -> F64 | None:
+    """Return the step to the minimiser of the second-order model of the smoothed objective.
 
     `slope` is the vector of the smoothed cut, `of_risk` its curvature. None if the design offers no samples.
     """
@@ -249,9 +252,7 @@ def sampled_step(
     steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
     pull = Scaled(curvature, objective.C)
     step = design.newton_step(rows, pull, gradient, (_RESIDUAL, steps))
-    if step is None:
-        sample = design.rows(rows)
-        if sample is None:
-            return None
-        step = conjugate(pull, sample, gradient, _RESIDUAL, steps)
-    return step, inner(design, gradient, step)
+    if step is not None:
+        return step
+    sample = design.rows(rows)
+    return None if sample is None else conjugate(pull, sample, gradient, _RESIDUAL, steps)
