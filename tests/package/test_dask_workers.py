@@ -3,6 +3,8 @@
 Boosted trees rank as well, and LightGBM refuses.
 """
 
+import gc
+
 import dask
 import numpy as np
 import pytest
@@ -64,7 +66,10 @@ def test_models():
 
 @pytest.mark.filterwarnings("ignore")
 def test_blocks_on_workers_give_the_bits_of_blocks_in_memory(client):
-    """Also where a worker is lost, and within a task, which must not wait for the thread that it occupies."""
+    """Also where a worker is lost, and within a task, which must not wait for the thread that it occupies.
+
+    After a fit no block is held.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 5))
     y = (X.sum(axis=1) + rng.standard_normal(600) > 1.0).astype(int)
@@ -73,6 +78,8 @@ def test_blocks_on_workers_give_the_bits_of_blocks_in_memory(client):
         expected = PartialAUCSVC((0.0, 0.3), C=10.0).fit(blocks.persist(), y).coef_
     held = blocks.persist()
     np.testing.assert_array_equal(PartialAUCSVC((0.0, 0.3), C=10.0).fit(held, y).coef_, expected)
+    gc.collect()
+    assert held.__dict__["_rocmax"]() is None
     chunks = Chunks.of(held)
     assert sorted(place for places, _ in chunks._holders for place in places) == list(range(6))
     within = client.submit(lambda: Chunks.of(held).total(np.add, [0.0] * 6)).result()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from operator import add, getitem
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -124,6 +125,7 @@ def _release(X: AnyArray) -> None:
 
 # The number of results that one task adds up.
 _ADDED = 8
+_sum = partial(reduce, add)
 
 
 def is_dask(X: Any) -> bool:
@@ -148,12 +150,14 @@ class Chunks:
         self._tasks = X.to_delayed()[:, 0].tolist()
 
     @classmethod
-    def of(cls, X: Any) -> "Chunks":
-        """Return the blocks of X, which keeps them for the next call; values that are set give X another name."""
+    def of(cls, X: Any, *, taken: bool = False) -> "Chunks":
+        """Return the blocks, which X keeps until a design has `taken` them; values that are set give another name."""
         X = X.rechunk({1: -1})
-        found: Chunks | None = X.__dict__.get("_rocmax")
-        if found is None or found.name != X.name:
-            X.__dict__["_rocmax"] = found = cls(X)
+        found: Chunks | None = X.__dict__.get("_rocmax", lambda: None)()
+        if new := found is None or found.name != X.name:
+            found = cls(X)
+        if new or taken:  # workers are free to spill and move blocks once the design is gone
+            X.__dict__["_rocmax"] = ref(found) if taken else (lambda: found)
         return found
 
     def parts(self) -> list[slice]:
@@ -252,10 +256,6 @@ def _each(blocks: list[Any], function: Callable[..., Any], own: list[Any], share
 
 def _total(blocks: list[Any], function: Callable[..., Any], own: list[Any], shared: Sequence[Any]) -> Any:
     return _sum(_each(blocks, function, own, shared))
-
-
-def _sum(parts: Sequence[Any]) -> Any:
-    return reduce(add, parts)
 
 
 def _computed(tasks: list[Any]) -> list[Any]:

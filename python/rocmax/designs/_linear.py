@@ -257,7 +257,7 @@ class DaskDesign(Design):
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
-        self._X, self._chunks, self.eps = X, Chunks.of(X), rounding_of(X.dtype)
+        self._X, self._chunks, self.eps = X, Chunks.of(X, taken=True), rounding_of(X.dtype)
         self.divisible = self._chunks.in_memory
         self._origin: F64 | None = None
 
