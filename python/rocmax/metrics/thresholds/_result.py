@@ -9,9 +9,10 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
-from rocmax.metrics.thresholds._quantities import QUANTITIES
 from rocmax.metrics.thresholds._rules import Rule, parse_rule
 
+#: What is known of a threshold, in the order of tables.
+QUANTITIES = ("tpr", "fpr", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "accuracy", "predicted_positive")
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits
 
