@@ -20,7 +20,7 @@ from rocmax.metrics import (
     mrmc_analysis,
     roc_auc_score,
 )
-from rocmax.metrics.reader_study._inference import anova, joint_test
+from rocmax.metrics.reader_study._analysis import anova, joint_test
 
 STUDY = json.loads((Path(__file__).parents[1] / "cases" / "mrmc.json").read_text())
 

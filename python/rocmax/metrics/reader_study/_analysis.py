@@ -1,32 +1,338 @@
-"""The analysis of a reader study: estimates, covariances and tests."""
+"""The analysis of a reader study (Obuchowski and Rockette, Hillis): covariances, means, differences and tests."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import check_level, number
+from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
+from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
+from rocmax.metrics.intervals._joint import f_tail
 from rocmax.metrics.measures import as_measure
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures._ranking import influence_of
+from rocmax.metrics.measures.auc import CurveMeasure
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
-from rocmax.metrics.reader_study import _inference as inference
-from rocmax.metrics.reader_study._inference import Anova, ErrorTerm, Options
-from rocmax.metrics.reader_study._readings import Readings, StudyReading, readings_of
-from rocmax.metrics.reader_study._result import MRMCAnalysis
-from rocmax.metrics.reader_study._rows import note_of, plain
+from rocmax.metrics.reader_study._readings import Readings, StudyReading, plain, readings_of
+from rocmax.metrics.reader_study._result import MissingReadings, ModalityDifference, ModalityMean, MRMCAnalysis
+from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._reading import in_order
-from rocmax.metrics.samples._sample import check_variance
-from rocmax.metrics.variances._resample import check_resamples
+from rocmax.metrics.samples._sample import Sample, check_variance, n_distinct
+from rocmax.metrics.variances._binormal import fitted_covariance
+from rocmax.metrics.variances._components import of_clusters
+from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
 _KINDS = ("random", "fixed")
 _CHANCE = 0.5
+_LISTED = 4  # readers with missing readings that a note names, and cases of each
+# Number of kernel values of all tests that are in memory at a time.
+_HELD = 1 << 22
+# Variances up to this are rounding errors.
+NO_VARIANCE = 1e-28
+
+
+def _delong(study: Readings, measure: Measure) -> F64:
+    """Return ``sum_k u_ak u_bk`` over cases, u the centred component over ``sqrt(m (m - 1))``, m its class's size."""
+    if study.group is not None:
+        return _clustered(study, measure)
+    found = np.zeros((study.readings.size, len(study.cases)))
+    for row, (read, data) in zip(found, study.tests(), strict=True):
+        row[read] = influence_of(data, measure) * np.sqrt(_corrections(data))
+    return found @ found.T
+
+
+def _clustered(study: Readings, measure: Measure) -> F64:
+    """Return the covariance by sums of centred components over clusters of each test's cases (Obuchowski, 1997)."""
+    n_groups, added_by_test = int(study.units.max()) + 1, []
+    for read, data in study.tests():
+        group, added = study.units[read], influence_of(data, measure)
+        classes = [group[rows] for rows in (data.y, ~data.y)]
+        sums = [np.bincount(of, added[rows], n_groups) for of, rows in zip(classes, (data.y, ~data.y), strict=True)]
+        added_by_test.append(of_clusters(sums, [*map(n_distinct, classes)], n_distinct(group)))
+    rows = np.array(added_by_test)
+    return np.asarray(rows @ rows.T)
+
+
+def _jackknife(study: Readings, measure: Measure) -> F64:
+    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case or cluster k."""
+    units = study.units
+    n_units = int(units.max()) + 1
+    left = np.zeros((study.readings.size, n_units))
+    for row, (read, data) in zip(left, study.tests(), strict=True):
+        # For a mean over pairs theta(k) - theta = (theta - component) / (m - 1); influence = (component - theta) / m.
+        if study.independent and measure.kernel(np.float64) is not None:
+            row[read] = -influence_of(data, measure) * _corrections(data)
+        else:
+            whole, own = measure.estimates(data)[0], units[read]
+            for unit in np.unique(own):
+                row[unit] = measure.estimates(data.take(own != unit))[0] - whole
+    left -= left.mean(axis=1, keepdims=True)
+    return (n_units - 1) / n_units * left @ left.T
+
+
+def _corrections(data: Sample) -> F64:
+    """Return m / (m - 1) for every sample, m the size of its class."""
+    return np.where(data.y, *(m / (m - 1) for m in map(np.count_nonzero, (data.y, ~data.y))))
+
+
+def _unbiased(study: Readings, measure: Measure) -> F64:
+    """Return ``theta_a theta_b - M``, M the mean product of kernels that share no case (Gallas); O(K^2 m n)."""
+    tests = study.scores.reshape(-1, len(study.cases))
+    read = ~np.isnan(tests)
+    pos, neg = tests[:, study.truth], tests[:, ~study.truth]
+    of_pos, of_neg = (read[:, rows].astype(float) for rows in (study.truth, ~study.truth))
+    n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
+    # Sums of up to 2**22 products of halves are exact in single precision, which takes half the time.
+    kernel = measure.kernel(np.float32 if neg.shape[1] <= _HELD else np.float64)
+    if kernel is None:
+        raise ValueError(
+            "covariance='unbiased' needs a mean over pairs: the AUC, the scored AUC or the margin AUC, got"
+            f" measure={measure!r}; use 'jackknife' or 'bootstrap'"
+        )
+    rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
+    crossed = np.zeros((len(tests), len(tests)))
+    step = max(1, _HELD // max(1, neg.size))
+    for first in range(0, pos.shape[1], step):
+        part = slice(first, first + step)
+        values = kernel(pos[:, part, None], neg[:, None, :])
+        rows[:, part] = values.sum(axis=2)
+        columns += values.sum(axis=1)
+        flat = values.reshape(len(tests), -1)
+        crossed += flat @ flat.T
+    sums = rows.sum(axis=1)
+    products = np.multiply.outer(sums, sums) - rows @ rows.T - columns @ columns.T + crossed
+    counted = (np.multiply.outer(n_pos, n_pos) - of_pos @ of_pos.T) * (
+        np.multiply.outer(n_neg, n_neg) - of_neg @ of_neg.T
+    )
+    theta = sums / (n_pos * n_neg)
+    return np.asarray(np.multiply.outer(theta, theta) - products / counted)
+
+
+def _bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:
+    """Return the covariance over resamples of the cases, stratified and the same for all tests; clusters are whole."""
+    seed = seed_of(random_state)
+    if study.independent and study.complete and measure.draws:
+        return np.atleast_2d(np.cov(replicate(study.all_tests(), measure, True, n_resamples, seed).T))
+    rng = np.random.default_rng(seed)
+    units = study.units
+    with_positives = np.bincount(units, study.truth) > 0
+    strata = [np.flatnonzero(with_positives), np.flatnonzero(~with_positives)]
+    members = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
+    theta = np.empty((n_resamples, study.readings.size))
+    for row in theta:
+        drawn = np.concatenate([members[k] for one in strata if len(one) for k in rng.choice(one, len(one))])
+        row[:] = [measure.estimates(_drawn(data, read, drawn))[0] for read, data in study.tests()]
+    return np.atleast_2d(np.cov(theta.T))
+
+
+def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
+    """Return the readings of the cases of a resample."""
+    place = np.cumsum(read) - 1
+    rows = place[drawn[read[drawn]]]
+    if not 0 < np.count_nonzero(data.y[rows]) < len(rows):
+        raise ValueError(
+            "covariance='bootstrap' drew no case of one class for a reader, because too few cases are read by all"
+            " readers; use 'delong' or 'jackknife'"
+        )
+    return data.take(rows)
+
+
+def _fitted(study: Readings, measure: Measure) -> F64:
+    """Return the covariance under binormal curves fitted to the tests.
+
+    The AUC uses the formula of the partial area over all rates. pROC's formula for the AUC exchanges the classes, which
+    is wrong if these differ in number and standard deviation.
+    """
+    if not study.complete:
+        raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
+    assert isinstance(measure, CurveMeasure)
+    return fitted_covariance(study.all_tests(), measure, as_proc=False)
+
+
+#: Each with what it needs of the measure, and whether it supports clusters and weights.
+_COVARIANCES: dict[str, tuple[Callable[..., F64], Trait | None, bool]] = {
+    "delong": (_delong, Trait.COMPONENTS, True),
+    "jackknife": (_jackknife, None, True),
+    "unbiased": (_unbiased, Trait.COMPONENTS, False),
+    "bootstrap": (_bootstrap, None, True),
+    "obuchowski": (_fitted, Trait.AREA, False),
+}
+
+
+class ErrorTerm(NamedTuple):
+    """The mean square in the denominator of a test, and its degrees of freedom."""
+
+    square: float
+    df: float
+
+
+class Anova(NamedTuple):
+    """Mean squares and covariances of a study, or of one of its modalities."""
+
+    n_modalities: int
+    n_readers: int
+    ms_modality: float
+    ms_reader: float
+    ms_interaction: float
+    var: float
+    cov1: float
+    cov2: float
+    cov3: float
+
+    @property
+    def between_readers(self) -> float:
+        """``max(Cov2 - Cov3, 0)``: the covariance of two readers that is specific to one modality."""
+        return max(float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3)), 0.0)
+
+    @property
+    def components(self) -> dict[str, float]:
+        """The covariances and the mean squares by name."""
+        return {name: value for name, value in self._asdict().items() if not name.startswith("n_")}
+
+    def error(self, random_readers: bool, random_cases: bool) -> ErrorTerm:
+        """Return the expected mean square of the modalities if they have equal means."""
+        t, r = self.n_modalities, self.n_readers
+        if random_cases and np.isnan(self.var):  # refused
+            return ErrorTerm(np.nan, np.nan)
+        if not random_readers:
+            return ErrorTerm(self.var - np.nan_to_num(self.cov1) + (r - 1) * self.between_readers, np.inf)
+        # With one modality there is no interaction; the readers are the only random term.
+        own, df = (self.ms_interaction, (t - 1) * (r - 1)) if t > 1 else (self.ms_reader, r - 1)
+        if not random_cases:
+            return ErrorTerm(own, float(df))
+        whole = own + r * self.between_readers
+        return ErrorTerm(whole, float(df * (whole / own) ** 2) if own > 0 else np.inf)
+
+
+def anova(theta: F64, covariance: F64) -> Anova:
+    """Return the analysis of variance of estimates of shape (n_modalities, n_readers)."""
+    t, r = theta.shape
+    of_modality, of_reader, overall = theta.mean(axis=1), theta.mean(axis=0), theta.mean()
+    left = theta - of_modality[:, None] - of_reader + overall
+    by_test = covariance.reshape(t, r, t, r)
+    same_modality = np.eye(t, dtype=bool)[:, None, :, None] & np.ones((t, r, t, r), dtype=bool)
+    same_reader = np.eye(r, dtype=bool)[None, :, None, :] & np.ones((t, r, t, r), dtype=bool)
+
+    def mean(of: NDArray[np.bool_]) -> float:
+        return float(by_test[of].mean()) if of.any() else np.nan
+
+    def mean_square(squares: F64, times: int, df: int) -> float:
+        return float(times * squares.sum() / df) if df else np.nan
+
+    return Anova(
+        t,
+        r,
+        mean_square((of_modality - overall) ** 2, r, t - 1),
+        mean_square((of_reader - overall) ** 2, t, r - 1),
+        mean_square(left**2, 1, (t - 1) * (r - 1)),
+        mean(same_modality & same_reader),
+        mean(~same_modality & same_reader),
+        mean(same_modality & ~same_reader),
+        mean(~same_modality & ~same_reader),
+    )
+
+
+def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:
+    """Return Gallas's variance of each difference, or mean of a modality: squared mean less that of unlike kernels."""
+    t, r = theta.shape
+    by_test = covariance.reshape(t, r, t, r)
+    signs = [np.ones(1)] if t == 1 else [np.eye(t)[a] - np.eye(t)[b] for a, b in combinations(range(t), 2)]
+    other = ~np.eye(r, dtype=bool)
+    variances = []
+    for sign in signs:
+        of_reader = sign @ theta
+        between = np.einsum("a,arbs,b->rs", sign, by_test, sign)[other].mean()
+        variances.append(float(of_reader.var(ddof=1) / r + between))
+    return tuple(variances)
+
+
+class Test(NamedTuple):
+    """The name of the statistic, the statistic, its degrees of freedom and the p-value."""
+
+    distribution: str
+    statistic: float
+    df: tuple[float, float]
+    pvalue: float
+
+
+_Numbers = tuple[float, float, float]  # a value, its standard error and its degrees of freedom
+
+
+class _Options(NamedTuple):
+    """The hypothesis, the level of the intervals and the bounds of the measure."""
+
+    hypothesis: Hypothesis
+    level: float
+    bounds: tuple[float, float]
+
+    def limits(self, numbers: _Numbers, change: bool) -> Limits:
+        """Return the limits of a mean, or of a change: a difference of two."""
+        (value, standard_error, df), (least, most) = numbers, self.bounds
+        return wald_limits(value, standard_error, _law(df), (least - most, most - least) if change else self.bounds)
+
+    def mean(self, name: Any, numbers: _Numbers) -> ModalityMean:
+        """Return the mean of a modality."""
+        return ModalityMean(plain(name), *numbers, _interval(self.limits(numbers, change=False), self.level))
+
+    def difference(self, names: Any, numbers: _Numbers) -> ModalityDifference:
+        """Return a difference with its test."""
+        limits = self.limits(numbers, change=True)
+        statistic, pvalue = map(float, self.hypothesis.test(limits.tails))
+        first, second = map(plain, names)
+        return ModalityDifference(first, second, *numbers, _interval(limits, self.level), statistic, pvalue)
+
+
+def _root(square: float) -> float:
+    return float(np.sqrt(square)) if square >= 0 else np.nan
+
+
+def _law(df: float) -> Law:
+    return Law(None if np.isinf(df) else df)
+
+
+def _interval(limits: Limits, level: float) -> ConfidenceInterval:
+    return ConfidenceInterval(*map(float, limits.at(level)))
+
+
+def joint_test(table: Anova, error: ErrorTerm) -> Test:
+    """Test equal means: F, or chi-square if the error has infinite df."""
+    between, normal = table.n_modalities - 1, bool(np.isinf(error.df))
+    name, df = "chi-square" if normal else "F", (float(between), error.df)
+    if error.square < 0:
+        return Test(name, np.nan, df, np.nan)
+    with np.errstate(divide="ignore"):
+        f = 0.0 if table.ms_modality == 0 else float(np.float64(table.ms_modality) / error.square)
+    return Test(name, between * f if normal else f, df, f_tail(between, error.df, f))
+
+
+def _decisive_test(
+    mean: ModalityMean,
+    differences: Sequence[ModalityDifference],
+    table: Anova,
+    error: ErrorTerm,
+    hypothesis: Hypothesis,
+) -> Test:
+    """Return the joint test of equal means; with two modalities, that of their difference, with one, of its mean."""
+    if len(differences) > 1:
+        return joint_test(table, error)
+    if differences:
+        df, statistic, pvalue = differences[0].df, differences[0].statistic, differences[0].pvalue
+    else:
+        df = mean.df
+        statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(df))))
+    normal = bool(np.isinf(df))
+    if hypothesis.alternative == "two-sided":
+        return Test("chi-square" if normal else "F", statistic**2, (1.0, df), pvalue)
+    return Test("normal" if normal else "t", statistic, (1.0, df), pvalue)
 
 
 def mrmc_analysis(
@@ -153,7 +459,7 @@ def mrmc_analysis(
     random = random_readers, random_cases = readers == "random", cases == "random"
     hypothesis = parse_hypothesis(alternative, margin, measure)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
-    options = Options(random, hypothesis, check_level(confidence_level), measure.bounds)
+    options = _Options(hypothesis, check_level(confidence_level), measure.bounds)
     if reference is not None:
         study = study.compared_with(reference)
     _require_order(study, hypothesis)
@@ -162,14 +468,15 @@ def mrmc_analysis(
         raise ValueError(f"null_value={null:g} is for the mean of one modality; pass margin for differences")
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
-    theta = inference.estimates(study, measure)
+    values = [measure.estimates(data)[0] for _, data in study.tests()]
+    theta = np.array(values).reshape(study.n_modalities, study.n_readers)
     refused = None
     if covariance == "delong" and random_cases:
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
         refused = refusal(query, tests, instead="covariance='jackknife' gives one")
     if refused is None:
         drawn = (n_resamples, random_state) if covariance == "bootstrap" else ()
-        spread = inference.COVARIANCES[covariance][0](study, measure, *drawn)
+        spread = _COVARIANCES[covariance][0](study, measure, *drawn)
         check_variance(spread)
     else:
         spread = np.full((theta.size,) * 2, np.nan)
@@ -177,29 +484,42 @@ def mrmc_analysis(
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested = theta[:, :-1] - theta[:, -1:]
         spread_of_tested = spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1]
-    table = inference.anova(tested, spread_of_tested)
+    table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
     notes = _notes(study, table, error, random_cases)
+    value, spread_of_value = float(theta[0, -1]), spread[-1, -1]  # of the algorithm, if there is one
     if alone:
-        own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
         theta, spread = theta[:, :-1], spread[:-1, :-1]
-    of_means = tuple(inference.mean_of(name, theta[i], spread, i, options) for i, name in enumerate(study.modalities))
-    differences = tuple(inference.differences_of(study, theta, error, options))
+    means, average, r = [], theta.mean(axis=1), theta.shape[1]
+    changes: list[tuple[Any, float, float]]
+    for i, name in enumerate(study.modalities):
+        rows = slice(i * r, (i + 1) * r)
+        own = anova(theta[i : i + 1], spread[rows, rows]).error(*random)
+        means.append(options.mean(name, (float(average[i]), _root(own.square / r), own.df)))
     if alone:
-        of_algorithm, pair = inference.against_algorithm(study, theta, own, error, options)
-        of_means, differences = (*of_means, of_algorithm), (pair,)
-    test = inference.decisive_test(
-        of_means, differences, table, error, hypothesis._replace(null=0.0 if differences else null)
-    )
+        names = study.modalities[0], study.readers[-1]
+        means.append(options.mean(names[1], (value, _root(spread_of_value) if random_cases else np.nan, np.inf)))
+        changes = [(names, theta.mean() - value, error.square / r)]
+    else:
+        pairs = combinations(range(study.n_modalities), 2)
+        changes = [(study.modalities[[a, b]], average[a] - average[b], 2 * error.square / r) for a, b in pairs]
+    differences = [options.difference(names, (float(by), _root(square), error.df)) for names, by, square in changes]
+    deciding = None
+    if hypothesis.alternative == "equivalence" and options.level > 0.5:  # which two tests at 1 - level decide by
+        decided = [each[2:5] for each in differences] or [means[0][1:4]]
+        limits = [options.limits(numbers, change=bool(differences)) for numbers in decided]
+        deciding = tuple(_interval(one, 2 * options.level - 1) for one in limits)
+    of_mean = hypothesis._replace(null=null)
+    test = _decisive_test(means[0], differences, table, error, hypothesis if differences else of_mean)
     return MRMCAnalysis(
         estimates=theta,
-        means=theta.mean(axis=1),
-        differences=differences,
-        mean_inference=of_means,
+        means=average,
+        differences=tuple(differences),
+        mean_inference=tuple(means),
         components=table.components,
         covariance_matrix=spread_of_tested,
-        one_shot_variances=inference.one_shot_variances(tested, spread_of_tested) if one_shot else None,
-        equivalence_intervals=inference.deciding_intervals(differences or of_means, options),
+        one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
+        equivalence_intervals=deciding,
         notes=notes,
         measure=measure,
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
@@ -230,10 +550,10 @@ def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
 
 def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
     """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
-    check_choice("covariance", covariance, tuple(inference.COVARIANCES))
+    check_choice("covariance", covariance, tuple(_COVARIANCES))
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-    _, needed, for_clusters = inference.COVARIANCES[covariance]
+    _, needed, for_clusters = _COVARIANCES[covariance]
     if needed is not None and needed not in measure.traits:
         raise ValueError(
             f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"
@@ -245,10 +565,25 @@ def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
         )
 
 
+def _note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
+    """Return the sentence about missing readings, out of `n_readings` in a complete study."""
+    parts = []
+    for one in missing[:_LISTED]:
+        named = ", ".join(str(case) for case in one.cases[:_LISTED])
+        more = f" and {len(one.cases) - _LISTED:,} more" if len(one.cases) > _LISTED else ""
+        parts.append(
+            f"reader {one.reader} with {one.modality} has no reading of case{'s' * (len(one.cases) > 1)} {named}{more}"
+        )
+    others = len(missing) - _LISTED
+    rest = f"; {others:,} more pairs of reader and modality have missing readings" if others > 0 else ""
+    count = sum(len(one.cases) for one in missing)
+    return f"{count:,} of {n_readings:,} readings are missing: {'; '.join(parts)}{rest}"
+
+
 def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
     """Note missing readings and negative variance estimates; warn if no test is possible."""
     missing = study.missing_readings
-    notes = [note_of(missing, study.scores.size)] if missing else []
+    notes = [_note_of(missing, study.scores.size)] if missing else []
     excess = np.nan_to_num(table.cov2) - np.nan_to_num(table.cov3)
     if random_cases and table.n_modalities > 1 and excess < 0:
         notes.append(f"cov2 - cov3 is estimated at {excess:.3g}, below 0; the tests use 0 instead")
@@ -257,7 +592,7 @@ def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) 
             f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"
         )
         warn(notes[-1])
-    elif error.square <= inference.NO_VARIANCE:
+    elif error.square <= NO_VARIANCE:
         notes.append(
             "the variance is estimated at 0, for example because no reading is wrong: p-values and intervals are too"
             " optimistic"

@@ -15,8 +15,7 @@ from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
-from rocmax.metrics.reader_study._analysis import mrmc_analysis
-from rocmax.metrics.reader_study._inference import NO_VARIANCE
+from rocmax.metrics.reader_study._analysis import NO_VARIANCE, mrmc_analysis
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.results._references import REFERENCES

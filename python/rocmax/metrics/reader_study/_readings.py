@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from inspect import signature
 from typing import Any, TypedDict, cast
@@ -10,21 +10,202 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.missing import complete
-from rocmax._checks.samples import DROP, F64, labels, names_of, weights
-from rocmax._parameters import check_choice
+from rocmax._checks.arrays import in_numpy, unmasked
+from rocmax._checks.frames import coded, declared_order
+from rocmax._checks.missing import complete, rows_of
+from rocmax._checks.samples import DROP, F64, labels, marked_missing, names_of, scores, weights
+from rocmax._parameters import check_choice, shown
+from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
+from rocmax._tables._forms import names_of as frame_names
 from rocmax._typing import Missing
 from rocmax.metrics import _words as words
-from rocmax.metrics.reader_study import _rows as tables
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
-from rocmax.metrics.reader_study._rows import from_wide, last, names_in_order, of_cases, of_readers, plain
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import given_before, require_known
 from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._samples import Value
 
+_SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
 _LISTED = 4  # readers and modalities that are named
+
+
+def plain(name: Any) -> Any:
+    """Return a name as a plain Python value."""
+    return name.item() if hasattr(name, "item") else name
+
+
+def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return the value of each case, the same in all its readings."""
+    found = np.empty(len(cases), dtype=values.dtype)
+    found[of_case] = values
+    differs = found[of_case] != values
+    if differs.any():
+        raise ValueError(
+            f"{name} differs between readings of case {_shown(cases[of_case[np.argmax(differs)]])}; give all"
+            " readings of a case the same value"
+        )
+    return found
+
+
+def _names_in_order(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
+    """Return the distinct names, the index of each row's name, and whether they have a natural order."""
+    found, place = names_of(values, n, name, DROP)
+    declared = {category: rank for rank, category in enumerate(declared_order(values))}
+    if not declared:
+        return found, place, not any(isinstance(one, (str, bytes)) for one in found)
+    order = np.argsort([declared[one] for one in found.tolist()])
+    return found[order], np.argsort(order)[place], True
+
+
+def _of_readers(
+    modalities: NDArray[Any], of_modality: NDArray[np.intp], by_reader: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the modality of the readers for all rows: the algorithm has no modality of its own."""
+    found = np.unique(of_modality[by_reader])
+    if len(found) != 1:
+        raise ValueError(
+            f"algorithm is compared with readers in one modality, got {len(found)}; pass the readings of one modality"
+            " and of the algorithm"
+        )
+    return modalities[found], np.zeros_like(of_modality)
+
+
+def _last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[np.intp]:
+    """Return the order that moves one name to the end."""
+    try:
+        same = [bool(each == name) for each in found]
+    except (TypeError, ValueError, ArithmeticError):  # arrays, NA
+        same = []
+    if not any(same):
+        held = ", ".join(_shown(each) for each in found[:5]) + ", ..." * (len(found) > 5)
+        raise ValueError(f"{option}={shown(name)} is not in {column}, which holds {held}")
+    return np.argsort(same, kind="stable")
+
+
+def _truth_of_cases(positive: NDArray[np.bool_], of_case: NDArray[np.intp], cases: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which cases are positive, the same in all their readings."""
+    n_positive = np.bincount(of_case, positive, len(cases))
+    mixed = (n_positive > 0) & (n_positive < np.bincount(of_case, minlength=len(cases)))
+    if mixed.any():
+        name = _shown(cases[np.argmax(mixed)])
+        raise ValueError(
+            f"case {name} is positive in some rows of y_true and negative in others; give different cases different"
+            " names, also if they belong to different readers or modalities"
+        )
+    return np.asarray(n_positive > 0)
+
+
+def _arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]) -> F64:
+    """Return scores by modality, reader and case, of which `names` and the `place` of each row are given."""
+    modalities, readers, cases = names
+    n_tests = len(modalities) * len(readers)
+    require_memory(
+        8 * n_tests * (3 * len(cases) + 4 * n_tests),
+        f"a study of {len(readers):,} readers (reader), {len(modalities):,} modalities (modality) and {len(cases):,}"
+        " cases (case)",
+        "check that these are the right columns, or analyse fewer readers",
+    )
+    table = np.full((len(modalities), len(readers), len(cases)), np.nan)
+    flat = np.ravel_multi_index(tuple(place), table.shape)
+    held, counts = np.unique(flat, return_counts=True)
+    if (counts > 1).any():
+        i, j, k = np.unravel_index(held[np.argmax(counts > 1)], table.shape)
+        raise ValueError(
+            f"reader {_shown(readers[j])} has {counts.max()} readings of case {_shown(cases[k])} in modality"
+            f" {_shown(modalities[i])}; keep one"
+        )
+    table.reshape(-1)[flat] = score
+    return table
+
+
+def _require_both_classes(
+    positive: NDArray[np.bool_], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]
+) -> None:
+    """Check that every reader read two of either class in every modality, before large arrays are allocated."""
+    (modalities, readers, cases), (of_modality, of_reader, _) = names, place
+    n_tests, n = len(readers) * len(modalities), len(positive)
+    many = [name for name, held in (("reader", readers), ("modality", modalities)) if 2 * len(held) >= len(cases)]
+    hint = "".join(f"; check {name}, which has about as many names as case ({len(cases):,})" for name in many)
+    if 4 * n_tests > n:
+        raise ValueError(
+            f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
+            f" readings; every reader needs two or more positive and negative cases in every modality{hint}"
+        )
+    test = of_modality * len(readers) + of_reader
+    for kind, rows in (("positive", positive), ("negative", ~positive)):
+        counts = np.bincount(test[rows], minlength=n_tests)
+        if counts.min() < 2:
+            i, j = divmod(int(np.argmin(counts)), len(readers))
+            raise ValueError(
+                f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
+                f"{hint}"
+            )
+
+
+def _shown(name: Any) -> str:
+    return repr(plain(name))
+
+
+def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], F64, list[Any], list[Any]]:
+    """Return, by reading, what is per case, and scores, readers and modalities of columns that are pairs of these."""
+    names = list(y_score) if isinstance(y_score, Mapping) else frame_names(y_score)
+    if not names:
+        raise ValueError(
+            "reader and modality are missing: give both, with one row per reading, or give y_score as a wide table: a"
+            " mapping {(modality, reader): scores}, or a data frame whose columns are pairs (modality, reader)"
+        )
+    if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
+        raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
+    columns = [(name, y_score[name]) for name in names]
+    n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
+    parts, rows = [], []
+    for pair, column in columns:
+        name = f"y_score[{shown(pair)}]"
+        held = unmasked(coded(column, name), name)
+        _check_rows(held, name, n_rows)
+        row = np.flatnonzero(~marked_missing(held))
+        if not len(row):
+            raise ValueError(f"{name} has no ratings, only missing values; leave this column out")
+        parts.append(scores(held[row], name).astype(np.float64))
+        rows.append(row)
+    counts = [len(row) for row in rows]
+    modality, reader = (
+        [pair[k] for (pair, _), count in zip(columns, counts, strict=True) for _ in range(count)] for k in (0, 1)
+    )
+    place = np.concatenate(rows)
+    given = {name: values for name, values in per_case.items() if values is not None}
+    for name, values in given.items():
+        if name != "y_true":
+            _check_rows(values, name, n_rows)
+    of_readings = {name: rows_of(values, place) for name, values in given.items()}
+    return {**per_case, "case": place, **of_readings}, np.concatenate(parts), reader, modality
+
+
+def _check_rows(values: Any, name: str, n_rows: int) -> None:
+    try:
+        shape = np.shape(in_numpy(values))
+    except ValueError as error:  # of rows of different lengths
+        raise ValueError(f"{name} is not an array: {shown(error)}") from error
+    if shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
+
+
+def _advice(names: list[Any], columns: str) -> str:
+    """Return the line of Python that turns the columns of a table into pairs."""
+    found = {
+        mark: [name for name in names if isinstance(name, str) and 0 < name.find(mark) < len(name) - 1]
+        for mark in _SEPARATORS
+    }
+    mark = max(found, key=lambda each: len(found[each]))
+    head = "reader and modality are missing, and the columns of y_score are not pairs (modality, reader)"
+    if len(found[mark]) < 2:
+        line = f"{{('readers', column): table[column] for column in {columns}}}"
+        return f"{head}; if there is one modality and each column is a reader, pass y_score={line}"
+    modality, reader = found[mark][0].split(mark, 1)
+    line = f"{{tuple(column.split({mark!r}, 1)): table[column] for column in {columns} if {mark!r} in column}}"
+    return f"{head}; if {found[mark][0]!r} is modality {modality!r} and reader {reader!r}, pass y_score={line}"
 
 
 class StudyReading(TypedDict, total=False):
@@ -156,7 +337,7 @@ class Readings(Value):
         if reader is None and modality is None:
             if missing == "raise":
                 labels(y_true, pos_label, remedy=DROP)  # an error names the row of the table
-            per_row, y_score, reader, modality = from_wide(y_score, per_row)
+            per_row, y_score, reader, modality = _from_wide(y_score, per_row)
         elif reader is None or modality is None or case is None:
             given = {"reader": reader, "modality": modality, "case": case}
             lacking = " and ".join(name for name, values in given.items() if values is None)
@@ -172,27 +353,28 @@ class Readings(Value):
                 " others; pass the negated ratings to froc_readings"
             )
         n = len(data.y)
-        readers, of_reader, _ = names_in_order(reader, n, "reader")
-        modalities, of_modality, ordered = names_in_order(modality, n, "modality")
+        readers, of_reader, _ = _names_in_order(reader, n, "reader")
+        modalities, of_modality, ordered = _names_in_order(modality, n, "modality")
         if algorithm is not None:
-            order = last(readers, algorithm, "algorithm", "reader")
+            order = _last(readers, algorithm, "algorithm", "reader")
             readers, of_reader = readers[order], np.argsort(order)[of_reader]
-            modalities, of_modality = of_readers(modalities, of_modality, of_reader < len(readers) - 1)
+            modalities, of_modality = _of_readers(modalities, of_modality, of_reader < len(readers) - 1)
         cases, of_case = names_of(case, n, "case", DROP)
         weight = None if sample_weight is None else weights(sample_weight, n, remedy=DROP)
         explain(data._replace(weight=weight))
         group = None if groups is None else names_of(groups, n, "groups", DROP)[1]
         positive, score = data.positive, data.score
         if weight is not None:
-            of_cases(weight, of_case, cases, "sample_weight")  # which the readings that count agree on, too
+            _of_cases(weight, of_case, cases, "sample_weight")  # which the readings that count agree on, too
             rows = weight > 0
             counted, of_case = np.unique(of_case[rows], return_inverse=True)
             cases, of_reader, of_modality = cases[counted], of_reader[rows], of_modality[rows]
             positive, score, weight = positive[rows], score[rows], weight[rows]
             group = None if group is None else np.unique(group[rows], return_inverse=True)[1]
-        tables.require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
-        truth = tables.truth_of_cases(positive, of_case, cases)
-        scores = tables.arranged(score, (modalities, readers, cases), (of_modality, of_reader, of_case))
+        names, place = (modalities, readers, cases), (of_modality, of_reader, of_case)
+        _require_both_classes(positive, names, place)
+        truth = _truth_of_cases(positive, of_case, cases)
+        scores = _arranged(score, names, place)
         self._set(
             modalities=modalities,
             readers=readers,
@@ -205,8 +387,8 @@ class Readings(Value):
             figure_of_merit=figure_of_merit,
             n_dropped=n_dropped,
             ordered=ordered,
-            weight=None if weight is None else of_cases(weight, of_case, cases, "sample_weight"),
-            group=None if group is None else of_cases(group, of_case, cases, "groups"),
+            weight=None if weight is None else _of_cases(weight, of_case, cases, "sample_weight"),
+            group=None if group is None else _of_cases(group, of_case, cases, "groups"),
             threads=threads,
         )
         if group is not None:
@@ -227,7 +409,7 @@ class Readings(Value):
 
     def compared_with(self, reference: Any) -> Readings:
         """Return the same readings with the modality `reference` as the last one."""
-        order = last(self.modalities, reference, "reference", "modality")
+        order = _last(self.modalities, reference, "reference", "modality")
         found = copy(self)
         found._set(modalities=self.modalities[order], scores=self.scores[order], ordered=True)
         return found
@@ -270,11 +452,6 @@ class Readings(Value):
         return len(self.modalities)
 
     @property
-    def n_tests(self) -> int:
-        """Number of tests; a test is a pair of a reader and a modality."""
-        return self.n_readers * self.n_modalities
-
-    @property
     def complete(self) -> bool:
         """Whether every reader read every case in every modality."""
         return not bool(np.isnan(self.scores).any())
@@ -296,7 +473,7 @@ class Readings(Value):
 
     def tests(self) -> Iterator[tuple[NDArray[np.bool_], Sample]]:
         """Yield which cases were read, and the readings, for each test; readers of the first modality come first."""
-        for row in self.scores.reshape(self.n_tests, -1):
+        for row in self.scores.reshape(-1, len(self.cases)):
             read = ~np.isnan(row)
             weight = None if self.weight is None else self.weight[read]
             data = Sample(self.truth[read], np.ascontiguousarray(row[read]), weight, n_threads(1))
@@ -304,7 +481,7 @@ class Readings(Value):
 
     def all_tests(self) -> Sample:
         """Return the readings of a complete study, one column per test."""
-        return Sample(self.truth, np.ascontiguousarray(self.scores.reshape(self.n_tests, -1).T), None, self.threads)
+        return Sample(self.truth, np.ascontiguousarray(self.scores.reshape(-1, len(self.cases)).T), None, self.threads)
 
     @property
     def missing_readings(self) -> tuple[MissingReadings, ...]:
