@@ -114,7 +114,7 @@ def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     points = operating_point(frame["y"].to_numpy(), frame["a"].to_numpy(), threshold=[("alerts", 40), ("alerts", 0.1)])
     assert [days["ppv"], share["ppv"]] == points.ppv.tolist() and days["criterion"] == "alerts 40"
     code, out, _ = run("evaluate", data, *how)
-    assert code == 0 and str(points) in out and "alerts: in all 10 values of day together" in out
+    assert code == 0 and str(points) in out and "for all 10 values of day: 4 alerts per day are 40 in all" in out
     code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--alerts", 301)
     assert (code, out) == (1, "") and "alerts=301 is above the number of samples, 300" in err
 

@@ -40,7 +40,7 @@ def fitted() -> Any:
     """Return the model of an ensemble that has kept every family."""
     pytest.importorskip("lightgbm")
     from rocmax._cli import _model
-    from rocmax._cli._columns import Trained
+    from rocmax._cli._model import Trained
     from rocmax._tables._decide import decide
 
     classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)

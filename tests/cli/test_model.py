@@ -166,7 +166,7 @@ def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
 
 
 def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocmax._cli import _columns as coding, _table as table
+    from rocmax._cli import _model as coding, _table as table
     from rocmax._tables._coder import TableCoder
 
     def work(n: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
-from rocmax._cli import _source as source  # noqa: E402
+from rocmax._cli import _table as table  # noqa: E402
 from rocmax._cli._output import (  # noqa: E402
     Failure,
     printable,
@@ -62,7 +62,7 @@ def test_quotes_in_headers_stay(ending: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / f"d{ending}"
     text = (HEADER + "".join(f"{k}.5,{k},{k},{k},{k % 2}\n" for k in range(N))).encode()
     path.write_bytes(gzip.compress(text) if "gz" in ending else text)
-    assert source.read(str(path)).frame.columns == NAMES
+    assert table.read(str(path)).frame.columns == NAMES
     for name in NAMES[:-1]:
         code, out, err = run("evaluate", path, "--label", "y", "--score", name, "--json")
         assert code == 0 and json.loads(out)["models"][0]["score"] == name, err
@@ -81,17 +81,17 @@ def test_only_the_columns_that_are_needed_are_read(ending: str, frame: "pl.DataF
         path.write_bytes(gzip.compress(text) if "gz" in ending else text)
     if ending != "parquet":  # texts stay texts
         frame = frame.cast(pl.String)
-    assert source.read(str(path)).frame.equals(frame)
+    assert table.read(str(path)).frame.equals(frame)
     for wanted, kept in (
-        (source.ColumnRequest(["t", "y"]), ["y", "t"]),
-        (source.ColumnRequest(["s"], also=["y", "none"]), ["y", "s"]),
-        (source.ColumnRequest(dropped=["s", "name"]), ["y", "t"]),
-        (source.ColumnRequest(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
+        (table.ColumnRequest(["t", "y"]), ["y", "t"]),
+        (table.ColumnRequest(["s"], also=["y", "none"]), ["y", "s"]),
+        (table.ColumnRequest(dropped=["s", "name"]), ["y", "t"]),
+        (table.ColumnRequest(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
     ):
-        assert source.read(str(path), wanted).frame.equals(frame.select(kept))
-    for wanted in (source.ColumnRequest(["yy"]), source.ColumnRequest(dropped=["yy"])):
+        assert table.read(str(path), wanted).frame.equals(frame.select(kept))
+    for wanted in (table.ColumnRequest(["yy"]), table.ColumnRequest(dropped=["yy"])):
         with pytest.raises(Failure, match="column 'yy' not found; did you mean 'y'"):
-            source.read(str(path), wanted)
+            table.read(str(path), wanted)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "score", "fit"])
@@ -102,11 +102,11 @@ def test_every_command_reads_no_other(
     frame.write_csv(data)
     assert run("fit", data, "--label", "y", "--drop", "name", "t", "--C", 1, "--out", model)[0] == 0
     seen: list[list[str]] = []
-    read = source.read
-    monkeypatch.setattr(source, "read", lambda *a, **b: [found := read(*a, **b), seen.append(found.frame.columns)][0])
-    parts = source.batches
+    read = table.read
+    monkeypatch.setattr(table, "read", lambda *a, **b: [found := read(*a, **b), seen.append(found.frame.columns)][0])
+    parts = table.batches
     monkeypatch.setattr(
-        source, "batches", lambda *a, **b: (f for f in parts(*a, **b) if seen.append(f.frame.columns) is None)
+        table, "batches", lambda *a, **b: (f for f in parts(*a, **b) if seen.append(f.frame.columns) is None)
     )
     asked = {
         "evaluate": ["evaluate", data, "--label", "y", "--score", "s", "--groups", "name"],

@@ -10,10 +10,10 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_195, "digests and moments by the core"),
     "python/rocmax/_checks": (1_210, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (3_709, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (3_640, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
-    "python/rocmax/_tables": (1_300, "frames are told from arrays without narwhals"),
-    "python/rocmax/boosting": (1_340, "small trees; parameters without an effect; features of trees"),
+    "python/rocmax/_tables": (1_296, "frames are told from arrays without narwhals"),
+    "python/rocmax/boosting": (1_339, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_515, "one message to each worker of a cluster; rows of sparse features for the core"),
     "python/rocmax/display": (3_226, "a slider of alerts; bands and rates named in legends; decimals of a column"),

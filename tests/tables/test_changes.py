@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from rocmax._tables._later import Changes, Later, trained_columns
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Changes, Later, Schema, trained_columns
 
 NAN = np.nan
 

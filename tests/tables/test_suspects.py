@@ -45,7 +45,7 @@ def either(positive, of_positive, of_others):
 def test_a_column_that_alone_ranks_almost_perfectly(values, is_category, by):
     (one,) = found(values, is_category=is_category)
     assert one.by == by and one.auc > 0.99
-    text = one.message("--drop it", "give --groups {}")
+    text = one.message("--drop it", "give --groups c")
     assert text.startswith("column 'c' alone ranks almost perfectly by ") and "--drop it" in text
 
 
@@ -106,8 +106,8 @@ def test_values_that_repeat_and_never_disagree(n_patients, is_category):
     (one,) = found(patient, y, is_category=is_category)
     counts = np.bincount(patient)
     assert (one.n_rows, one.n_values) == (counts[counts > 1].sum(), np.count_nonzero(counts > 1))
-    assert one.n_disagree == 0 and "never disagree about the label" in one.message("", "give --groups {}")
-    assert "give --groups c" in one.message("", "give --groups {}")
+    assert one.n_disagree == 0 and "never disagree about the label" in one.message("", "give --groups c")
+    assert "give --groups c" in one.message("", "give --groups c")
     assert not found(patient, y, is_category=is_category, groups=patient)
     assert not found(RNG.permutation(patient), y, is_category=is_category)
 
@@ -124,7 +124,7 @@ def test_patients_in_the_order_of_their_classes():
     order = np.argsort([y[patient == k].max(initial=False) for k in range(200)], kind="stable")
     (one,) = found(np.argsort(order)[patient], y)
     assert one.by == "value" and one.n_values > 100
-    text = one.message("--drop it", "give --groups {}")
+    text = one.message("--drop it", "give --groups c")
     assert text.endswith("--drop it; if it names patients, molecules or the like, give --groups c")
 
 

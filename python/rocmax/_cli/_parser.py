@@ -5,17 +5,24 @@ It imports little, so that ``--help`` and usage errors print at once.
 
 import argparse
 import itertools
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from rocmax._checks.samples import complement
-from rocmax._cli import _values as values
 from rocmax._cli._output import Misuse, printable
 from rocmax._core import __version__
-from rocmax._parameters import meant
+from rocmax._parameters import helpful, meant
 from rocmax._typing import Style
 from rocmax.metrics import Measure
+from rocmax.metrics.measures import NAMED, as_measure
 
 _EXAMPLES = """examples:
   rocmax demo --fpr 0 0.1 --plot roc.svg
@@ -54,6 +61,155 @@ _NEGATIVE = "the negative classes, or rest for all but the positive one; needed 
 Range = tuple[float, float]
 
 
+def _number(domain: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
+    """Return the conversion of a text to a number for which `holds` is true; `domain` says so in words."""
+
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text}: need a number") from None
+        if not holds(value):
+            raise argparse.ArgumentTypeError(f"{text}: need a number {domain}")
+        return value
+
+    return convert
+
+
+def _whole(domain: str, least: int, most: float = float("inf")) -> Callable[[str], int]:
+    """Return the conversion of a text to a whole number from `least` to `most`; `domain` says so in words."""
+
+    def convert(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: need a whole number {domain}")
+        return int(text)
+
+    return convert
+
+
+_level = _number("between 0 and 1", lambda value: 0 < value < 1)
+_positive = _number("above 0", lambda value: 0 < value < float("inf"))
+_seed = _whole("from 0 to 2**32 - 1", 0, 2**32 - 1)
+_two_at_least = _whole("of at least 2", 2)
+_count = _whole("of at least 0", 0)
+
+
+def _range_of(option: str, low: float, high: float) -> tuple[float, float]:
+    if not 0 <= low < high <= 1:
+        raise Misuse(f"{option} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
+    return low, high
+
+
+def _separator(text: str) -> str:
+    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(character) != 1 or not character.isascii() or character in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r}: need one character, such as ; or |, or the word tab")
+    return character
+
+
+def _mark(text: str) -> str:
+    """Return a mark between groups of digits."""
+    if len(text) != 1 or text.isalnum() or text in "+-":
+        raise argparse.ArgumentTypeError(f"{text!r}: need one mark, such as ' or _ or a blank")
+    return text
+
+
+def _cutoff(text: str) -> float | str | tuple[str, float]:
+    """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
+    from rocmax.metrics.thresholds._rules import RULES, parse_rule  # scipy takes a while to import
+
+    name, equals, number = text.partition("=")
+    with suppress(ValueError, argparse.ArgumentTypeError):
+        if name == "alerts" and equals:
+            return _alerts(number)
+        asked = (name, _finite(number) if name == "cost" else _rate(number)) if equals else name
+        return asked if parse_rule(asked) is not None else _finite(text)
+    raise argparse.ArgumentTypeError(
+        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, precision=SHARE, alerts=N, cost=RATIO, youden, "
+        f"closest, f1, eer, midpoint or a score{meant(name, RULES)}"
+    )
+
+
+def _alerts(text: str) -> tuple[str, float]:
+    """Return the rule for a number of alerts: a count of rows, or a share of them in percent or below 1."""
+    try:
+        value = _rate(text)
+    except argparse.ArgumentTypeError:
+        value = 0.0
+    if not (0 < value < 1 or (value >= 1 and value.is_integer() and not text.endswith("%"))):
+        raise argparse.ArgumentTypeError(f"{text}: need a number of rows, such as 500, or a share, such as 5%")
+    return "alerts", value
+
+
+def is_count(at: Any) -> bool:
+    """Whether a cutoff is a number of alerts."""
+    return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError("not finite")
+    return value
+
+
+def _rate(text: str) -> float:
+    """Return a rate, which may be in percent: 5% is 0.05."""
+    try:
+        return float(Decimal(text[:-1]) / 100) if text.endswith("%") else _finite(text)
+    except (ValueError, ArithmeticError):
+        raise argparse.ArgumentTypeError(f"{text}: need a rate, such as 0.05 or 5%") from None
+
+
+def _measure(text: str) -> Measure:
+    """Return the measure that a text names."""
+    name, _, rest = text.partition(":")
+    try:
+        if kind := NAMED.get(name):
+            return helpful(kind)(*map(_measure_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
+        if rest:
+            return _own(name, rest)
+        raise ModuleNotFoundError
+    except ModuleNotFoundError as error:
+        what = "unknown measure" if error.name in (None, name) else error
+        known = f"measures are {', '.join(NAMED)}, or FILE.py:NAME{meant(name, NAMED)}"
+        raise argparse.ArgumentTypeError(f"{text}: {what}; {known}") from None
+    except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+
+def _usual(name: str, kind: Callable[..., Measure]) -> Measure:
+    """Return a measure without options."""
+    try:
+        return kind()
+    except TypeError:
+        raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
+
+
+def _measure_option(text: str) -> Any:
+    """Return an option of a measure: a number if it is one, else a text."""
+    try:
+        return int(text) if text.strip().isdecimal() else float(text)
+    except ValueError:
+        return text.strip()
+
+
+def _own(module: str, expression: str) -> Measure:
+    """Return the user's measure in a file or module: a class, an instance, or a function of labels and scores."""
+    if module.endswith(".py"):
+        spec = spec_from_file_location(Path(module).stem, module)
+        assert spec is not None and spec.loader is not None
+        found = module_from_spec(spec)
+        sys.modules[spec.name] = found  # where dataclasses look for it
+        spec.loader.exec_module(found)
+    else:
+        found = import_module(module)
+    value = eval(expression, vars(found))
+    if isinstance(value, type) and issubclass(value, Measure):
+        value = value()
+    return Measure.of(value) if callable(value) and not isinstance(value, Measure) else as_measure(value)
+
+
 def _option(text: str, default: Any = None, **how: Any) -> Any:
     """Declare an option, or a positional argument, with its help."""
     return field(default=default, metadata={"help": text, **how})
@@ -72,7 +228,7 @@ def _list(text: str, **how: Any) -> Any:
 
 def _range(default: Range | None, text: str = "range of false positive rates of the partial AUC") -> Any:
     text += f" (default {default[0]:g} {default[1]:g})" if default else ""
-    return _option(text, default, nargs=2, type=values.rate, metavar=("LOW", "HIGH"), either=True)
+    return _option(text, default, nargs=2, type=_rate, metavar=("LOW", "HIGH"), either=True)
 
 
 @dataclass(kw_only=True)
@@ -119,9 +275,9 @@ class Ranged(Options):
 
     def __post_init__(self) -> None:
         if self.specificity is not None:
-            self.fpr = complement(values.range_of("--specificity", *self.specificity))
+            self.fpr = complement(_range_of("--specificity", *self.specificity))
         elif self.fpr is not None:
-            self.fpr = values.range_of("--fpr", *self.fpr)
+            self.fpr = _range_of("--fpr", *self.fpr)
 
 
 @dataclass(kw_only=True)
@@ -130,11 +286,11 @@ class TableOptions(Options):
 
     data: str = _option(f"{_TABLE}; - for csv on stdin", metavar="DATA", positional=True)
     sep: str | None = _option(
-        "column separator: ';', '|', tab (default: comma; tab in .tsv)", type=values.separator, metavar="CHARACTER"
+        "column separator: ';', '|', tab (default: comma; tab in .tsv)", type=_separator, metavar="CHARACTER"
     )
     decimal: str | None = _option("decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
     thousands: str | None = _option(
-        "mark between groups of three digits: ',', '.', \"'\", '_', ' ' (any blank)", type=values.mark, metavar="MARK"
+        "mark between groups of three digits: ',', '.', \"'\", '_', ' ' (any blank)", type=_mark, metavar="MARK"
     )
     missing_values: list[str] = _list(
         "texts that mean a missing value, beside the empty one and, in columns of numbers, the usual codes (NA, null, "
@@ -167,7 +323,7 @@ class Demo(Ranged):
     """Train on real data and compare linear models, trees and an ensemble."""
 
     fpr: Range = _range((0.0, 0.05))
-    seed: int = _option("random seed of the split (default 0)", default=0, type=values.seed)
+    seed: int = _option("random seed of the split (default 0)", default=0, type=_seed)
     plot: str = _option("ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
 
 
@@ -193,12 +349,12 @@ class Fit(Labelled):
         "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
         "(default 0.01 to 100000 in tenfold steps)",
         nargs="+",
-        type=values.positive,
+        type=_positive,
         metavar="C",
     )
     folds: int | None = _option(
         "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)",
-        type=values.two_at_least,
+        type=_two_at_least,
     )
     time: str | None = _column(
         "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only"
@@ -237,7 +393,7 @@ class Explain(TableOptions):
         nargs="?",
     )
     negative: list[str] = _list(_NEGATIVE, metavar="VALUE")
-    top: int = _option("rows to show (default 20; 0 for all)", default=20, type=values.count, metavar="N")
+    top: int = _option("rows to show (default 20; 0 for all)", default=20, type=_count, metavar="N")
     plot: str | None = _option("bar chart to write (.png, .pdf, .svg)", metavar="FILE")
 
 
@@ -254,8 +410,13 @@ class Scores(Labelled):
         nargs="*",
         metavar="COLUMN",
     )
-    measure: list[Measure] = _list(values.MEASURES, type=values.measure, metavar="MEASURE")
-    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=values.level)
+    measure: list[Measure] = _list(
+        "also report this measure with its interval: a name such as bedroc, with its option after a colon"
+        " (tpr_at_fpr:0.01), or your own, such as mine.py:Lift or package.module:Lift(0.1)",
+        type=_measure,
+        metavar="MEASURE",
+    )
+    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=_level)
     style: Style = _option(
         "words of the tables: rates (TPR and FPR, default), clinical (sensitivity, specificity, per cent) or alerts "
         "(positives caught, false alerts); the last two also print the results as sentences",
@@ -302,7 +463,7 @@ class Scores(Labelled):
     @property
     def counts(self) -> list[int]:
         """The numbers of alerts, each once."""
-        return list(dict.fromkeys(int(at[1]) for at in self.at if values.is_count(at)))
+        return list(dict.fromkeys(int(at[1]) for at in self.at if is_count(at)))
 
     def check(self) -> None:
         super().check()
@@ -324,26 +485,26 @@ class Evaluate(Scores):
         "rate of at most 1%%, sensitivity=0.9, specificity=0.95, precision=0.9 (the highest sensitivity at a precision "
         "of at least 0.9), alerts=500, cost=5 (a false positive costs as much as five false negatives), youden, "
         "closest, f1, eer, midpoint, or a score",
-        type=values.cutoff,
+        type=_cutoff,
         metavar="CUTOFF",
     )
     alerts: list[Any] = _list(
         "report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive, and the positives "
         "caught and the precision of N alerts",
         dest="at",
-        type=values.alerts,
+        type=_alerts,
         metavar="N",
     )
     guarantee: float | None = _option(
         "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
         "probability, such as 0.95",
-        type=values.level,
+        type=_level,
         metavar="PROBABILITY",
     )
     prevalence: float | None = _option(
         "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
         "precision, f1 and cost also choose the cutoff for it",
-        type=values.level,
+        type=_level,
         metavar="SHARE",
     )
     cutoff_intervals: Literal["wilson", "bootstrap"] | None = _option(
@@ -379,12 +540,12 @@ class Compare(Scores):
         choices=_TESTS,
     )
     alerts: list[Any] = _list(
-        "also compare the positives caught and the precision of N alerts", dest="at", type=values.alerts, metavar="N"
+        "also compare the positives caught and the precision of N alerts", dest="at", type=_alerts, metavar="N"
     )
     resamples: int = _option(
-        "number of resamples of bootstrap or venkatraman (default 2000)", default=2000, type=values.two_at_least
+        "number of resamples of bootstrap or venkatraman (default 2000)", default=2000, type=_two_at_least
     )
-    seed: int = _option("random seed of the resamples (default 0)", default=0, type=values.seed)
+    seed: int = _option("random seed of the resamples (default 0)", default=0, type=_seed)
 
     def check(self) -> None:
         super().check()
@@ -400,15 +561,13 @@ class Plan(TableOptions):
     """Choose the rows to label, if labels are scarce and scores are not."""
 
     score: list[str] = _list("columns of scores; high scores mean the positive class", required=True)
-    budget: int = _option("how many rows can be labelled", type=values.count, required=True, metavar="N")
-    alerts: int | None = _option(
-        "label the N highest scores of each column for certain", type=values.count, metavar="N"
-    )
+    budget: int = _option("how many rows can be labelled", type=_count, required=True, metavar="N")
+    alerts: int | None = _option("label the N highest scores of each column for certain", type=_count, metavar="N")
     out: str = _option(
         "csv of the rows to label; the plan is written beside it, as .plan", required=True, metavar="FILE"
     )
     keep: list[str] = _list("columns to copy to the output")
-    seed: int = _option("random seed of the draws (default 0)", default=0, type=values.seed)
+    seed: int = _option("random seed of the draws (default 0)", default=0, type=_seed)
 
 
 _KINDS = (Demo, Fit, Score, Explain, Evaluate, Compare, Plan)

@@ -1,7 +1,7 @@
 """Rows with labels and columns of scores, which commands measure: in memory, or counted if the file is large."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,15 +13,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.missing import in_caller_direction, oriented
-from rocmax._cli import _labels as classes, _report as report, _source as source, _table as table, plan
-from rocmax._cli._columns import suspects
+from rocmax._cli import _labels as classes, _report as report, _table as table, plan
 from rocmax._cli._output import Failure, log, reading
-from rocmax._cli._parser import Compare, Scores
+from rocmax._cli._parser import Compare, Evaluate, Scores, is_count
 from rocmax._cli._table import Form, Notes
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._forms import Note, of_rows
-from rocmax._tables._suspects import n_copies
+from rocmax._tables._suspects import n_copies, suspect_notes
 from rocmax.metrics import (
     AUC,
     Bootstrap,
@@ -29,12 +28,15 @@ from rocmax.metrics import (
     Inference,
     LabelPlan,
     Measure,
+    OperatingPoint,
     PartialAUC,
+    PrecisionAt,
     ROCAccumulator,
     Samples,
     Venkatraman,
     compare,
     infer,
+    operating_point,
 )
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
@@ -56,6 +58,15 @@ def measures(arguments: Scores) -> list[Measure]:
     return list(dict.fromkeys([*([] if arguments.method in _OF_CALLS else areas), *arguments.measure]))
 
 
+def caught(precisions: Iterable[Inference]) -> list[dict[str, Any]]:
+    """Return the precisions of one column for JSON, with the numbers of positives among the alerts and of alerts."""
+    found = []
+    for one in precisions:
+        alerts = one.measure.alerts((one.n_pos, one.n_neg))  # type: ignore[attr-defined]
+        found.append(one.to_dict() | {"caught": one.estimate * alerts, "alerts": alerts})
+    return found
+
+
 @dataclass(kw_only=True)
 class Scored:
     """Columns of scores, the labels of their rows, and the options to measure them with."""
@@ -69,6 +80,7 @@ class Scored:
     n_dropped: int = 0
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
     ends: dict[str, Ends] = field(default_factory=dict)
+    per: pl.Series | None = None  # the column that alerts are counted per
 
     @property
     def weight_kind(self) -> str | None:
@@ -91,6 +103,13 @@ class Scored:
 
     def _clusters(self) -> str:
         return ""
+
+    @property
+    def precisions(self) -> list[PrecisionAt]:
+        """The precision of every number of alerts, which sampling weights do not count, in data as they are."""
+        if self.arguments.weights_are == "sampling" or self.arguments.prevalence is not None:
+            return []
+        return [PrecisionAt(k, self.per) for k in self.arguments.counts]
 
     def tell_of_weights(self, weight: NDArray[np.float64] | None) -> None:
         """Report weights that are taken as counts without looking like counts."""
@@ -140,7 +159,6 @@ class Whole(Scored):
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
-    per: pl.Series | None  # the column that alerts are counted per
     planned: LabelPlan | None = None
     places: Any = None  # where the rows of the plan stand
     _each: dict[str, Samples] = field(default_factory=dict)
@@ -151,10 +169,23 @@ class Whole(Scored):
         count = f"{len(np.unique(self.groups)):,}"
         return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
 
-    @property
-    def n_periods(self) -> int:
-        """The number of distinct values of that column."""
-        return 1 if self.per is None else self.per.n_unique()
+    def cutoffs(self, options: Evaluate) -> dict[str, OperatingPoint]:
+        """Return the requested cutoffs of each column of scores."""
+        n_periods = 1 if self.per is None else self.per.n_unique()
+        rules = [("alerts", at[1] * n_periods) if is_count(at) else at for at in options.at]
+        points = {}
+        for name in self.columns:
+            with report.warned(f"{name}, cutoffs", self.notes, how="--cutoff-intervals"), report.progress("cutoffs"):
+                points[name] = operating_point(
+                    self.of(name),
+                    threshold=rules,
+                    guarantee=options.guarantee,
+                    prevalence=options.prevalence,
+                    method=options.cutoff_intervals or ("bootstrap" if options.groups else "wilson"),
+                    confidence_level=options.confidence,
+                    random_state=0,
+                )
+        return points
 
     @cached_property
     def samples(self) -> Samples:
@@ -230,9 +261,9 @@ def _in_memory(arguments: Scores) -> Whole:
     numeric = [name for name in (weight, None if planned is None else plan.ROW) if name is not None]
     named = [*([] if per is None else [per]), *groups, *by]
     needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
-    wanted = source.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
+    wanted = table.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
-    frame = classes.clean(source.read(arguments.data, wanted).frame, label, arguments, form)
+    frame = classes.clean(table.read(arguments.data, wanted).frame, label, arguments, form)
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, needed)
@@ -271,7 +302,7 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
-        frame, is_text = next(source.batches(path, source.ColumnRequest(form=apart, most=_MOST)))
+        frame, is_text = next(table.batches(path, table.ColumnRequest(form=apart, most=_MOST)))
         if len(frame) != min(found.n_rows, settings().batch_rows):
             return  # rows were left out
         name = found.arguments.score[0]
@@ -285,7 +316,7 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
         others = [*table.typed(pl.DataFrame(others), apart, ())] if is_text and others else others
         # Rows are copies only if their scores are equal too.
         scores = [pl.Series(name, values[: len(frame)]) for name, values in found.columns.items()]
-        for note in suspects(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):
+        for note in suspect_notes(pl.DataFrame([*others, *scores]), found.positive[: len(frame)]):
             if note.rows and note.column not in found.columns:
                 found.notes.add(note)
 
@@ -306,7 +337,7 @@ def _rows_in_file(path: str) -> float:
     if not file.is_file() or file.suffix.lower() == ".gz":
         return 0
     if file.suffix.lower() == ".parquet":
-        return source.n_rows(path)
+        return table.n_rows(path)
     with reading(path), file.open("rb") as lines:
         begin = lines.read(_BEGIN)
     return file.stat().st_size / max(len(begin), 1) * begin.count(b"\n")
@@ -317,7 +348,7 @@ class Counted(Scored):
     """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
 
     columns: dict[str, ROCAccumulator]
-    wanted: source.ColumnRequest
+    wanted: table.ColumnRequest
     n_weighted: int = 0  # rows of weight above 0
 
     @property
@@ -377,7 +408,7 @@ class Counted(Scored):
         arguments = self.arguments
         before = 0
         with report.progress("rows") as tell:
-            for frame, _ in source.batches(arguments.data, self.wanted):
+            for frame, _ in table.batches(arguments.data, self.wanted):
                 frame = classes.clean(frame, arguments.label, arguments, self.wanted.form, before)
                 kept = table.complete(frame, self.wanted.needed or ()) if arguments.missing == "drop" else frame
                 yield self._part(kept, before, len(frame) - len(kept))
@@ -410,7 +441,7 @@ class _Part(NamedTuple):
 def _counted(arguments: Scores) -> Counted:
     """Count the scores of each column, batch by batch."""
     needed = [arguments.label, *arguments.score, *([] if arguments.weight is None else [arguments.weight])]
-    wanted = source.columns_to_read(
+    wanted = table.columns_to_read(
         arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score
     )
     form = wanted.form
@@ -444,10 +475,10 @@ def _counted(arguments: Scores) -> Counted:
 
 def _labels_of_file(arguments: Scores, form: Form) -> classes.LabelColumn:
     """Return the classes among the distinct labels of the file."""
-    name, wanted = arguments.label, source.ColumnRequest([arguments.label], form=form)
+    name, wanted = arguments.label, table.ColumnRequest([arguments.label], form=form)
     counts = Counter[Any]()
     kind: Any = None
-    for frame, _ in source.batches(arguments.data, wanted):
+    for frame, _ in table.batches(arguments.data, wanted):
         series = table.column(frame, name)
         kind = series.dtype
         counts.update(classes.counts(series.filter(~classes.missing(name, series, form))))

@@ -1,6 +1,6 @@
 """``rocmax compare``: tests of whether two or more score columns differ."""
 
-from rocmax._cli import _cutoffs as cutoffs, _report as report, _scored as rows
+from rocmax._cli import _report as report, _scored as rows
 from rocmax._cli._output import about, check_plot, printable, say
 from rocmax._cli._parser import Compare
 
@@ -12,7 +12,7 @@ def run(arguments: Compare) -> None:
     wanted = rows.measures(arguments)
     with about(arguments.data):
         scored = rows.read(arguments)
-    alerts = cutoffs.precisions(arguments, scored)
+    alerts = scored.precisions
     budgets = {name: [scored.measured(name, one) for one in alerts] for name in scored.columns} if alerts else {}
     results = scored.compare(arguments, [*wanted, *alerts])
     sliced = [one for series in scored.by.values() for one in scored.compare(arguments, wanted, by=series)]
@@ -26,7 +26,7 @@ def run(arguments: Compare) -> None:
                 "fpr_range": arguments.fpr,
                 "confidence_level": arguments.confidence,
                 "comparisons": [found.to_dict() for found in results],
-                **({"alerts": {name: cutoffs.caught(held) for name, held in budgets.items()}} if budgets else {}),
+                **({"alerts": {name: rows.caught(held) for name, held in budgets.items()}} if budgets else {}),
                 **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
                 "plot": arguments.plot,
             }

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rocmax._cli import _cutoffs as cutoffs, _report as report, _scored as rows
+from rocmax._cli import _report as report, _scored as rows
 from rocmax._cli._output import Misuse, about, check_output, check_plot, is_stdout, printable, say, written
 from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics.results._inference import Results
+from rocmax.metrics.results._result import plain as as_plain
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
@@ -23,9 +24,9 @@ def run(arguments: Evaluate) -> None:
         scored = rows.read(arguments)
     wanted, names = rows.measures(arguments), [*scored.columns]
     rates = [TPRAtFPR(at) for at in ((arguments.fpr[1],) if arguments.fpr else _BUDGETS) if at < 1.0]
-    alerts = cutoffs.precisions(arguments, scored)
+    alerts = scored.precisions
     every = dict.fromkeys([*wanted, *rates, *alerts])
-    points = cutoffs.found(arguments, scored) if arguments.at else {}
+    points = scored.cutoffs(arguments) if arguments.at else {}
     models = {name: {measure: scored.measured(name, measure) for measure in every} for name in names}
     sliced = {
         name: [scored.measured(name, measure, series) for series in scored.by.values() for measure in wanted]
@@ -39,8 +40,8 @@ def run(arguments: Evaluate) -> None:
     if arguments.json:
         plain = [
             {"score": name, **_plain(arguments, model, rates)}
-            | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
-            | ({"alerts": cutoffs.caught(model[one] for one in alerts)} if points else {})
+            | ({"cutoffs": [as_plain(row) for row in points[name].rows()]} if points else {})
+            | ({"alerts": rows.caught(model[one] for one in alerts)} if points else {})
             | ({"by": [one.to_dict() for one in sliced[name]]} if scored.by else {})
             for name, model in models.items()
         ]
@@ -54,7 +55,9 @@ def run(arguments: Evaluate) -> None:
         say(f"\n{printable(name)}")
         report.show(point, arguments.style)
     if points and arguments.per is not None:
-        say(f"alerts: in all {scored.n_periods:,} values of {arguments.per} together")
+        n, per = scored.per.n_unique(), arguments.per
+        each = ", ".join(f"{k:,} alerts per {per} are {n * k:,} in all" for k in arguments.counts)
+        say(f"Cutoffs for alerts are the same for all {n:,} values of {per}: {each}")
     for name, one in ((name, one) for name, of in sliced.items() for one in of):
         say(f"\n{printable(f'{name} by {one.by}')}")
         report.show(one, arguments.style)

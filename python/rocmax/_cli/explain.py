@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli import _labels as classes, _model, _report as report, _source as source, _table as table
-from rocmax._cli._columns import features
+from rocmax._cli import _labels as classes, _model, _report as report, _table as table
 from rocmax._cli._output import Failure, about, check_plot, printable, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
@@ -102,14 +101,14 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
 def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str, Any]:
     """Return columns by how much the partial AUC falls if they are shuffled: mean and error of their falls."""
     used = model.schema.used
-    wanted = source.columns_to_read(arguments, [model.label, *used], model.schema)
+    wanted = table.columns_to_read(arguments, [model.label, *used], model.schema)
     form, given = wanted.form, {"label": model.label, "positive": model.positive, "negative": arguments.negative}
     labelled = Labelled(data=path, missing="drop", by_model=True, **given)  # type: ignore[arg-type]
     with about(path):
-        frame, is_text = source.read(path, wanted)
+        frame, is_text = table.read(path, wanted)
         frame, _ = table.drop_missing(classes.clean(frame, model.label, labelled, form), [model.label])
         _, positive = classes.read(frame, model.label, labelled, form)
-        X = features(source.Table(frame, is_text), model.schema, form)
+        X = _model.features(table.Table(frame, is_text), model.schema, form)
 
     scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
     later.add(X, scores)
@@ -119,8 +118,8 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
         """Yield the scores after each of several shuffles. Rows whose value stays keep their score."""
         shuffled = [X[name].shuffle(seed=seed) for seed in seeds]
         moved = [one.ne_missing(X[name]).arg_true() for one in shuffled]
-        table = pl.concat([X[rows].with_columns(one[rows]) for one, rows in zip(shuffled, moved, strict=True)])
-        again = model.scored(table) if len(table) else np.empty(0)
+        changed = pl.concat([X[rows].with_columns(one[rows]) for one, rows in zip(shuffled, moved, strict=True)])
+        again = model.scored(changed) if len(changed) else np.empty(0)
         for rows, part in zip(moved, np.split(again, np.cumsum([len(rows) for rows in moved])[:-1]), strict=True):
             of = scores.copy()
             of[rows] = part

@@ -13,18 +13,18 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import (
-    _columns as coding,
     _labels as classes,
     _model,
     _report as report,
-    _source as source,
     _table as table,
 )
 from rocmax._cli._output import Failure, Misuse, about, check_output, is_stdout, log, say
 from rocmax._cli._parser import Fit
 from rocmax._cli._table import Notes
 from rocmax._tables._coder import TableCoder
+from rocmax._tables._forms import short
 from rocmax._tables._schema import Schema
+from rocmax._tables._suspects import suspect_notes
 from rocmax.boosting._libraries import imported
 from rocmax.ensemble._classifier import n_folds as folds_by_default
 from rocmax.ensemble._data import EnsembleStep
@@ -81,25 +81,25 @@ def run(arguments: Fit) -> None:
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
     named = [name for name in (groups, arguments.time) if name is not None]
     numeric = [] if weight is None else [weight]
-    wanted = source.columns_to_read(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
+    wanted = table.columns_to_read(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
     form, n_dropped = wanted.form, 0
     with about(arguments.data):
-        frame, is_text = source.read(arguments.data, wanted)
+        frame, is_text = table.read(arguments.data, wanted)
         frame = classes.clean(frame, label, arguments, form)
         if arguments.missing == "drop":
             frame, n_dropped = table.drop_missing(frame, roles)
         if arguments.time is not None:
-            frame = frame[coding.time_order(frame, arguments.time)]
+            frame = frame[_time_order(frame, arguments.time)]
         weights = None if weight is None else table.weights(frame, weight)
         if weights is not None:  # rows of weight 0 are ignored
             frame, weights = frame.filter(weights > 0), weights[weights > 0]
         labels, positive = classes.read(frame, label, arguments, form)
         for name in {*arguments.categorical} - {*arguments.drop}:
             table.column(frame, name)
-        rows = source.Table(frame, is_text)
-        schema, rows = coding.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
+        rows = table.Table(frame, is_text)
+        schema, rows = _model.decided(rows, form, exclude={*roles, *arguments.drop}, categorical=arguments.categorical)
         data = FitTable(
-            X=coding.features(rows, schema, form),
+            X=_model.features(rows, schema, form),
             schema=schema,
             positive=positive,
             weight=weights,
@@ -107,7 +107,7 @@ def run(arguments: Fit) -> None:
             in_time=arguments.time is not None,
             notes=form.notes,
         )
-        form.notes.add(*coding.suspects(data.X, positive, data.groups, in_time=data.in_time))
+        form.notes.add(*suspect_notes(data.X, positive, data.groups, in_time=data.in_time))
     form.tell()
     if not arguments.json:
         report.columns(schema)
@@ -120,7 +120,7 @@ def run(arguments: Fit) -> None:
         positive=str(labels.value),
         negative=labels.other,
         fpr_range=arguments.fpr,
-        trained=coding.Trained.of(data.X, schema),
+        trained=_model.Trained.of(data.X, schema),
     )
     _model.save(model, arguments.out)
     result = {
@@ -143,6 +143,28 @@ def run(arguments: Fit) -> None:
         report.emit(result)
         return
     _show(arguments, labels, result)
+
+
+def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
+    """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
+    series = table.column(frame, name)
+    if series.dtype == pl.String:
+        taken = "--time takes numbers, or dates such as 2024-12-31"
+        as_numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
+        other = ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)  # in 1/12/2024 the day may be first, or the month
+        if as_numbers.null_count() == series.null_count():
+            series = as_numbers
+        elif other.any():
+            text = short(series[int(other.arg_max() or 0)])
+            raise Failure(f"column {name!r} holds {text!r}: {taken}, the year first")
+        else:
+            try:
+                series = series.str.to_datetime()
+            except pl.exceptions.PolarsError:
+                raise Failure(f"column {name!r} is text with values that are not dates: {taken}") from None
+    if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
+        raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
+    return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
 
 
 def _made(model: _model.Model, choice: Choice) -> dict[str, Any]:

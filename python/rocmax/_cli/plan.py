@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rocmax._cli import _report as report, _source as source, _table as table
+from rocmax._cli import _report as report, _table as table
 from rocmax._cli._output import Failure, Misuse, about, check_output, failing, reading, say, written
 from rocmax._cli._parser import Plan
 from rocmax.metrics import LabelPlan, label_plan
@@ -26,7 +26,7 @@ def run(arguments: Plan) -> None:
     if taken := {ROW, "weight", "stratum"} & {*columns}:
         raise Misuse(f"column {taken.pop()!r} has the name of an output column: rename it")
     with about(arguments.data):
-        frame = source.read(arguments.data, source.columns_to_read(arguments, columns, scores=arguments.score)).frame
+        frame = table.read(arguments.data, table.columns_to_read(arguments, columns, scores=arguments.score)).frame
         scores = {name: table.scores(frame, name, drops=False) for name in arguments.score}
         plan = label_plan(scores, arguments.budget, alerts=arguments.alerts, random_state=arguments.seed)
     made = {ROW: plan.rows + 1, "weight": plan.weight, "stratum": plan.stratum}

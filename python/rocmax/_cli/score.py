@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from rocmax._cli import _model, _report as report, _source as source
+from rocmax._cli import _model, _report as report, _table as table
 from rocmax._cli._output import Failure, about, check_output, is_stdout, printable_lines, say, written
 from rocmax._cli._parser import Score
 from rocmax._cli._table import Form
@@ -60,13 +60,13 @@ class _Scored:
         self._later = model.later()
         self.n_rows = 0
         used = [*model.schema.used, *arguments.keep]
-        self._wanted = source.columns_to_read(arguments, used, model.schema, also=[model.label])
+        self._wanted = table.columns_to_read(arguments, used, model.schema, also=[model.label])
         self.form = self._wanted.form
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         arguments = self._arguments
         with about(arguments.data), report.progress("rows") as tell:
-            for rows in source.batches(arguments.data, self._wanted):
+            for rows in table.batches(arguments.data, self._wanted):
                 yield self._of(rows)
                 self.n_rows += len(rows.frame)
                 tell(description=f"{self.n_rows:,} rows")
@@ -77,7 +77,7 @@ class _Scored:
         self.form.tell()
         return self.form.notes.plain()
 
-    def _of(self, rows: source.Table) -> pl.DataFrame:
+    def _of(self, rows: table.Table) -> pl.DataFrame:
         model, frame = self._model, rows.frame
         kept = list(dict.fromkeys(self._arguments.keep))
         if model.label in frame.columns and model.label not in (*kept, *self.made):

@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from rocmax._tables._decide import decided
 from rocmax._tables._forms import is_frame
-from rocmax._tables._later import Later, trained_columns
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Later, Schema, trained_columns
 from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.

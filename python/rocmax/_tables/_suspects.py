@@ -4,6 +4,7 @@ Both are found from the rows and the positives of each value of a column, after 
 """
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import bdtr, bdtrc
 
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import digests
-from rocmax._tables._forms import first, is_frame
+from rocmax._tables._forms import Note, first, is_frame
 from rocmax._tables._frame import columns_of, numbered, type_of
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.exceptions import LeakageWarning
@@ -67,7 +68,6 @@ class Suspect(NamedTuple):
             where = f"{self.n_rows:,} rows in {self.n_values:,} values"
             of = "" if self.is_name else ", as those of copies or clusters do"
             facts.append(f"{whose} repeat ({where}) and {never} disagree about the label{of}")
-            group = group.format(self.column)
             remedies.append(f"if it names patients, molecules or the like, {group}" if remedies else group)
         return f"{'; '.join(facts)}: {'; '.join(remedies)}"
 
@@ -130,6 +130,16 @@ def warn_of_leaks(X: Any, positive: Bool, groups: AnyArray | None = None) -> Non
     texts = [one.message("drop it", "pass the column as groups") for one in found_in(X, positive, groups)]
     if texts:
         warn(". ".join(first(texts, _SHOWN, "like these")), LeakageWarning)
+
+
+def suspect_notes(X: Any, positive: Bool, groups: Any = None, *, in_time: bool = False) -> list[Note]:
+    """Return the same in the words of the command line, whose folds of rows `in_time` need no groups."""
+    notes = []
+    for one in found_in(X, positive, groups):
+        group = f"{'--drop it, or ' if in_time else ''}give --groups {quote(str(one.column))}"
+        text = f"warning: {one.message('--drop it', group)}"
+        notes.append(Note("suspect", text, str(one.column), (one.by or one.only or "groups",), one.n_rows or None))
+    return notes
 
 
 def _encoded(X: Any, rows: AnyArray | None) -> Iterator[Encoded]:

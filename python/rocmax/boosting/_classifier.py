@@ -28,8 +28,7 @@ from rocmax._selection import is_better, paired_difference
 from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._forms import is_frame
 from rocmax._tables._frame import columns_of
-from rocmax._tables._later import Later, trained_columns
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Later, Schema, trained_columns
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._held_out import ERRORS_OF_SIZE, Candidate, Rounds, as_features, drawn, given

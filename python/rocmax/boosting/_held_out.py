@@ -9,7 +9,7 @@ from scipy import sparse
 
 from rocmax._selection import first_best
 from rocmax._tables._forms import is_frame, is_number
-from rocmax._tables._later import Later
+from rocmax._tables._schema import Later
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._folds import check_folds, equal_rows, held_whole, warn_of_repeats, warn_of_shared
 from rocmax.metrics.scores._scores import partial_auc_score
