@@ -21,7 +21,7 @@ Average = Literal["macro", "weighted"]
 KernelChoice = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., Any]
 MethodName = (
     Literal["profile", "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu", "bootstrap", "venkatraman"]
-    | Literal["planned", "mcnemar", "mcnemar-midp"]
+    | Literal["mcnemar", "mcnemar-midp"]
 )
 Missing = Literal["raise", "drop"]
 MultiClass = Literal["raise", "ovr", "ovo"]

@@ -19,6 +19,8 @@ from rocmax.metrics import (
     infer,
     label_plan,
 )
+from rocmax.metrics.methods.planned import Planned
+from rocmax.metrics.variances._components import freedom_of
 
 N = 4_000
 
@@ -165,18 +167,18 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
     plan = label_plan(score[:, 0], 300, alerts=50, random_state=0)
     samples = Samples(y[plan.rows], score[:, 0], plan=plan)
     with pytest.warns(UserWarning, match="needs the labels of all samples above its cut"):
-        assert "plan with alerts" in infer(samples, PrecisionAt(200)).no_interval
+        assert "plan with alerts=200" in infer(samples, PrecisionAt(200)).no_interval
     assert infer(samples, PrecisionAt(50)).no_interval is None
     sure = np.where(np.isin(np.arange(N), plan.rows[:9]), True, y)
     with pytest.warns(UserWarning, match="an estimate of 1 has no interval"):
-        assert infer(Samples(sure[plan.rows], score[:, 0], plan=plan), PrecisionAt(3)).no_interval
+        assert infer(Samples(sure[plan.rows], score[:, 0], plan=plan), PrecisionAt(9)).no_interval
     rare = np.zeros(N, bool)
     rare[plan.rows[[3, 200, 250]]] = True
     with pytest.warns(UserWarning, match="fewer than five: some"):
         assert infer(Samples(rare[plan.rows], score[:, 0], plan=plan), AUC()).no_interval
-    with pytest.raises(ValueError, match="labels by a plan take method='planned', got method='delong'"):
+    with pytest.raises(ValueError, match="labels of a plan have a method of their own: leave out method='delong'"):
         infer(samples, AUC(), method="delong")
-    with pytest.raises(ValueError, match="labels of a plan take paired models: one plan"):
+    with pytest.raises(ValueError, match="groups and plans take paired models"):
         compare({"a": samples, "b": samples})
     labels = y[plan.rows].astype(float)
     labels[7] = np.nan
@@ -225,6 +227,21 @@ def test_plans_say_ahead_what_they_buy(rows) -> None:
         plan.expect(RecallAt(100), prevalence=0.001)
     with pytest.raises(ValueError, match=r"10 of 10 simulated studies have no interval: .* needs the labels"):
         plan.expect(PrecisionAt(400), prevalence=0.1)
+    with pytest.raises(ValueError, match=r"has [01] negative labels at a prevalence of 0\.999"):
+        plan.expect("auc", prevalence=0.999)
+    with pytest.raises(ValueError, match=r"10 of 10 simulated studies have no interval: 0\.0 effective positives"):
+        label_plan(rows[1][:, 0], N).expect("auc", prevalence=1e-12)
+
+
+def test_the_first_labels_of_two_models_need_no_other_method(rows) -> None:
+    """Few labels are refused, or have their own degrees of freedom; known labels have none that are drawn."""
+    y, score = rows
+    plan = label_plan(score, 300, alerts=60, random_state=0)
+    samples = Samples(y[plan.rows], score, plan=plan)
+    assert compare(samples, PartialAUC((0, 0.01))).no_interval is None
+    spread = Planned().covariance(samples.two, PrecisionAt(30))
+    assert (freedom_of(spread.parts) > 1e6).all()
+    assert "planned weights" in repr(samples)
 
 
 def test_what_a_plan_buys_is_read_from_some_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +259,8 @@ def test_plans_are_saved(rows, tmp_path: Path) -> None:
     plan.save(tmp_path / "plan.npz")
     for other in (LabelPlan.load(tmp_path / "plan.npz"), pickle.loads(pickle.dumps(plan))):
         assert np.array_equal(other.rows, plan.rows) and np.array_equal(other.stratum, plan.stratum)
-        assert repr(other) == repr(plan)
+        assert repr(other) == repr(plan) and other == plan and hash(other) == hash(plan)
+    assert plan != label_plan(rows[1], 500, random_state=1) and plan != 500
     (tmp_path / "other").write_bytes(b"none")
     with pytest.raises(ValueError, match="is not a plan"):
         LabelPlan.load(tmp_path / "other")
@@ -256,8 +274,9 @@ def test_plans_are_saved(rows, tmp_path: Path) -> None:
         ("rows", np.arange(500)),
         ("scores", held["scores"] * np.nan),
         ("scores", held["scores"][:3]),
-        ("alerts", np.array(700)),
-        ("alerts", np.array("a")),
+        ("strata", held["strata"] + 1),
+        ("strata", held["strata"][:9]),
+        ("strata", held["strata"].astype(str)),
     ]:
         np.savez(tmp_path / "plan.npz", **held | {name: changed})
         with pytest.raises(ValueError, match="is not a plan"):

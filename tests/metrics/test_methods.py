@@ -19,7 +19,7 @@ Y = np.arange(40) % 3 == 0
 S = np.random.default_rng(2).normal(size=40) + Y
 MEASURES = [AUC(), PartialAUC((0.0, 0.4)), ScoredAUC(), MarginAUC(0.2), TPRAtFPR(0.2), FPRAtTPR(0.6)]
 PARTS = (PartialAUC, TPRAtFPR, FPRAtTPR)
-INTERVALS = [name for name, method in METHODS.items() if method.estimate is not Method.estimate and not method.planned]
+INTERVALS = [name for name, method in METHODS.items() if method.estimate is not Method.estimate]
 
 
 @pytest.mark.filterwarnings("ignore:.* undercovers here:rocmax.exceptions.CoverageWarning")  # of 4 effective ones

@@ -56,7 +56,7 @@ def spoiled(value, index=4):
         ),
         (
             lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": S}, groups=Y),
-            "groups take paired models: one y_true for all of them",
+            "groups and plans take paired models: one y_true for all of them",
         ),
         (lambda: metrics.compare(Y, S), "y_score must hold two models or more, got 1"),
         (lambda: metrics.compare(Y, {}), "y_score is empty: there is no model"),

@@ -139,7 +139,7 @@ def test_independent_models():
         "b": Samples(Y[:60], MODELS[:60, 1], sample_weight=WEIGHT[:60], **weights),
     }
     same(compare(samples, PartialAUC((0.0, 0.4))), expected)
-    with pytest.raises(ValueError, match="groups take paired models"):
+    with pytest.raises(ValueError, match="groups and plans take paired models"):
         compare({"a": Samples(Y, S, groups=GROUPS), "b": Samples(Y, S)})
     with pytest.raises(ValueError, match="weights of one weight_kind"):
         compare({**samples, "b": Samples(Y, S, sample_weight=WEIGHT, weight_kind="sampling")})

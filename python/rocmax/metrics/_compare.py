@@ -22,6 +22,7 @@ from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.defaults import Profile
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
+from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.results._comparison import Comparison, PairComparison, pair_tests, unknown_width
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples
@@ -298,7 +299,7 @@ def warn_of(query: Query, method: Method, joint: Covariance, samples: list[Sampl
     if isinstance(method, Profile) and joint.own is not None:
         for one in samples:
             methods.warn_of_few(joint.own.method, query.measure, one, query.known)
-    elif not isinstance(method, McNemar):
+    elif not isinstance(method, McNemar | Planned):
         methods.warn_of_few_compared(method.name, query.measure, sizes)
 
 

@@ -10,18 +10,21 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import F64, named_columns, number, require_finite, scores
+from rocmax._checks.samples import F64, check_level, labels, named_columns, require_finite, scores
 from rocmax._files import written
 from rocmax._parameters import check_count
+from rocmax._runtime.threads import n_threads
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.methods.planned import LabelDesign, Planned
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._arguments import Arguments
+from rocmax.metrics.samples._sample import Sample, verify
 from rocmax.metrics.samples._samples import Value
 from rocmax.metrics.variances._resample import seed_of
 
 _STUDIES = 10  # simulated
 _STRATUM = 10  # labels of a stratum, at least
 _LEAST = 5.0  # positives that a plan should find below the cut
+_HELD = "scores", "strata", "rows"  # what a file of a plan holds
 
 
 class Expectation(NamedTuple):
@@ -37,7 +40,8 @@ class LabelPlan(Value):
 
     Label the rows in the order of `rows`, and measure with ``Samples(labels, scores, plan=plan)``. The order may be
     stopped once the alerts and two rows of every stratum are labelled: rows are drawn from all strata in turn, so that
-    n labels in place of N have intervals about ``sqrt(N / n)`` times as wide.
+    n labels in place of N have intervals about ``sqrt(N / n)`` times as wide. Plans are equal if they have
+    the same scores, strata, and rows in the same order.
 
     >>> import numpy as np
     >>> from rocmax.metrics import RecallAt, Samples, infer, label_plan
@@ -65,21 +69,29 @@ class LabelPlan(Value):
     weight: F64
     stratum: NDArray[np.intp]
     scores: NDArray[Any]
-    _alerts: int
+    strata: NDArray[np.intp]
     _design: LabelDesign
 
-    def labelled(self, y_true: Any, like: Sample) -> Sample:
-        """Return samples of these labels; `like` has the scores of all rows, of all models or of some."""
+    def labelled(self, given: Arguments) -> Sample:
+        """Return samples of labels, given with the scores of all rows, of all models or of some."""
+        others = given.sample_weight, given.groups, given.by
+        if any(each is not None for each in others) or not given.higher_is_better:
+            raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
+        remedy, threads = "label all rows of the plan, or stop before it", n_threads(given.n_jobs)
+        columns, names = named_columns(given.y_score)
+        y, positive = labels(given.y_true, given.pos_label, "y_true", remedy)
+        like = Sample(y, scores(columns), None, threads, pos_label=positive, remedy=remedy, model_names=names)
+        verify(like._replace(score=np.zeros(len(y))))
         known = [*np.atleast_2d(self.scores.T)]
         if not all(any(np.array_equal(one, own) for own in known) for one in np.atleast_2d(like.score.T)):
             wanted = f"the scores that the plan was made of, all {len(self.scores):,} rows of them"
             raise ValueError(f"y_score must be {wanted}")
-        n, fewest = len(y_true), np.minimum(self._design.whole, 2.0)
-        size = np.bincount(self.stratum[:n], minlength=len(fewest)).astype(np.float64)
-        if n > len(self.rows) or (size < fewest).any():
+        fewest = np.minimum(self._design.whole, 2)
+        found = np.bincount(self.stratum[: len(y)], minlength=len(fewest))
+        if len(y) > len(self.rows) or (found < fewest).any():
             wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {fewest.sum():,.0f} of them"
-            raise ValueError(f"y_true must have {wanted}, got {n:,}")
-        return self._design._replace(rows=self.rows[:n], size=size).sample(y_true == y_true.max(), like)
+            raise ValueError(f"y_true must have {wanted}, got {len(y):,}")
+        return self._design.sample(y == y.max(), like)
 
     def expect(self, measure: Any = "auc", *, prevalence: float) -> Expectation:
         """Return the expected estimate and width of the interval of a study by this plan.
@@ -113,7 +125,7 @@ class LabelPlan(Value):
         from rocmax.metrics.measures import as_measure
 
         measure = as_measure(measure)
-        number(prevalence, "prevalence", "in (0, 1)", lambda share: 0 < share < 1)
+        check_level(prevalence, "prevalence")
         kept, design = self._design.thinned()
 
         def chances(level: float) -> Any:
@@ -129,17 +141,19 @@ class LabelPlan(Value):
                 f"{n_found:.1f} positives are expected among the labels that are not certain, at a prevalence of"
                 f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self.scores)):,.0f}"
             )
-        like = Sample(np.zeros(0), self.scores[kept], None, 0)
-        studies = [design.sample(rng.random(len(chance)) < chance, like) for _ in range(_STUDIES)]
+        like, found = Sample(np.zeros(0), self.scores[kept], None, 0), rng.random((_STUDIES, len(chance))) < chance
+        if (n_negative := len(chance) - found.sum(axis=1).max()) < 2:
+            raise ValueError(f"a simulated study has {n_negative} negative labels at a prevalence of {prevalence:g}")
         with catch_warnings():
             simplefilter("ignore", CoverageWarning)
-            intervals = [Planned().estimate(study, measure) for study in studies]
-        found = [(one.estimate, np.subtract(*one.limits.at(0.95)[::-1])) for one in intervals if one.refused is None]
-        if 2 * len(found) < _STUDIES:
+            intervals = [Planned().estimate(design.sample(labels, like), measure) for labels in found]
+        widths = [(one.estimate, np.subtract(*one.limits.at(0.95)[::-1])) for one in intervals if one.refused is None]
+        if 2 * len(widths) < _STUDIES:
             refused = next(one.refused for one in intervals if one.refused is not None)
-            raise ValueError(f"{_STUDIES - len(found)} of {_STUDIES} simulated studies have no interval: {refused}")
-        estimate, width = np.mean(found, axis=0)
-        return Expectation(*((estimate, width) if like.many else (estimate.item(), width.item())), n_found)
+            raise ValueError(f"{_STUDIES - len(widths)} of {_STUDIES} simulated studies have no interval: {refused}")
+        means = np.mean(widths, axis=0)
+        estimate, width = means if like.many else means[:, 0].tolist()
+        return Expectation(estimate, width, n_found)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame of `row`, `weight` and `stratum`, in the order of labelling."""
@@ -150,19 +164,17 @@ class LabelPlan(Value):
     def save(self, path: str | Path) -> None:
         """Write the plan to a file, with the scores; :meth:`load` reads it."""
         with written(Path(path)) as file:
-            np.savez_compressed(file, rows=self.rows, scores=self.scores, alerts=self._alerts)
+            np.savez_compressed(file, **{name: getattr(self, name) for name in _HELD})
 
     @classmethod
     def load(cls, path: str | Path) -> LabelPlan:
         """Return a plan that :meth:`save` wrote."""
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
-                rows, score, alerts = (held[name] for name in ("rows", "scores", "alerts"))
-            other = label_plan(score, len(rows), alerts=alerts.item() or None, random_state=0)
-            chosen = np.zeros(len(score), bool)
-            chosen[rows] = rows >= 0  # other indices are no integers, or out of range
-            plan = cls._of(other._design._replace(rows=rows), score, other._alerts)
-            if chosen.sum() != len(rows) or (np.bincount(plan.stratum) != other._design.size).any():
+                score, strata, rows = (held[name] for name in _HELD)
+            plan = cls._of(score, _ranks(score), strata, rows)
+            twice = np.bincount(rows, minlength=len(score)) > 1  # refuses indices that are negative, or no integers
+            if twice.any() or not plan._design.size.all() or not np.isfinite(score).all():
                 raise ValueError("rows do not fit the strata")
             return plan
         except OSError:
@@ -171,10 +183,17 @@ class LabelPlan(Value):
             raise ValueError(f"{path} is not a plan written by LabelPlan.save") from error
 
     @classmethod
-    def _of(cls, design: LabelDesign, score: NDArray[Any], alerts: int) -> LabelPlan:
-        plan, held = cls.__new__(cls), {"_alerts": alerts, "_design": design}
-        plan._set(rows=design.rows, weight=design.weight, stratum=design.places, scores=score, **held)
+    def _of(cls, score: NDArray[Any], rank: F64, strata: NDArray[np.intp], rows: NDArray[np.intp]) -> LabelPlan:
+        plan, design = cls.__new__(cls), LabelDesign(rank, strata, rows, np.ones(len(rank)))
+        plan._set(rows=rows, weight=design.weight, stratum=design.places, scores=score, strata=strata, _design=design)
         return plan
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, LabelPlan)
+        return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _HELD)
+
+    def __hash__(self) -> int:
+        return hash(self.rows.tobytes())
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -230,12 +249,8 @@ def label_plan(
     require_finite(score, "y_score", columns=names)
     if (np.ptp(score, axis=0) == 0.0).any():
         raise ValueError("y_score must rank the rows: one score for all has nothing to plan")
-    n, rng = len(score), np.random.default_rng(seed_of(random_state))
+    n, rng, rank = len(score), np.random.default_rng(seed_of(random_state)), _ranks(score)
     budget, alerts = check_count("budget", budget, n), 0 if alerts is None else check_count("alerts", alerts, n)
-    rank = np.full(n, n)
-    for column in np.atleast_2d(score.T):
-        order = np.argsort(-column, kind="stable")
-        rank[order] = np.minimum(rank[order], np.arange(1, n + 1))
     order = np.argsort(rank, kind="stable")
     size, start = 1.0 / np.sqrt(rank[order]), int((rank <= alerts).sum())
     total = np.cumsum(size[::-1])[::-1]  # of a row and all after it
@@ -259,6 +274,13 @@ def label_plan(
     strata = np.empty(n, dtype=np.intp)
     strata[order] = np.concatenate([np.arange(first), first + stratum])
     rows = np.concatenate([order[:first], rest[mixed[drawn]]])
-    ones = np.ones(n)
-    size, total = (np.append(ones[:first], each) for each in (share, whole))
-    return LabelPlan._of(LabelDesign(rank.astype(np.float64), strata, size, total, rows, ones), score, alerts)
+    return LabelPlan._of(score, rank, strata, rows)
+
+
+def _ranks(score: NDArray[Any]) -> F64:
+    """Return the rank of every row, from 1, by the model that ranks it highest."""
+    rank = np.full(len(score), len(score), dtype=np.float64)
+    for column in np.atleast_2d(score.T):
+        order = np.argsort(-column, kind="stable")
+        rank[order] = np.minimum(rank[order], np.arange(1.0, len(score) + 1.0))
+    return rank

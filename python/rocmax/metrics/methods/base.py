@@ -97,7 +97,6 @@ class Method:
     pairs: ClassVar[bool] = False
     classes: ClassVar[bool] = False
     counts: ClassVar[bool] = False
-    planned: ClassVar[bool] = False
     #: Whether its intervals extrapolate if the measure lies beyond the samples.
     extrapolates: ClassVar[bool] = False
 
@@ -123,6 +122,8 @@ class Method:
 
     def check(self, measure: Measure, data: Known, takers: "dict[str, type[Method]]") -> None:
         """Check that the method supports the measure and the kind of data; `takers` are all methods."""
+        if data.weight_kind == "planned" and self.name != "planned":
+            raise ValueError(f"labels of a plan have a method of their own: leave out method={self.name!r}")
         if not self.fits(measure):
             words = " or ".join(need.value for need in Trait if need in self.needs)
             raise ValueError(f"method={self.name!r} needs {words}, got measure={measure!r}")
@@ -132,7 +133,6 @@ class Method:
             (data.pairs, "pairs", "groups of two columns take"),
             (data.classes, "classes", "multi_class takes"),
             (data.counts, "counts", "data in parts (ROCAccumulator) take"),
-            (data.weight_kind == "planned", "planned", "labels by a plan take"),
         ):
             if needed and not getattr(self, flag):
                 alike = [

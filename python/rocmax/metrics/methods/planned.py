@@ -1,7 +1,7 @@
 """Intervals and differences of samples that were labelled by a plan."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,40 +11,35 @@ from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.cuts import PrecisionAt
-from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, without_limits
+from rocmax.metrics.methods.base import Covariance, Interval, Method, binary, without_limits
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.samples._classes import Classes
-from rocmax.metrics.samples._sample import Kept, Sample
+from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._components import Shared, freedom_of
 
 _LEAST = 5.0  # effective positives
 _FREEDOM = 3.0  # at least: 3.2, 4.5 and 5.5 above 0, 1 and 2 found ones, of which Poisson's limits are 3.7, 4.6 and 5.2
+_KNOWN = 1e9  # degrees of freedom of the ranks of all rows
 _LIGHT = 1e-13  # the weight of a labelled negative among the positives, so that its gain is known too
 _TINY = np.finfo(float).tiny
 _NEAR = 20  # labels of neighbours whose share of positives is taken
 _TOP = 2_000  # `thinned` keeps every row of less than twice this rank, half of the rows up to thrice, and so on
 
 
-class LabelDesign(NamedTuple):
-    """Strata of all rows, and those rows that are labelled, or will be."""
+class LabelDesign:
+    """Strata of all rows, and those rows that are labelled, or will be.
 
-    rank: F64  # of every row, by the model that ranks it highest
-    stratum: NDArray[np.intp]  # of every row
-    size: F64  # how many rows of each stratum are labelled
-    whole: F64  # how many there are
-    rows: NDArray[np.intp]  # that are labelled
-    mass: F64  # how many rows each stands for in the order of a model, 1 if all are there
-    labels: F64 = np.zeros(0)  # 1 and 0
+    `rank` and `stratum` are of every row, `rank` by the model that ranks it highest; `rows` are labelled, and `labels`
+    are theirs; `mass` is how many rows each stands for in the order of a model, 1 if all are there. Worked out: the
+    strata of the labelled rows (`places`), how many rows of each stratum there are (`whole`), how many of them are
+    labelled (`size`), and how many rows a labelled one stands for (`weight`).
+    """
 
-    @property
-    def places(self) -> NDArray[np.intp]:
-        """The strata of the labelled rows."""
-        return self.stratum[self.rows]
-
-    @property
-    def weight(self) -> F64:
-        """How many rows a labelled one stands for."""
-        return (self.whole / self.size)[self.places]
+    def __init__(self, rank: F64, stratum: NDArray[np.intp], rows: NDArray[np.intp], mass: F64, labels: Any = None):
+        self.rank, self.stratum, self.rows, self.mass, self.labels = rank, stratum, rows, mass, labels
+        self.places, self.whole = stratum[rows], np.bincount(stratum, mass)
+        self.size = np.bincount(self.places, minlength=len(self.whole))
+        self.weight = self.whole[self.places] / self.size[self.places]
 
     def thinned(self) -> "tuple[NDArray[np.intp], LabelDesign]":
         """Return which rows are labelled or among the highest, with some of the others, and the design of these."""
@@ -52,17 +47,15 @@ class LabelDesign(NamedTuple):
         kept[self.rows] = True
         place, stratum = np.flatnonzero(kept), self.stratum[kept]
         mass = (self.whole / np.bincount(stratum))[stratum]
-        rows = np.searchsorted(place, self.rows)
-        return place, self._replace(rank=self.rank[kept], stratum=stratum, rows=rows, mass=mass)
+        return place, LabelDesign(self.rank[kept], stratum, np.searchsorted(place, self.rows), mass)
 
-    def sample(self, positive: NDArray[np.bool_], like: Sample) -> Sample:
+    def sample(self, labels: NDArray[np.bool_], like: Sample) -> Sample:
         """Return positives by their weights, and all rows by what these leave of negatives; each model has its own."""
-        design, score = self._replace(labels=positive.astype(np.float64)), like.score
-        y = np.repeat([True, False], [len(positive), len(score)])
-        score = np.asfortranarray(np.concatenate([score[self.rows], score]))
-        weight = design.weights_of(score if score.ndim == 1 else score[:, 0])
-        held = Kept(y, score, weight)
-        return like._replace(y=y, score=score, weight=weight, weight_kind="planned", plan=design, kept=held)
+        design = LabelDesign(self.rank, self.stratum, self.rows[: len(labels)], self.mass, labels)
+        y = np.repeat([True, False], [len(labels), len(like.score)])
+        score = np.asfortranarray(np.concatenate([like.score[design.rows], like.score]))
+        weight = design.weights_of(score[:, 0] if like.many else score)
+        return like._replace(y=y, weight=weight, weight_kind="planned", plan=design).scored(score)
 
     def weights_of(self, score: NDArray[Any]) -> F64:
         """Return the weights of the positives and of all rows of one model.
@@ -92,10 +85,8 @@ class LabelDesign(NamedTuple):
         gains, parts, n = [], [], len(self.rows)
         for one in sample.models():
             (row,), weight = measure.influences(one)[1], one.weights
-            positive, negative = (
-                (row[k] - np.average(row[k], weights=weight[k]) + moved) / weight[k].sum()
-                for k, moved in zip((slice(n), slice(n, None)), measure.by_totals(one), strict=True)
-            )
+            classes = zip(np.split(row, [n]), np.split(weight, [n]), measure.by_totals(one), strict=True)
+            positive, negative = ((c - np.average(c, weights=w) + moved) / w.sum() for c, w, moved in classes)
             negative, left = negative[self.rows], (weight[n:] / self.mass)[self.rows]
             gains.append(positive - negative)
             others = (self.labels - 1.0 + left) * _NEAR / (_NEAR - 1.0)  # the row is one of its neighbours
@@ -108,15 +99,13 @@ class LabelDesign(NamedTuple):
         One pseudo positive, whose chances fall with the inverse of the rank, is added, so that strata in which none was
         found have a variance. Numbers are of models on the diagonal, of differences beside it.
         """
-        left, places = 1.0 - self.size / self.whole, self.places
-        mean = np.array([np.bincount(places, row, len(left)) for row in parts]) / self.size
-        spread = self.whole**2 * left / self.size / np.maximum(self.size - 1.0, 1.0)
-        apart = (parts - mean[:, places]) * np.sqrt(spread)[places]
-        chance = left[places] / self.rank[self.rows]
-        pseudo = gains * self.weight * np.sqrt(chance / max(chance.sum(), _TINY) * left[places])
+        left, size = 1.0 - 1.0 / self.weight, self.size[self.places]
+        mean = np.array([np.bincount(self.places, row)[self.places] for row in parts]) / size
+        apart = (parts - mean) * self.weight * np.sqrt(left * size / np.maximum(size - 1.0, 1.0))
+        chance = left / self.rank[self.rows]
+        pseudo = gains * self.weight * np.sqrt(chance / max(chance.sum(), _TINY) * left)
         each = np.abs(gains[:, None] - gains[None] + np.eye(len(gains))[..., None] * gains) * self.weight * self.labels
-        of_draws = each * np.sqrt(left[places])
-        counts = [c.sum(axis=-1) ** 2 / np.maximum((c**2).sum(axis=-1), _TINY) for c in (each, of_draws)]
+        counts = [c.sum(axis=-1) ** 2 / np.maximum((c**2).sum(axis=-1), _TINY) for c in (each, each * np.sqrt(left))]
         return np.asarray(apart @ apart.T + pseudo @ pseudo.T), counts[0], counts[1]
 
 
@@ -135,12 +124,6 @@ class Planned(Method):
 
     name: ClassVar[str] = "planned"
     needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
-    planned: ClassVar[bool] = True
-
-    def check(self, measure: Measure, data: Known, takers: dict[str, type[Method]]) -> None:
-        if data.weight_kind != "planned":
-            raise ValueError("method='planned' takes the labels of a plan: Samples(labels, scores, plan=plan)")
-        super().check(measure, data, takers)
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         spread = self.covariance(binary(sample), measure)
@@ -152,31 +135,31 @@ class Planned(Method):
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
-        _, pos, neg = measure.covariance(data)
         estimate = np.concatenate([measure.estimates(one) for one in data.models()])  # each with its own weights
         drawn, found, freedom = data.plan.spread(*data.plan.moved(data, measure))
         refused = _refused(data, measure, estimate, np.diagonal(found).min())
         if refused is not None:
             warn(CoverageWarning(f"{measure} has no interval: {refused}", refused))
-            return Covariance(estimate, np.full_like(pos, np.nan), refused=refused)
-        known, of_draws = np.full_like(pos, np.inf), np.maximum(freedom + 1.0, _FREEDOM)
-        parts = [Shared(pos + neg, known), Shared(drawn, of_draws)]
-        return Covariance(estimate, pos + neg + drawn, parts if drawn.any() else parts[:1])  # if all are labelled
+            return Covariance(estimate, np.full_like(drawn, np.nan), refused=refused)
+        _, pos, neg = measure.covariance(data)
+        known, of_draws = np.full_like(pos, _KNOWN), np.maximum(freedom + 1.0, _FREEDOM)
+        return Covariance(estimate, pos + neg + drawn, [Shared(pos + neg, known), Shared(drawn, of_draws)])
 
 
 def _refused(data: Sample, measure: Measure, estimate: Any, effective: float) -> str | None:
     """Return why the labels carry no interval."""
     plan = data.plan
     if isinstance(measure, PrecisionAt):
-        unknown = np.delete(np.arange(len(plan.stratum)), plan.rows) - len(plan.stratum)  # all rows are the last
         for one in data.models():
-            ranking = measure.weights(one)
-            if (one.score[unknown] >= ranking.score[measure.cut(ranking).place]).any():
-                return f"{measure} needs the labels of all samples above its cut: plan with alerts"
+            ranking, score = measure.weights(one), one.score[len(plan.rows) :]
+            above = score >= ranking.score[measure.cut(ranking).place]
+            if above.sum() > above[plan.rows].sum():
+                wanted = max(measure.alerts(data.totals), plan.mass @ above)
+                return f"{measure} needs the labels of all samples above its cut: plan with alerts={wanted:.0f}"
+    if effective < _LEAST:
+        n, wanted = len(plan.rows), np.ceil(len(plan.rows) * _LEAST / max(effective, 1e-9))
+        more = f": some {wanted:,.0f} labels would find five" if wanted <= plan.whole.sum() else ""
+        return f"{effective:.1f} effective positives among {n:,} labels are fewer than five{more}"
     if at := [bound for bound in measure.bounds if np.isclose(estimate, bound, rtol=0.0, atol=1e-9).any()]:
         return f"an estimate of {at[0]:g} has no interval by a plan"
-    if effective < _LEAST:
-        n, wanted = plan.size.sum(), np.ceil(plan.size.sum() * _LEAST / max(effective, _TINY))
-        more = f": some {wanted:,.0f} labels would find five" if wanted <= plan.whole.sum() else ""
-        return f"{effective:.1f} effective positives among {n:,.0f} labels are fewer than five{more}"
     return None

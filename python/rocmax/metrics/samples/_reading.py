@@ -13,8 +13,7 @@ from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._samples import Samples
 
-_OF_PLANS = "infer", "compare"  # functions that know the design of a plan; measures do of one model
-_PAIRED = "groups take paired models: one y_true for all of them"
+_PAIRED = "groups and plans take paired models: one y_true for all of them"
 
 
 class Order(TypedDict, total=False):
@@ -67,7 +66,7 @@ def read(
     given = {**reading, **{name: value for name, value in more.items() if value is not None}}
     if given_before(Samples, function, y_true, y_score, given):
         held, name = cast(Samples, y_true), function.__name__
-        if held.planned and not (name in _OF_PLANS or (name == "__call__" and held.two.n_models == 1)):
+        if held.planned and name not in ("infer", "compare") and (name, held.two.n_models) != ("__call__", 1):
             raise ValueError(f"{function.__qualname__}() takes no labels of a plan: infer and compare do")
         return held
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
@@ -82,9 +81,7 @@ def independent(
     y_true = {name: known(one.counted()) if hasattr(one, "counted") else one for name, one in y_true.items()}
     if y_true and all(isinstance(one, Samples) for one in y_true.values()):
         require_none(Samples, function, y_score, reading)
-        if any(one.planned for one in y_true.values()):
-            raise ValueError("labels of a plan take paired models: one plan from the scores of all of them")
-        if any(one.two.group is not None for one in y_true.values()):
+        if any(one.planned or one.two.group is not None for one in y_true.values()):
             raise ValueError(_PAIRED)
         kinds = {one.two.weight_kind for one in y_true.values() if one.two.weight is not None}
         if len(kinds) > 1:

@@ -114,7 +114,7 @@ class Sample(NamedTuple):
         elif self.weight is not None and self.weight_kind == "sampling":
             masses = [self.weight[rows] for rows in (self.positive, ~self.positive)]
         elif self.plan is not None:  # as many as the labelled rows, which show the curve
-            n_pos, n_neg = (n * self.plan.size.sum() / self.plan.whole.sum() for n in self.totals)
+            n_pos, n_neg = (n * self.n_counted / self.plan.whole.sum() for n in self.totals)
             return n_pos, n_neg
         else:
             return self.totals

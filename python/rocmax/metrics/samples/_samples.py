@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.missing import oriented, rows_of
-from rocmax._checks.samples import label_classes, labels, named_columns, names_of, scores
+from rocmax._checks.samples import label_classes, names_of
 from rocmax._parameters import shown
-from rocmax._runtime.threads import n_threads
 from rocmax._typing import Missing, WeightKind
-from rocmax.metrics.samples._arguments import Arguments, kind_of, rows_or_none
+from rocmax.metrics.samples._arguments import KINDS, Arguments, rows_or_none
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
 
@@ -163,8 +162,10 @@ class Samples(Value):
         plan: Any = None,
     ) -> None:
         if plan is not None:
+            if not hasattr(plan, "labelled"):
+                raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
             given = Arguments(y_true, y_score, sample_weight, groups, by, pos_label, higher_is_better, n_jobs)
-            self._of_plan(plan, given)
+            self._hold(given._replace(y_true=None, y_score=None, weight_kind="planned"), _own(plan.labelled(given)))
             return
         self._hold(
             Arguments.complete(
@@ -181,20 +182,6 @@ class Samples(Value):
             )
         )
         self._check()
-
-    def _of_plan(self, plan: Any, given: Arguments) -> None:
-        """Hold the labels of a plan beside the scores of all rows."""
-        if not hasattr(plan, "labelled"):
-            raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
-        others = given.sample_weight, given.groups, given.by
-        if any(each is not None for each in others) or not given.higher_is_better:
-            raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
-        columns, names = named_columns(given.y_score, "", "y_score")
-        y, positive = labels(given.y_true, given.pos_label, "y_true", "label all rows of the plan, or stop before it")
-        score, threads = scores(columns, "y_score"), n_threads(given.n_jobs)
-        like = Sample(y, score, None, threads, pos_label=positive, model_names=names)
-        verify(like._replace(score=np.zeros(len(y)), remedy="label all rows of the plan, or stop before it"))
-        self._hold(given._replace(y_true=None, y_score=None, weight_kind="frequency"), _own(plan.labelled(y, like)))
 
     @classmethod
     def unchecked(cls, given: Arguments, two: Sample | None = None) -> Samples:
@@ -384,7 +371,7 @@ class Samples(Value):
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             parts += [f"model{'s' * (len(names) > 1)} {', '.join(names[:_LISTED])}{more}"]
         parts += [] if given.higher_is_better is True else [f"higher_is_better={shown(given.higher_is_better)}"]
-        parts += [] if weight is None else [f"{kind_of(given.weight_kind)} weights"]
+        parts += [] if weight is None else [f"{given.weight_kind or KINDS[0]} weights"]
         if group is not None:
             parts += [f"{int(group.max()) + 1:,} {'groups' if group.ndim == 1 else 'subjects of pairs'}"]
         parts += [] if given.by is None else [f"{len(names_of(given.by, len(self), 'by')[0]):,} subgroups"]
