@@ -183,10 +183,14 @@ impl Map {
 
     /// The buckets of `scores` plus `shift`.
     pub(crate) fn buckets(&self, scores: &[f64], shift: f64, to: &mut [u32]) {
+        // A copy, since the compiler must think that `to` overlaps what is behind a reference.
+        let map = *self;
         fast!({
-            for (to, score) in to.iter_mut().zip(scores) {
-                *to = self.bucket(score + shift);
-            }
+            map.chosen(|map| {
+                for (to, score) in to.iter_mut().zip(scores) {
+                    *to = map.bucket(score + shift);
+                }
+            });
         });
     }
 
