@@ -100,7 +100,7 @@ class Found:
     def __init__(self, parts: list[Proximal]) -> None:
         self.parts = parts
         self.offset = sum(part.offset for part in parts)
-        self.multipliers = np.array([part.coef for part in parts])
+        self.multipliers = np.array([part.coef for part in parts]) if len(parts) > 1 else parts[0].coef[None]
         self.coef: F64 = self.multipliers.sum(axis=0) if len(parts) > 1 else self.multipliers[0]
 
 
@@ -120,10 +120,9 @@ class Envelope:
         weight = objective.oracle.sample_weight
         of_positives = float(np.count_nonzero(labels) if weight is None else weight[labels].sum())
         self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
-        self._of_samples = [np.where(labels, *pulls) for pulls in self._pulls]
+        self._of_samples = np.array([np.where(labels, *pulls) for pulls in self._pulls])
         if weight is not None:
-            for of_samples in self._of_samples:
-                of_samples *= np.where(weight > 0, weight, 1.0)
+            self._of_samples *= np.where(weight > 0, weight, 1.0)
         tilt = objective.tilt
         multipliers = np.zeros((len(self._pulls), len(labels)))
         if bundle.multipliers is None:
@@ -160,8 +159,8 @@ class Envelope:
     def moved(self, found: Found) -> float:
         """Return half the squared change of the multipliers, in the metric of the penalty."""
         moves = found.multipliers - self.multipliers
-        squares = ((move * (move / of_samples)).sum() for move, of_samples in zip(moves, self._of_samples, strict=True))
-        return 0.5 * float(sum(squares)) / self.penalty
+        moves *= moves / self._of_samples
+        return 0.5 * float(sum(move.sum() for move in moves)) / self.penalty
 
     def update(self, found: Found, steps: int) -> None:
         """Take the slopes as the next multipliers, after an inner problem of so many steps."""

@@ -294,6 +294,7 @@ class Newton:
 
 def _minimise_augmented(state: State) -> None:
     """Minimise F by the augmented Lagrangian method, from the best model on."""
+    del state.cut  # a vector over the samples
     method = Augmented(state.objective, state.bundle, state.best, state.left)
     while True:
         state.prove(method.bound, method.offset, [(1.0, method.coef)])

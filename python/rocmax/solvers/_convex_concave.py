@@ -170,6 +170,7 @@ class State:
                 return True
             if len(tried) == _TRIES:
                 break
+            del part, cuts, tilt, found  # vectors over the samples
         return False
 
     def _move(self) -> F64:
