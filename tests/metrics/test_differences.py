@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, compare
-from rocmax.metrics.results import _comparison
+from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, _compare, compare
 
 Y = np.repeat([0, 1], 10)
 A, B = np.random.default_rng(1).normal(size=(2, 20)) + np.outer([1.0, -1.0], Y)
@@ -49,7 +48,7 @@ def test_every_pair_of_many_models_is_tested_as_by_itself():
     y = np.arange(60) % 3 == 0
     scores = rng.normal(size=(60, n_models)) + y[:, None]
     found = compare(y, scores, adjust=None)
-    assert len(found.pairs) == n_models * (n_models - 1) // 2 > _comparison._PAIRS
+    assert len(found.pairs) == n_models * (n_models - 1) // 2 > _compare._PAIRS
     names = [f"model {j + 1}" for j in range(n_models)]
     for pair in (found.pairs[0], *found.pairs[250:262], found.pairs[-1]):
         a, b = names.index(pair.model_a), names.index(pair.model_b)
@@ -61,7 +60,7 @@ def test_every_pair_of_many_models_is_tested_as_by_itself():
 def test_pairs_are_the_same_however_many_are_tested_at_a_time(method, monkeypatch):
     scores = np.c_[A, B, A + B, A - B]
     found = compare(Y, scores, method=method, random_state=0)
-    monkeypatch.setattr(_comparison, "_PAIRS", 4)
+    monkeypatch.setattr(_compare, "_PAIRS", 4)
     assert compare(Y, scores, method=method, random_state=0) == found
 
 

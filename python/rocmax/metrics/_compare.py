@@ -7,15 +7,26 @@ from itertools import combinations
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64, check_level, require_weights
 from rocmax._parameters import check_choice
 from rocmax._runtime.warn import warn
 from rocmax._typing import Adjust, Alternative, MethodName
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import methods
 from rocmax.metrics._infer import warn_below_chance, worse_than_chance
-from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, parse_hypothesis
-from rocmax.metrics.intervals._interval import critical
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, adjusted, parse_hypothesis
+from rocmax.metrics.intervals._interval import (
+    Law,
+    critical,
+    either,
+    no_width,
+    percentiles,
+    profile,
+    shrunk,
+    wald_limits,
+)
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
@@ -23,7 +34,7 @@ from rocmax.metrics.methods.defaults import Profile
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
 from rocmax.metrics.methods.planned import Planned
-from rocmax.metrics.results._comparison import Comparison, PairComparison, pair_tests, unknown_width
+from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples
 from rocmax.metrics.samples._arguments import warn_unless_counts
@@ -36,6 +47,9 @@ from rocmax.metrics.variances._components import Shared, covariance_of, decided,
 from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _SUMMED = ("n_samples", "n_dropped", "weight_kind")
+# Pairs that are tested at a time: the replicates of all might not fit in memory.
+_PAIRS = 256
+_NONE = 1e-24  # variance, over the square of the measure's span: that of rounding
 _WHOLE_CURVES = (
     "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided',"
     " and takes no weights and no groups"
@@ -234,7 +248,7 @@ def _check(query: Query) -> None:
         return
     if method is not None and type(method).covariance is Method.covariance:
         method.covariance([], measure)
-    methods.checked(method or methods.default_comparison(measure, known), measure, known)
+    methods.checked(_method(query), measure, known)
     if known.classes and measure.average is None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
@@ -248,20 +262,24 @@ class Compared(NamedTuple):
     curves: tuple[float, float] | None = None
 
 
-def _chosen(query: Query, samples: list[Any]) -> tuple[Method, tuple[float, float]]:
-    """Return the method that was requested or the default, and the least sizes of the classes."""
+def _method(query: Query) -> Method:
+    return query.method or methods.default_comparison(query.measure, query.known)
+
+
+def _least_sizes(samples: list[Any]) -> tuple[float, float]:
+    """Return the least effective sizes of two classes, or of the smallest class and of all others."""
     if isinstance(samples[0], Classes):
         fewest, *others = np.sort(samples[0].effective).tolist()
-        return query.method or methods.default_comparison(query.measure, query.known), (fewest, sum(others))
+        return fewest, sum(others)
     for one in samples:
         require_weights(one.weight, one.weight_name, one.remedy)
     n_pos, n_neg = (min(sizes) for sizes in zip(*(one.effective for one in samples), strict=True))
-    return query.method or methods.default_comparison(query.measure, query.known), (n_pos, n_neg)
+    return n_pos, n_neg
 
 
 def _of_paired(query: Query, models: list[Any]) -> Compared:
     """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
-    method, sizes = _chosen(query, models)
+    method, sizes = _method(query), _least_sizes(models)
     binary = isinstance(models[0], Sample)
     none = refused_of(query, models) if method.resampling else None
     if none is not None:
@@ -314,16 +332,14 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
     def pooled(joint: Covariance, data: Sample) -> Comparison:
         if joint.own is None and joint.replicates is not None:
             joint = joint._replace(own=without_variance(joint.estimate, data, query.measure))
-        return result_of(
-            query, Compared(query.method or methods.default_comparison(query.measure, query.known), joint), [data]
-        )
+        return result_of(query, Compared(_method(query), joint), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
 
 
 def _of_independent(query: Query, samples: list[Sample]) -> Compared:
     """Compare models of independent samples."""
-    method, sizes = _chosen(query, samples)
+    method, sizes = _method(query), _least_sizes(samples)
     if isinstance(method, Venkatraman):
         return _of_curves(query, method, samples, paired=False)
     if isinstance(method, Obuchowski | McNemar):
@@ -387,7 +403,7 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
     assert hypothesis is not None
     names, made = tuple(name for one in samples for name in one.model_names), of_samples(samples[0])
     known = compared.curves is None
-    refused = compared.covariance.refused or unknown_width(compared.covariance, names, level, query.measure)
+    refused = compared.covariance.refused or _unknown_width(query, compared.covariance, names)
     pairs: tuple[PairComparison, ...]
     if compared.curves is not None:  # which have no standard error and no interval
         (statistic, pvalue), change = compared.curves, float(estimate[0] - estimate[1])
@@ -399,8 +415,7 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
             for (j, one), (k, other) in combinations(enumerate(names), 2)
         )
     else:
-        how = hypothesis, level, query.measure.bounds, query.adjust
-        pairs = pair_tests(compared.covariance, compared.freedom, names, *how)
+        pairs = _pair_tests(query, compared, names)
     first = samples[0]
     several = isinstance(first, Classes)
     paired = several or len(samples) == 1
@@ -438,3 +453,71 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
             " test's statistic is infinite, and its p-value of 0 is too optimistic"
         )
     return found
+
+
+def _pair_tests(query: Query, compared: Compared, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
+    """Return the test of every pair of models."""
+    (level, hypothesis), bounds, found = query.question, query.measure.bounds, compared.covariance
+    assert hypothesis is not None
+    first, second = np.triu_indices(len(names), 1)
+    span, of_profile = bounds[1] - bounds[0], None
+    if found.own is not None:
+        r = np.eye(len(names)) if found.freedom is None else shrunk(found.matrix, found.freedom)
+        of_profile = profile(found.estimate, found.own.limits, r, span)
+
+    def differences(first: NDArray[np.intp], second: NDArray[np.intp]) -> list[F64]:
+        """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any."""
+        estimate, variance, df = found.estimate, np.diagonal(found.matrix), None
+        difference, both = estimate[first] - estimate[second], variance[first] + variance[second]
+        apart = both - 2 * found.matrix[first, second]
+        error = np.sqrt(np.where(apart > 1e-14 * both, apart, 0.0))  # above the rounding of equal variances that cancel
+        if (freedom := compared.freedom) is not None:
+            spread, total = freedom[first] + freedom[second], both**2
+            df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
+        limits = wald_limits(difference, error, Law(df), (-span, span))
+        if found.pairwise is not None:
+            limits = found.pairwise(first, second)
+        elif found.replicates is not None:
+            limits = percentiles(found.replicates[:, first] - found.replicates[:, second], limits.tails)
+        if of_profile is not None:
+            certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
+            drawn = found.replicates is not None
+            limits = either(certain | (not drawn), of_profile((first, second)), limits)
+        statistic, pvalue = hypothesis.test(limits.tails)
+        columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
+        return [np.broadcast_to(column, difference.shape) for column in columns]
+
+    blocks = (slice(start, start + _PAIRS) for start in range(0, len(first), _PAIRS))
+    parts = [differences(first[block], second[block]) for block in blocks]
+    difference, error, low, high, statistic, df, pvalue = np.concatenate(parts, axis=1)
+    size = float(np.abs(found.estimate).max())  # of numbers that cancel
+    flat = no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
+    certain = np.diagonal(found.matrix) <= _NONE * size**2
+    flat &= (difference != 0) | (certain[first] & certain[second])  # models that rank all samples alike do not differ
+    if flat.any():
+        k = int(np.argmax(flat))
+        message = (
+            f"the difference of {difference[k]:.3g} between {names[first[k]]!r} and {names[second[k]]!r} has a variance"
+            " of 0, as when both separate the classes: its interval and its p-value are too optimistic"
+        )
+        warn(CoverageWarning(message))
+    columns = (difference, error, low, high, statistic, df, pvalue, adjusted(pvalue, query.adjust))
+    rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
+    return tuple(
+        PairComparison(names[a], names[b], change, spread, ConfidenceInterval(least, most), *tested)
+        for a, b, change, spread, least, most, *tested in rows
+    )
+
+
+def _unknown_width(query: Query, found: Covariance, names: tuple[str, ...]) -> str | None:
+    """Return why differences have no interval, and warn, if two models of an unbounded measure have no width."""
+    measure = query.measure
+    if found.own is None or np.isfinite(measure.bounds).all():
+        return None
+    at = np.flatnonzero(no_width(*found.own.limits.at(query.question.level), measure.bounds))
+    if len(at) < 2:
+        return None
+    one, other = (names[k] for k in at[:2])
+    fact = f"models {one!r} and {other!r} have no variance and the {measure} no upper bound"
+    warn(CoverageWarning(f"differences have no interval: {fact}; use a measure between bounds, such as AUC()", fact))
+    return fact
