@@ -11,8 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from profiles import cases
 from rocmax import metrics
-from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC
-from rocmax.metrics.accumulator import _accumulator
+from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC, _accumulator
 
 
 def draw(n, seed=0, digits=1):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rocmax import metrics
-from rocmax.metrics import AUC, PartialAUC, ROCAccumulator
-from rocmax.metrics.accumulator import _accumulator
+from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, _accumulator
 from rocmax.metrics.measures import as_measure
 
 MAX = np.finfo(float).max

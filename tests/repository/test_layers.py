@@ -24,6 +24,7 @@ METRICS = [
     "scores",
     "subgroups",
     "_infer",
+    "_accumulator",
     "_compare",
     "_check_measure",
     "_band",
@@ -32,7 +33,6 @@ METRICS = [
     "thresholds",
     "_power",
     "reader_study",
-    "accumulator",
 ]
 USE = r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);"
 

@@ -38,8 +38,8 @@ from rocmax.metrics import (
     infer,
     operating_point,
 )
+from rocmax.metrics._compare import SecondPass
 from rocmax.metrics._infer import warn_below_chance
-from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
@@ -386,7 +386,7 @@ class Counted(Scored):
         results = []
         for k, measure in enumerate(measures):
             with report.warned(measure.short, self.notes, how="--method"):
-                one = compare_counted(second, k, confidence_level=options.confidence, adjust=options.adjust, lower=low)
+                one = second.compare(k, confidence_level=options.confidence, adjust=options.adjust, lower=low)
             results.append(replace(one, **self._rows()))
         self._warn_of_pooled(results)
         return results

@@ -1,8 +1,9 @@
-"""Tests of the differences between measures of models."""
+"""Tests of the differences between measures of models, of samples in memory or in parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple, Unpack, overload
 
@@ -15,6 +16,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Adjust, Alternative, MethodName
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import methods
+from rocmax.metrics._accumulator import ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance, worse_than_chance
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, adjusted, parse_hypothesis
 from rocmax.metrics.intervals._interval import (
@@ -30,17 +32,17 @@ from rocmax.metrics.intervals._interval import (
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
-from rocmax.metrics.methods.defaults import Profile
+from rocmax.metrics.methods.defaults import Profile, jointly, own_intervals
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
 from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.samples._arguments import warn_unless_counts
+from rocmax.metrics.samples._arguments import warn_of_parts, warn_unless_counts
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, in_order, independent, read
-from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
+from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model, require_two
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import Shared, covariance_of, decided, variance_parts
@@ -227,10 +229,10 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
         methods.warn_of_scores(measure, every, models)
         return _in_subgroups(query, models[0], by)
     compared = _of_independent(query, models) if apart else _of_paired(query, models)
-    warn_of_worse(query, compared, models)
+    _warn_of_worse(query, compared, models)
     methods.warn_of_scores(measure, every, models)
     warn_unless_counts(None, *of_unknown_kind)
-    return result_of(query, compared, models)
+    return _result_of(query, compared, models)
 
 
 def _require_models(count: int) -> None:
@@ -253,7 +255,7 @@ def _check(query: Query) -> None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
 
-class Compared(NamedTuple):
+class _Compared(NamedTuple):
     """Estimates and covariance, or the test of equal curves."""
 
     method: Method
@@ -277,19 +279,19 @@ def _least_sizes(samples: list[Any]) -> tuple[float, float]:
     return n_pos, n_neg
 
 
-def _of_paired(query: Query, models: list[Any]) -> Compared:
+def _of_paired(query: Query, models: list[Any]) -> _Compared:
     """Compare models of the same samples: one sample with a column for each, or one for each of several classes."""
     method, sizes = _method(query), _least_sizes(models)
     binary = isinstance(models[0], Sample)
-    none = refused_of(query, models) if method.resampling else None
+    none = _refused_of(query, models) if method.resampling else None
     if none is not None:
-        return Compared(method, none)
+        return _Compared(method, none)
     if isinstance(method, Venkatraman):
         explain(models[0])
         return _of_curves(query, method, list(models[0].models()), paired=True)
     covariance = method.covariance(models[0] if binary else models, query.measure, query.seed)
     if covariance.refused is not None:
-        return Compared(method, covariance)
+        return _Compared(method, covariance)
     if not covariance.parts:  # a bootstrap's, or of a fitted curve
         known = binary and Trait.COMPONENTS in query.measure.traits
         parts = [Shared(covariance.matrix, min(sizes) - 1.0)]
@@ -297,12 +299,12 @@ def _of_paired(query: Query, models: list[Any]) -> Compared:
             parts = decided(covariance_of(models[0], query.measure)[2], models[0], query.measure)
         covariance = covariance.of_parts(parts)
     check_variance(covariance.matrix)
-    if (none := refused_of(query, models, covariance.own)) is None and binary:
-        warn_of(query, method, covariance, models, sizes)
-    return Compared(method, none or covariance)
+    if (none := _refused_of(query, models, covariance.own)) is None and binary:
+        _warn(query, method, covariance, models, sizes)
+    return _Compared(method, none or covariance)
 
 
-def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
+def _refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None) -> Covariance | None:
     """Return the estimates alone, with the reason, where differences have no interval by default."""
     reason = methods.refusal(query, samples, own)
     if reason is None:
@@ -311,7 +313,7 @@ def refused_of(query: Query, samples: Sequence[Any], own: Interval | None = None
     return Covariance(estimate, np.full((len(estimate),) * 2, np.nan), refused=reason)
 
 
-def warn_of(query: Query, method: Method, joint: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
+def _warn(query: Query, method: Method, joint: Covariance, samples: list[Sample], sizes: tuple[float, float]) -> None:
     """Warn of estimates, and of tests that few samples decide."""
     methods.warn_of_estimates(query.measure, samples, sizes)
     if isinstance(method, Profile) and joint.own is not None:
@@ -327,17 +329,17 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
 
     def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
         compared = _of_paired(query._replace(seed=(seed + k) % 2**64), [data])
-        return result_of(query, compared, [data]), compared.covariance
+        return _result_of(query, compared, [data]), compared.covariance
 
     def pooled(joint: Covariance, data: Sample) -> Comparison:
         if joint.own is None and joint.replicates is not None:
             joint = joint._replace(own=without_variance(joint.estimate, data, query.measure))
-        return result_of(query, Compared(_method(query), joint), [data])
+        return _result_of(query, _Compared(_method(query), joint), [data])
 
     return compare_subgroups(data, by, query, estimate, pooled)
 
 
-def _of_independent(query: Query, samples: list[Sample]) -> Compared:
+def _of_independent(query: Query, samples: list[Sample]) -> _Compared:
     """Compare models of independent samples."""
     method, sizes = _method(query), _least_sizes(samples)
     if isinstance(method, Venkatraman):
@@ -366,12 +368,12 @@ def _of_independent(query: Query, samples: list[Sample]) -> Compared:
     variances = np.diagonal(covariance.matrix) * np.eye(len(samples))
     of_models = [Shared(np.diag(row), min(one.effective) - 1.0) for row, one in zip(variances, samples, strict=True)]
     covariance = covariance.of_parts(of_models)
-    if (none := refused_of(query, samples)) is None:
-        warn_of(query, method, covariance, samples, sizes)
-    return Compared(method, none or covariance, freedom)
+    if (none := _refused_of(query, samples)) is None:
+        _warn(query, method, covariance, samples, sizes)
+    return _Compared(method, none or covariance, freedom)
 
 
-def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> Compared:
+def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paired: bool) -> _Compared:
     """Test by permutations whether two ROC curves are the same."""
     if any(one.weight is not None for one in models):
         raise ValueError(_WHOLE_CURVES)
@@ -379,10 +381,10 @@ def _of_curves(query: Query, method: Venkatraman, models: list[Sample], *, paire
         raise ValueError(f"method='venkatraman' compares two models, got {len(models)}")
     curves = method.distance(*models, paired=paired, seed=seed_of(query.seed))
     estimate = np.concatenate([query.measure.estimates(one) for one in models])
-    return Compared(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
+    return _Compared(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def warn_of_worse(query: Query, compared: Compared, samples: list[Any]) -> None:
+def _warn_of_worse(query: Query, compared: _Compared, samples: list[Any]) -> None:
     """Warn of a model whose interval lies on the worse side of the value of a constant score."""
     if np.isnan(compared.covariance.matrix).any() or isinstance(samples[0], Classes):
         return
@@ -397,7 +399,7 @@ def warn_of_worse(query: Query, compared: Compared, samples: list[Any]) -> None:
     warn_below_chance(query.measure, samples, (low, high))
 
 
-def result_of(query: Query, compared: Compared, samples: list[Any]) -> Comparison:
+def _result_of(query: Query, compared: _Compared, samples: list[Any]) -> Comparison:
     """Test all pairs, and all models jointly; more than one sample of two classes are those of unpaired models."""
     (level, hypothesis), (estimate, matrix) = query.question, compared.covariance[:2]
     assert hypothesis is not None
@@ -455,7 +457,7 @@ def result_of(query: Query, compared: Compared, samples: list[Any]) -> Compariso
     return found
 
 
-def _pair_tests(query: Query, compared: Compared, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
+def _pair_tests(query: Query, compared: _Compared, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
     """Return the test of every pair of models."""
     (level, hypothesis), bounds, found = query.question, query.measure.bounds, compared.covariance
     assert hypothesis is not None
@@ -521,3 +523,85 @@ def _unknown_width(query: Query, found: Covariance, names: tuple[str, ...]) -> s
     fact = f"models {one!r} and {other!r} have no variance and the {measure} no upper bound"
     warn(CoverageWarning(f"differences have no interval: {fact}; use a measure between bounds, such as AUC()", fact))
     return fact
+
+
+class _Class(NamedTuple):
+    """The scores of one class of a model, ascending, and for each measure their components less the mean."""
+
+    score: F64
+    values: F64
+
+    @classmethod
+    def of(cls, score: F64, values: F64, weight: F64) -> _Class:
+        held = weight > 0
+        score, values, weight = score[held], values[:, held], weight[held]
+        order = np.argsort(score)
+        return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
+
+    def at(self, score: NDArray[Any]) -> F64:
+        """Return the components by each measure; between two counted scores the mean of theirs."""
+        above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
+        below = above - ((self.score[above] > score) & (above > 0))
+        return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
+
+
+class SecondPass:
+    """Covariances of measures with components, from samples in parts: components are those of the counted curves."""
+
+    def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
+        self.counted, self.measures = counted, measures
+        estimates, self._classes = [], list[tuple[_Class, _Class]]()
+        self.samples = [each.middle()._replace(model_names=(name,)) for name, each in counted.items()]
+        for sample in self.samples:
+            found = [measure.influences(sample) for measure in measures]
+            estimates.append([float(value[0]) for value, _ in found])
+            components = np.concatenate([values for _, values in found])
+            assert sample.weight is not None
+            sides = ((sample.score[rows], components[:, rows], sample.weight[rows]) for rows in (sample.y, ~sample.y))
+            pos, neg = (_Class.of(*side) for side in sides)
+            self._classes.append((pos, neg))
+        self.estimates = np.array(estimates).T
+        self.weighted = False
+        shape = 2, *self.estimates.shape
+        self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
+
+    def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
+        """Add samples, with frequency weights."""
+        self.weighted |= weight is not None
+        for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
+            pairs = zip(self._classes, self.counted, strict=True)
+            values = np.stack([classes[k].at(columns[name][rows]) for classes, name in pairs], axis=1)
+            weighted = values if weight is None else values * weight[rows]
+            self._sums[k] += weighted.sum(axis=2)
+            self._products[k] += weighted @ values.transpose(0, 2, 1)
+
+    def _covariance(self, number: int) -> Covariance:
+        """Return the estimates and the covariance by one of the measures."""
+        classes = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
+        parts = [
+            Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)
+            for total, sums, products in classes
+        ]
+        sample, measure = self.samples[0], self.measures[number]
+        own, matrix = own_intervals(self.samples, measure), parts[0].matrix + parts[1].matrix
+        return jointly(self.estimates[number], parts, own, sample, measure, matrix)
+
+    def compare(self, number: int, *, confidence_level: float, adjust: str | None, lower: Any) -> Comparison:
+        """Compare the models by one of the measures."""
+        measure, known = self.measures[number], Known(counts=True)
+        query = Query(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
+        methods.checked(Profile(), measure, known)
+        turned = np.broadcast_to(lower, len(self.samples)).tolist()
+        each = [one._replace(lower=low) for one, low in zip(self.samples, turned, strict=True)]
+        none = _refused_of(query, each)
+        found = _Compared(Profile(), none or self._covariance(number))
+        data = each[0]._replace(lower=lower, model_names=tuple(self.counted))
+        require_two(*data.totals, measure.advice_for_one_sample)
+        if none is None:
+            check_variance(found.covariance.matrix)
+            _warn(query, found.method, found.covariance, each, data.totals)
+        _warn_of_worse(query, found, each)
+        made = _result_of(query, found, [data])
+        if self.weighted:
+            warn_of_parts(None, np.concatenate([counted.masses.ravel() for counted in self.counted.values()]))
+        return replace(made, n_samples=None, weight_kind="frequency" if self.weighted else None)

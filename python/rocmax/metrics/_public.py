@@ -1,5 +1,6 @@
 """Public names of the package, one a line; each is imported when it is first used."""
 
+from rocmax.metrics._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics._band import ROCBand as ROCBand, roc_band as roc_band
 from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
@@ -13,7 +14,6 @@ from rocmax.metrics._power import (
     auc_sample_size as auc_sample_size,
     detectable_auc as detectable_auc,
 )
-from rocmax.metrics.accumulator._accumulator import ROCAccumulator as ROCAccumulator
 from rocmax.metrics.intervals._joint import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, NetBenefit as NetBenefit
 from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
