@@ -73,7 +73,7 @@ def few_trees():
     from rocmax._runtime.settings import using
 
     with using(forest_trees=(30, 20)), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rocmax.ensemble._boosted._PATIENCE", 10)
+        patch.setattr("rocmax.ensemble._models._PATIENCE", 10)
         yield
 
 

@@ -16,8 +16,7 @@ from rocmax import PartialAUCBoostingClassifier
 from rocmax._runtime.settings import using
 from rocmax._selection import paired_difference
 from rocmax.boosting import PartialAUCObjective
-from rocmax.boosting._classifier import BoostingRound
-from rocmax.boosting._held_out import Rounds, best_round, smoothed
+from rocmax.boosting._classifier import BoostingRound, Rounds, best_round, smoothed
 from rocmax.boosting._libraries import BY_NAME, raw_scores
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import PartialAUC, compare, partial_auc_score

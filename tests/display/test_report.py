@@ -17,7 +17,7 @@ pytest.importorskip("bokeh")
 from command_line import Run
 from rocmax.display import write_report
 from rocmax.display._report._measured import Points, best_at, stops, thinned
-from rocmax.display._report._sections import data_block, joined, tag
+from rocmax.display._report._page import data_block, joined, tag
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, operating_point, roc_curve
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"

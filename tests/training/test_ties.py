@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rocmax._selection import first_best, is_better
-from rocmax.boosting._held_out import Rounds, smoothed
+from rocmax.boosting._classifier import Rounds, smoothed
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._rls_cv import _best
 

@@ -27,7 +27,7 @@ from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
 from rocmax._tables._forms import Note, short
 from rocmax._tables._schema import Column, Later, Schema, trained_columns
-from rocmax.boosting._held_out import Candidate
+from rocmax.boosting._classifier import Candidate
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.designs._kernel import Kernel
 from rocmax.metrics import ConfidenceInterval, Inference, PartialAUC

@@ -56,8 +56,8 @@ def run(arguments: Evaluate) -> None:
         report.show(point, arguments.style)
     if points and arguments.per is not None:
         n, per = scored.per.n_unique(), arguments.per
-        each = ", ".join(f"{k:,} alerts per {per} are {n * k:,} in all" for k in arguments.counts)
-        say(f"Cutoffs for alerts are the same for all {n:,} values of {per}: {each}")
+        totals = ", ".join(f"{k:,} alerts per {per} are {n * k:,} in all" for k in arguments.counts)
+        say(f"Cutoffs for alerts are the same for all {n:,} values of {per}: {totals}")
     for name, one in ((name, one) for name, of in sliced.items() for one in of):
         say(f"\n{printable(f'{name} by {one.by}')}")
         report.show(one, arguments.style)

@@ -1,25 +1,148 @@
-"""What all displays share: scores of estimators, and the axes, colours and legend of a figure."""
+"""What all displays share: the models to draw, and the axes, colours and legend of a figure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
 from itertools import count
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.frames import listed
+from rocmax._checks.missing import directions
+from rocmax._checks.samples import F64, check_label, labels, marked, second_class
+from rocmax._checks.training import n_rows
 from rocmax._docs import defaults_of, entries_of, joined, sections_of
 from rocmax._parameters import check_choice, check_flag, in_place_of, shown
 from rocmax._typing import Axes
-from rocmax.display._legend import add_legend
-from rocmax.display._read import Model, Scores, by_titles, estimator_scores, is_positive, require_samples
 from rocmax.metrics import OperatingPoint, _words as words, operating_point
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Reading, Weighted
-from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.samples._sample import Sample, explain, verify
 from rocmax.metrics.samples._samples import Samples
+
+Scores = ArrayLike | Mapping[str, ArrayLike]
+
+
+class Model(NamedTuple):
+    """One model to draw: what the legend calls it, and its samples."""
+
+    name: str
+    samples: Samples
+
+    @property
+    def data(self) -> Sample:
+        """Labels, scores (high ones for positives) and weights."""
+        return self.samples.two
+
+
+def models_of(samples: Samples, names: Any = None) -> list[Model]:
+    """Return the models to draw, all values checked, with the names that are given or those of the samples."""
+    two = require_samples(samples).two
+    verify(two)
+    usual = [""] if two.n_models == 1 else [f"model {k + 1}" for k in range(two.n_models)]
+    titles = two.model_names or usual if names is None else as_names(names, two.n_models, f"columns of {two.names[1]}")
+    found = []
+    for title, one in zip(titles, two.models(), strict=True):
+        known = one.kept is not None and one.kept.fits(one)
+        found.append(Model(title, samples.holding(one if known else one.scored(one.score))))
+    return found
+
+
+def require_samples(samples: Any) -> Samples:
+    """Refuse anything else."""
+    if not isinstance(samples, Samples):
+        raise TypeError(f"samples must be Samples, got {shown(samples)}; from_predictions takes arrays")
+    return samples
+
+
+def by_titles(names: Any, y_score: Any, reading: Mapping[str, Any], argument: str = "y_score") -> dict[str, Any]:
+    """Return options of reading, of which `higher_is_better` may be by the names that a plot gives the models."""
+    higher = reading.get("higher_is_better")
+    if names is not None and isinstance(y_score, Mapping):
+        raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
+    if names is None or not isinstance(higher, Mapping):
+        return dict(reading)
+    lower = directions(higher, list(map(str, names)), len(names))
+    return {**reading, "higher_is_better": np.broadcast_to(~np.asarray(lower), len(names)).tolist()}
+
+
+def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[str]:
+    """Return names as texts, one for each of so many things."""
+    if isinstance(names, (str, bytes)) or not np.iterable(names):
+        raise ValueError(f"{argument} must be a list of names, got {shown(names)}")
+    try:
+        found = [str(name) for name in names]
+    except ValueError as error:  # integers with more digits than Python prints
+        raise ValueError(f"{argument}: {error}") from error
+    if len(found) != count:
+        raise ValueError(f"{argument} has {len(found)} entries for {count} {of}")
+    return found
+
+
+def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
+    """Mark the positive samples of `y`, and return their label."""
+    of_samples, positive = labels(y, pos_label, "y")
+    data = Sample(of_samples, np.empty(0), None, 1, ("y", "y_score"))
+    explain(data)
+    return data.positive, positive
+
+
+def estimator_scores(
+    estimators: Any, X: Any, y: Any, pos_label: Any, prefer: str = "decision_function"
+) -> tuple[dict[str, F64], Any]:
+    """Return the scores of estimators by name, all from one method, and the class that has high ones, or None."""
+    if pos_label is not None:
+        check_label(pos_label)
+    if not isinstance(estimators, Mapping):
+        named: dict[str, Any] = {}
+        for estimator in estimators if isinstance(estimators, list | tuple) else [estimators]:
+            name = type(estimator).__name__
+            taken = sum(key == name or key.startswith(f"{name} (") for key in named)
+            named[f"{name} ({taken + 1})" if taken else name] = estimator
+        estimators = named
+    if not estimators:
+        raise ValueError("estimator is empty: there is no model to draw")
+    order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
+    if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
+        order.reverse()
+    if pos_label is None:
+        seconds = [second_class(estimator) for estimator in estimators.values()]
+        pos_label = seconds[0] if all(second == seconds[0] for second in seconds) else None
+    found = {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
+    n_samples = len(next(iter(found.values())))
+    if n_rows(y) != n_samples:
+        raise ValueError(f"y has {n_rows(y)} samples, X has {n_samples}; they must agree")
+    return found, pos_label
+
+
+def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> F64:
+    """Return scores that are higher for `pos_label`, or for the last class if it is None."""
+    found = class_scores(estimator, X, methods)
+    classes = list(getattr(estimator, "classes_", []))
+    known = pos_label is None or not classes or marked(np.asarray(classes), pos_label, "classes_").any()
+    if not known:
+        raise ValueError(
+            f"pos_label={shown(pos_label)} is not a class of {type(estimator).__name__}, which has {listed(classes)}"
+        )
+    if found.ndim == 1:
+        return -found if len(classes) == 2 and pos_label == classes[0] else found
+    if pos_label is None and found.shape[1] > 2:
+        raise ValueError(f"{type(estimator).__name__} was fitted with more than two classes: give pos_label")
+    return np.asarray(found[:, -1 if pos_label is None or not classes else classes.index(pos_label)])
+
+
+def class_scores(
+    estimator: Any, X: Any, methods: Sequence[str] = ("decision_function", "predict_proba"), advice: str = ""
+) -> F64:
+    """Return the scores of an estimator by the first of the methods that it has."""
+    for method in methods:
+        if hasattr(estimator, method):
+            return np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    raise TypeError(f"estimator: {type(estimator).__name__} has neither decision_function nor predict_proba{advice}")
+
 
 SHARED = {
     "samples": ("Samples", "Labels and scores of one model or of several."),
@@ -368,35 +491,6 @@ class CurveDisplay(Display):
         return ax, styles, view(ax)
 
 
-class ProbabilityDisplay(CurveDisplay):
-    """Base of the displays of probabilities."""
-
-    _prefer = "predict_proba"
-    _scores = "y_prob"
-
-    @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_prob: Scores, **options: Any) -> Self:  # type: ignore[override]
-        """Draw the same for labels and probabilities of the positive class.
-
-        Parameters
-        ----------
-        y_true, y_prob
-            Labels, and probabilities of one model or of several; see :class:`rocmax.metrics.Samples`.
-        """
-        return super().from_predictions(y_true, y_prob, **options)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.curves))})"
-
-    @classmethod
-    def _checked(cls, samples: Samples) -> Sample:
-        """Return the samples of all models, of which high scores are for positives."""
-        two = require_samples(samples).two
-        if np.any(two.lower):
-            raise ValueError(f"{cls.__name__} draws probabilities of the positive class: it takes no higher_is_better")
-        return two
-
-
 def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
     """Return matplotlib's options of every curve, given once for all or in a list."""
     given = [kwargs or {}] * n_curves if kwargs is None or isinstance(kwargs, Mapping) else kwargs
@@ -414,3 +508,94 @@ def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"curve_kwargs: {' '.join(str(error).split())}") from error
     return known
+
+
+_WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take
+_LEAST = 5.0  # points: smaller letters are not readable in print
+_ROUNDED = 0.9  # small letters are up to a tenth wider than in proportion
+_UNDER = 0.85  # size of letters under the axes, relative to those on them
+_PAD = 4.0  # points between the label of the axis and the legend
+_LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable where it lies on a curve
+
+
+def add_legend(ax: Axes, loc: Any) -> None:
+    """Add a legend at `loc`, or under the axes, with smaller letters or names cut, if it would cover too much."""
+    legend = _legend(ax, loc=loc)
+    if not legend.get_texts():
+        return
+    size, room = legend.get_window_extent(), ax.get_window_extent()
+    if size.width <= _WIDEST * room.width and size.height <= _TALLEST * room.height:
+        return
+    letters = float(legend.get_texts()[0].get_fontsize())
+    (left, width), place, slot = _slot(ax), {"loc": loc}, _WIDEST * room.width
+    if ax.figure.get_layout_engine() is not None:  # which makes room under the axes
+        place = {"loc": "upper center", "bbox_to_anchor": (left + width / 2, 0.0), "bbox_transform": _under(ax)}
+        slot = 0.97 * width * ax.figure.bbox.width
+    handles, labels = ax.get_legend_handles_labels()
+    small = False
+    if letters * slot < _LEAST * size.width:
+        labels = [text.replace("  ", "\n", 1) for text in labels]
+        labels = _shortened(_legend(ax, handles, labels), letters / _LEAST * slot)
+        size, small = _legend(ax, handles, labels).get_window_extent(), True
+    most = max(1, int(letters * slot / (_LEAST * size.width)))  # columns
+    row = size.height / len(labels)
+    for n_columns in range(1, most + 1):
+        wide = slot / (n_columns * size.width) * (_ROUNDED if n_columns > 1 or small else 1.0)
+        share = max(min(wide, _UNDER), _LEAST / letters)
+        n_rows = max(1, int(_TALLEST * room.height / (row * share)))
+        if n_columns * n_rows >= len(labels):
+            break
+    listed = n_columns * n_rows
+    if listed < len(labels):
+        handles, more = handles[:listed], len(labels) - listed + 1
+        labels = [*labels[: listed - 1], f"and {more:,} more"]
+    _legend(
+        ax,
+        handles,
+        labels,
+        fontsize=letters * share,
+        ncols=n_columns,
+        columnspacing=0.8,  # the border of a legend of one column
+        borderaxespad=0.0 if "bbox_transform" in place else None,
+        **place,
+    )
+
+
+def _shortened(legend: Any, widest: float) -> list[str]:
+    """Return the labels, with an ellipsis in the middle of lines for which the legend is wider than this."""
+    texts = legend.get_texts()
+    widths = [text.get_window_extent().width for text in texts]
+    room, found = widest - (legend.get_window_extent().width - max(widths)), []  # beside the handles
+    for text, width in zip(texts, widths, strict=True):
+        lines = text.get_text().split("\n")
+        most = max(int(_ROUNDED * room / width * max(map(len, lines))), 3) if width > room else len(text.get_text())
+        found.append("\n".join(x if len(x) <= most else f"{x[: (most - 1) // 2]}…{x[-(most // 2) :]}" for x in lines))
+    return found
+
+
+def _legend(ax: Axes, *what: Any, **options: Any) -> Any:
+    """Make a legend that prints names as they are: a $ begins no formula."""
+    legend = ax.legend(*what, **options, **_LOOK)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
+
+
+def _slot(ax: Axes) -> tuple[float, float]:
+    """Return the left edge and the width of the axes' column, as shares of the figure."""
+    place = ax.get_subplotspec()
+    if place is None:
+        return 0.0, 1.0
+    n_columns, columns = place.get_gridspec().ncols, place.colspan
+    return columns.start / n_columns, (columns.stop - columns.start) / n_columns
+
+
+def _under(ax: Axes) -> Any:
+    """Return a transform: x in shares of the figure, y in shares of the axes' height from below their labels."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    ticks = max((text.get_fontsize() for text in ax.get_xticklabels()), default=10.0)
+    letters = float(ticks) + float(ax.xaxis.label.get_fontsize())
+    points = 1.3 * letters + ax.xaxis.labelpad + 7.0 + _PAD
+    below = ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
+    return blended_transform_factory(ax.figure.transSubfigure, ax.transAxes + below)

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_count
-from rocmax.display._base import CurveDisplay, reference
-from rocmax.display._read import models_of, require_samples
+from rocmax.display._base import CurveDisplay, models_of, reference, require_samples
 from rocmax.metrics import RecallAt, Samples, _words as words, infer
 
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._typing import Axes
-from rocmax.display._base import CurveDisplay, View, log_axis, reference, show_too
-from rocmax.display._curves import Curve, curve_of
-from rocmax.display._read import models_of
+from rocmax.display._base import CurveDisplay, View, log_axis, models_of, reference, show_too
+from rocmax.display._roc import Curve, curve_of
 from rocmax.metrics import EqualErrorRate, Samples, _words as words
 
 _USUAL = 0.8  # upper limit of "probit"

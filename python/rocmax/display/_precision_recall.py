@@ -9,9 +9,8 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._runtime.warn import warn
-from rocmax.display._base import CurveDisplay, fill, reference
-from rocmax.display._curves import Band
-from rocmax.display._read import models_of
+from rocmax.display._base import CurveDisplay, fill, models_of, reference
+from rocmax.display._roc import Band
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, FPRAtTPR, Samples, _words as words, infer
 from rocmax.metrics.samples._arguments import warn_unless_counts

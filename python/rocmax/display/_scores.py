@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from rocmax._checks.missing import oriented
 from rocmax._parameters import check_count, shown
 from rocmax._typing import Axes
-from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point
-from rocmax.display._read import models_of
+from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point, models_of
 from rocmax.metrics import OperatingPoint, Samples, _words as words
 
 _ROOM = 1.3  # height of the axes over that of the highest bar: the legend stands above the bars

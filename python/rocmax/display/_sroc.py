@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax.display._base import CurveDisplay
-from rocmax.display._read import models_of
+from rocmax.display._base import CurveDisplay, models_of
 from rocmax.metrics import Samples, ScoredAUC, _words as words, sroc_curve
 
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
 from rocmax._typing import Axes
-from rocmax.display._base import Picture, axes_of, ink, look
-from rocmax.display._read import as_names
+from rocmax.display._base import Picture, as_names, axes_of, ink, look
 
 
 class WeightsDisplay(Picture):

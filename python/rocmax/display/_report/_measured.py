@@ -11,8 +11,7 @@ import numpy as np
 from rocmax._checks.missing import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Adjust
-from rocmax.display._base import COLORS
-from rocmax.display._read import Model
+from rocmax.display._base import COLORS, Model
 from rocmax.metrics import (
     AUC,
     Comparison,
