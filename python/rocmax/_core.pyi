@@ -284,12 +284,15 @@ class Oracle:
 
 @final
 class Curvature:
-    def __new__(
-        cls,
-        pos: tuple[F64, F64],
-        hinges: list[tuple[tuple[float, float, tuple[float, float, float]], tuple[F64, F64]]],
+    @staticmethod
+    def drawn(
+        problem: Problem,
+        scores: F64,
+        hinges: list[tuple[float, float, tuple[float, float, float]]],
         width: float,
-    ) -> Curvature: ...
+        size: int,
+        seed: int,
+    ) -> tuple[NDArray[np.intp], Curvature]: ...
     def product(self, change: F64) -> F64: ...
 
 @final
@@ -328,7 +331,7 @@ _Features = Scores | tuple[F64, NDArray[np.int32], NDArray[np.int32]]
 
 def scores(features: _Features, vector: F64) -> F64: ...
 def adjoint(features: _Features, coefs: list[F64], dim: int) -> F64: ...
-def digest(features: _Features, rows: NDArray[np.uint64], columns: NDArray[np.uint64]) -> int: ...
+def digest(features: _Features, dim: int, first: int, list: bool) -> int: ...
 def moments(features: _Features, origin: F64) -> F64: ...
 def newton_step(
     features: _Features,

@@ -102,7 +102,7 @@ def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range, weighted)
     scores = rng.normal(size=400) + labels
     weights = np.maximum(0.0, rng.uniform(-0.2, 1.0, 400)) if weighted else None
     oracle = Tight(fpr_range).bind(_core.Problem(labels, weights), 1)
-    rows, curvature = oracle.smooth(scores, 0.4).curvature.sample(10**6, rng)
+    rows, curvature = oracle.smooth(scores, 0.4).curvature.sample(10**6, 0)
     assert len(set(rows)) == len(rows)
     step = 1e-6
     for _ in range(5):
@@ -119,17 +119,20 @@ def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range, weighted)
         assert change @ found > 0
 
 
-def test_a_sampled_curvature_estimates_the_whole():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sampled_curvature_estimates_the_whole(weighted):
     rng = np.random.default_rng(4)
     labels = rng.random(20_000) < 0.3
     scores = rng.normal(size=20_000) + labels
     change = rng.normal(size=20_000) + 2 * scores
-    smoothed = Tight((0.0, 1.0)).bind(_core.Problem(labels), 1).smooth(scores, 0.3)
+    weights = np.floor(3.0 * rng.random(20_000)) * (1.0 + (scores > 0.5)) if weighted else None
+    smoothed = Tight((0.0, 1.0)).bind(_core.Problem(labels, weights), 1).smooth(scores, 0.3)
     energies = []
-    for size in (10**6, 2_000):
-        rows, curvature = smoothed.curvature.sample(size, rng)
+    for size, seed in ((10**6, 0), (2_000, 0), (2_000, 1)):
+        rows, curvature = smoothed.curvature.sample(size, seed)
+        assert len(rows) == len(set(rows)) and (weights is None or weights[rows].all())
         energies.append(change[rows] @ curvature.product(change[rows]))
-    assert energies[1] == pytest.approx(energies[0], rel=0.1)
+    assert energies[1:] == pytest.approx(2 * energies[:1], rel=0.1) and energies[1] != energies[2]
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])

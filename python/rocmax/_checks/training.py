@@ -133,7 +133,11 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             made = _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
         _check_order(estimator, X, reset=reset)
         return made
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if reset and type(X) is np.ndarray:  # scikit-learn would look long for the names of its columns
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = X.shape[1]
+    else:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_order(estimator, X, reset=reset)
     return X if is_stored(X) or not reset else in_rows(X)
 

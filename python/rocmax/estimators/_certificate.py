@@ -16,12 +16,10 @@ from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_sample_weight, check_training_data, check_two_classes
 from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
-from rocmax._tables._digests import STEP, Digests, mixed
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import KERNELS, Design, Kernel, is_dask, plain_coefficients
-from rocmax.designs._blocks import row_blocks, slices
+from rocmax.designs._blocks import row_blocks
 from rocmax.estimators._base import Data
-from rocmax.estimators._folds import bits_of
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Convex
 from rocmax.solvers import Model, rounded, squares_of
@@ -29,37 +27,22 @@ from rocmax.solvers._objective import relative_gap
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers.least_squares import squares
 
-# Values whose numbers are made at a time.
-_BLOCK = 1 << 16
-
-
-def odd(start: int, size: int) -> Digests:
-    """Return odd numbers of 64 random bits for the places from `start` on (Steele, Lea and Flood, 2014)."""
-    return mixed(np.arange(start + 1, start + 1 + size, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
-
 
 def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
     """Return the digests of features, labels and weights: sums of their bits, times odd numbers, modulo 2^64.
 
-    A changed value always changes the sum; equal values have equal digests in any storage, since zeros add nothing. It
-    protects from mistakes, not from an adversary.
+    The odd numbers are those of Steele, Lea and Flood (2014). A changed value always changes the sum; equal values have
+    equal digests in any storage, since zeros add nothing. It protects from mistakes, not from an adversary. That of a
+    dask array is 0: it would be read once more.
     """
     weight = np.broadcast_to(1.0, len(positive)) if weight is None else weight
-    return [of_features(X), of_values(positive), of_values(weight)]
+    return [0 if is_dask(X) else digest(X), digest(positive), digest(weight)]
 
 
-def of_values(values: AnyArray) -> int:
-    """Return the digest of numbers, in order."""
-    parts = slices(len(values), _BLOCK)
-    return sum(int(bits_of(values[some]) @ odd(some.start, some.stop - some.start)) for some in parts) % (1 << 64)
-
-
-def of_features(X: Any) -> int:
-    """Return the digest of a matrix; 0 for dask arrays, which would be read once more."""
-    if is_dask(X):
-        return 0
-    columns = odd(1 << 40, X.shape[1])
-    of_blocks = (_core.digest(block, odd(rows.start, rows.stop - rows.start), columns) for rows, block in row_blocks(X))
+def digest(values: Any) -> int:
+    """Return the digest of a matrix or a list."""
+    X = values if values.ndim == 2 else values[:, None]
+    of_blocks = (_core.digest(block, X.shape[1], rows.start, X is not values) for rows, block in row_blocks(X))
     return sum(of_blocks) % (1 << 64)
 
 
@@ -316,7 +299,7 @@ class Certificate:
         """The digest of the bytes of all arrays but the digests."""
         held = self._held
         del held["digests"]
-        return of_values(np.frombuffer(b"".join(held[name].tobytes() for name in sorted(held)), np.uint8))
+        return digest(np.frombuffer(b"".join(held[name].tobytes() for name in sorted(held)), np.uint8))
 
     @property
     def _arrangement(self) -> Arrangement:

@@ -27,7 +27,7 @@ from rocmax.estimators._kernels import KernelRanker
 from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
 from rocmax.estimators._training import Surrogate, Training, check_tol
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.metrics.variances._resample import seed_of
+from rocmax.metrics.variances._resample import check_seed, seed_of
 from rocmax.solvers import Model, Progress, SolverResult
 from rocmax.solvers._objective import relative_gap
 
@@ -205,11 +205,12 @@ class Machine(CertifiedRanker):
         tol, max_iter = check_tol(self.tol), check_count("max_iter", self.max_iter)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         dtype = np.dtype(check_choice("kernel_dtype", self.kernel_dtype, ("float64", "float32"))).type
-        threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
+        check_seed(self.random_state)
+        threads = n_threads(self.n_jobs)
         data = self._validated(X, y, sample_weight)
         last = last_fit(self)
-        landmarks = self._set_kernel_and_landmarks(last, data, seed)
-        surrogate = self._restricted_to_pairs(data, surrogate, threads, seed)
+        landmarks = self._set_kernel_and_landmarks(last, data)
+        surrogate = self._restricted_to_pairs(data, surrogate, threads)
         if landmarks is None:
             design = kernels.kernel_design(self._kernel, data, structure, dtype)
             design = DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
@@ -237,7 +238,7 @@ class Machine(CertifiedRanker):
         """Check the parameters of this machine alone and return its surrogate."""
         raise NotImplementedError
 
-    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
+    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int) -> Surrogate:
         """Return the surrogate over the pairs that count."""
         return surrogate
 
@@ -245,7 +246,7 @@ class Machine(CertifiedRanker):
         """Minimise the objective, by `options` of ``Training.fit``."""
         return training.fit(surrogate, C, go_on=True, **options)
 
-    def _set_kernel_and_landmarks(self, last: Any, data: Data, seed: int) -> Landmarks | None:
+    def _set_kernel_and_landmarks(self, last: Any, data: Data) -> Landmarks | None:
         """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
         X, positive, weight = data
         n = kernels.check_landmarks(self.n_landmarks, self.kernel, X)
@@ -254,7 +255,7 @@ class Machine(CertifiedRanker):
             return None
         points = getattr(last, "landmarks_", None)
         if points is None or points.shape != (n, X.shape[1]):
-            points = kernels.points_of(X, positive, kernels.ranks(positive, weight, seed), n)
+            points = kernels.points_of(X, positive, kernels.ranks(positive, weight, seed_of(self.random_state)), n)
         return Landmarks(self._kernel, points)
 
     def _start(self, last: Any, design: Design, landmarks: Landmarks | None) -> Model | None:

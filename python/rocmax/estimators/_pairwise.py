@@ -18,6 +18,7 @@ from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.estimators._base import Data, Threshold
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._training import Surrogate, Training
+from rocmax.metrics.variances._resample import seed_of
 from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
 
@@ -151,7 +152,7 @@ class AUCSVC(Machine):
         check_choice("solver", self.solver, ("auto", "cvxopt"))
         return "tight"
 
-    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int, seed: int) -> Surrogate:
+    def _restricted_to_pairs(self, data: Data, surrogate: Surrogate, threads: int) -> Surrogate:
         X, positive, weight = data
         self._positive, name = positive, self.pairs if isinstance(self.pairs, str) else "an array"
         if weight is not None and (name, self.solver) != ("all", "auto"):
@@ -166,7 +167,7 @@ class AUCSVC(Machine):
             pairs = _core.PairList.all(problem, threads)
         elif name == "random":
             n_pairs = _PER_SAMPLE * len(positive) if self.n_pairs is None else self.n_pairs
-            pairs = _core.PairList.random(problem, min(n_pairs, self.n_pairs_), seed, threads)
+            pairs = _core.PairList.random(problem, min(n_pairs, self.n_pairs_), seed_of(self.random_state), threads)
         elif name == "neighbors":
             kernel = self._kernel.name == "precomputed"
             pairs = neighbor_pairs(X, problem, self.n_neighbors, self.neighbor_rule, threads, kernel=kernel)

@@ -266,7 +266,7 @@ class Newton:
     """
 
     def __init__(self, objective: Objective) -> None:
-        self._objective, self._rng = objective, np.random.default_rng(0)
+        self._objective = objective
         # With fewer samples than features the curvature of a sample says little.
         self._on = objective.design.n_samples >= max(settings().newton_samples, objective.design.dim)
         self._before: float | None = None  # the gap before the last step, if that was a Newton step
@@ -285,7 +285,8 @@ class Newton:
         self._before = None
         if poor or smoothed is None or state.near is not state.best:
             return None
-        found = sampled_step(self._objective, state.best, smoothed.curvature, state.of_smoothed, self._rng)
+        seed = len(state.history)
+        found = sampled_step(self._objective, state.best, smoothed.curvature, state.of_smoothed, seed)
         self._on = found is not None
         if self._on and len(state.history) > 1:  # the first step only leaves the start
             self._before = state.left

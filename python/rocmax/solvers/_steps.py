@@ -235,17 +235,16 @@ def smoothed_cut(objective: Objective, model: Model, left: float) -> Smoothed | 
     return found._replace(offset=found.offset - slack)
 
 
-def sampled_step(
-    objective: Objective, model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
-) -> F64 | None:
+def sampled_step(objective: Objective, model: Model, of_risk: Curvature, slope: F64, seed: int) -> F64 | None:
     """Return the step to the minimiser of the second-order model of the smoothed objective.
 
-    `slope` is the vector of the smoothed cut, `of_risk` its curvature. None if the design offers no samples.
+    `slope` is the vector of the smoothed cut, `of_risk` its curvature, of which a seed draws the sample. None if the
+    design offers no samples.
     """
     design = objective.design
     n_samples = of_risk.n_samples
     size = min(max(design.dim, min(_ROWS, n_samples)), max(_ROWS, n_samples // _ONE_OF))
-    rows, curvature = of_risk.sample(size, rng)
+    rows, curvature = of_risk.sample(size, seed)
     gradient = model.vector + objective.C * slope
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector

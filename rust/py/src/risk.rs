@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::Scores;
 use rocmax_core::risk::{
-    self, Curvature as CoreCurvature, Naive, Rank, Sample, Selection, SmoothedHinge, Stretch, Surrogate, Term, Tight,
-    TopHinge, Workspace,
+    self, Curvature as CoreCurvature, Naive, Rank, Selection, SmoothedHinge, Stretch, Surrogate, Term, Tight, TopHinge,
+    Workspace,
 };
 
 use crate::data::problem::Problem;
@@ -149,29 +149,32 @@ impl Oracle {
     }
 }
 
-type Class<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
-
 /// The curvature of a smoothed risk over a sample; see `rocmax_core::risk::Curvature`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Curvature(pub(crate) CoreCurvature);
 
 #[pymethods]
 impl Curvature {
-    /// Scores and counts of the positives; each hinge, its scale divided by the width and the shares drawn, with scores
-    /// and counts of its negatives.
-    #[new]
-    fn new(pos: Class<'_>, hinges: Vec<(Hinge, Class<'_>)>, width: f64) -> PyResult<Self> {
-        fn sample<'a>((scores, counts): &'a Class<'_>) -> PyResult<Sample<'a>> {
-            Ok(Sample { scores: scores.as_slice()?, counts: counts.as_slice()? })
-        }
-        let sample_pos = sample(&pos)?;
-        let mut found = Vec::with_capacity(hinges.len());
-        for &((factor, margin, (threshold, selection, tied)), ref neg) in &hinges {
-            found.push((factor, Stretch { margin, width, threshold, selection, tied }, sample(neg)?));
-        }
-        let n_samples = sample_pos.scores.len() + found.iter().map(|(.., neg)| neg.scores.len()).sum::<usize>();
-        gate::room(need(n_samples).bytes)?;
-        Ok(Self(CoreCurvature::new(sample_pos, &found).map_err(to_python)?))
+    /// About `size` rows drawn by a seed, the positives and then the negatives of each hinge, and the curvature over
+    /// their scores.
+    #[staticmethod]
+    fn drawn<'py>(
+        py: Python<'py>,
+        problem: &Problem,
+        scores: PyReadonlyArray1<'_, f64>,
+        hinges: Vec<Hinge>,
+        width: f64,
+        size: usize,
+        seed: u64,
+    ) -> PyResult<(Rows<'py>, Self)> {
+        let stretch = |(scale, margin, (threshold, selection, tied))| {
+            (scale, Stretch { margin, width, threshold, selection, tied })
+        };
+        let (scores, hinges) = (scores.as_slice()?, hinges.into_iter().map(stretch).collect::<Vec<_>>());
+        let (rows, found) = gate::enter(py, 1, need(scores.len()), |ctx| {
+            CoreCurvature::drawn(&problem.inner, scores, &hinges, size, seed, ctx)
+        })?;
+        Ok((PyArray1::from_iter(py, rows.into_iter().map(|row| row as isize)), Self(found)))
     }
 
     /// The product with changes of the scores of the positives and of the negatives, hinge after hinge.

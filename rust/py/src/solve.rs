@@ -146,17 +146,12 @@ pub(crate) fn adjoint<'py>(
     sums?.into_pyarray(py).reshape([coefs.len(), dim])
 }
 
-/// The sum of the bits of all values, each times the numbers of its row and column; see `rocmax_core::solve::digest`.
+/// The sum of the bits of all values, each times numbers of its row and column; see `rocmax_core::solve::digest`.
 #[pyfunction]
-pub(crate) fn digest<'py>(
-    py: Python<'py>,
-    features: Matrix<'py>,
-    rows: PyReadonlyArray1<'py, u64>,
-    columns: PyReadonlyArray1<'py, u64>,
-) -> PyResult<u64> {
-    let (rows, columns) = (rows.as_slice()?, columns.as_slice()?);
+pub(crate) fn digest<'py>(py: Python<'py>, features: Matrix<'py>, dim: usize, first: u64, list: bool) -> PyResult<u64> {
     with_features!(&features, all => {
-        gate::enter(py, 1, Need { work: reading(all), bytes: 0 }, |ctx| solve::digest(all, rows, columns, ctx))
+        let need = Need { work: reading(all), bytes: 8 * dim };
+        gate::enter(py, 1, need, |ctx| solve::digest(all, dim, first, list, ctx))
     })
 }
 

@@ -15,6 +15,8 @@ const SPARE: f64 = 3.0;
 /// Values of a distribution function, the last of them 1 to the last bit.
 const VALUES: usize = 24;
 
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// A stream of uniform numbers (Steele, Lea and Flood's SplitMix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Stream(u64);
@@ -26,9 +28,15 @@ impl Stream {
         Stream(Stream(key ^ replicate.wrapping_mul(0xD134_2543_DE82_EF95)).next())
     }
 
+    /// The stream of seed 0 after so many numbers.
+    #[inline(always)]
+    pub(crate) fn at(place: u64) -> Self {
+        Self(place.wrapping_mul(STEP))
+    }
+
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -4,6 +4,7 @@
 //! `R(s') >= value + coef . (s' - s)` holds for every convex risk. All risks here depend on differences of scores only,
 //! so the coefficients sum to zero and training needs no intercept.
 
+mod drawn;
 mod ends;
 mod oracle;
 mod pair_loss;

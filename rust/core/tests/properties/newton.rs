@@ -111,16 +111,12 @@ proptest! {
             }
         }
 
-        let odd = |n: usize| (0..n as u64).map(|k| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).collect::<Vec<u64>>();
-        let (of_rows, of_columns) = (odd(n), odd(dim));
-        let found = [
-            digest(Features::Dense(&case.values), &of_rows, &of_columns, &Ctx::serial()).unwrap(),
-            digest(Features::<f64>::Sparse(&kept, &columns, &starts), &of_rows, &of_columns, &Ctx::serial()).unwrap(),
-        ];
-        let bits = |k: usize| (case.values[k] + 0.0).to_bits();
-        let factor = |k: usize| of_rows[k / dim].wrapping_mul(of_columns[k % dim]);
-        let all = (0..n * dim).fold(0_u64, |sum, k| sum.wrapping_add(bits(k).wrapping_mul(factor(k))));
-        prop_assert_eq!(found, [all, all]);
+        let digest = |values: &[f64], dim, first| digest(Features::Dense(values), dim, first, false, &Ctx::serial());
+        let sparse = Features::<f64>::Sparse(&kept, &columns, &starts);
+        let all = digest(&case.values, dim, 5).unwrap();
+        prop_assert_eq!(rocmax_core::solve::digest(sparse, dim, 5, false, &Ctx::serial()).unwrap(), all);
+        let of_rows = case.values.chunks(dim).zip(5..).map(|(row, first)| digest(row, dim, first).unwrap());
+        prop_assert_eq!(of_rows.fold(0, u64::wrapping_add), all);
         let origin = &case.values[..dim];
         let found = [
             moments(Features::Dense(&case.values), origin, &Ctx::serial()).unwrap(),
@@ -159,12 +155,10 @@ fn steps_end_with_the_products_the_pull_and_ctrl_c() {
     assert_eq!(newton_step(features, &rows, springs, &gradient, (0.1, 5), &stopped), Err(Error::Interrupted));
     assert_eq!(adjoint(features, &[&[1.0; 2]], 2, &stopped), Err(Error::Interrupted));
     assert_eq!(scores(features, &[1.0; 2], &stopped), Err(Error::Interrupted));
-    assert_eq!(digest(features, &[1; 2], &[1; 2], &stopped), Err(Error::Interrupted));
+    assert_eq!(digest(features, 2, 0, false, &stopped), Err(Error::Interrupted));
     assert_eq!(moments(features, &[1.0; 2], &stopped), Err(Error::Interrupted));
     let wrong = adjoint(features, &[&[1.0]], 2, &Ctx::serial());
     assert_eq!(wrong, Err(Error::Length { name: "coefs", expected: 2, got: 1 }));
-    let wrong = digest(features, &[1], &[1; 2], &Ctx::serial());
-    assert_eq!(wrong, Err(Error::Length { name: "rows", expected: 2, got: 1 }));
 }
 
 #[test]
