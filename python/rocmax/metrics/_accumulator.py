@@ -73,14 +73,6 @@ def _binned(score: F64, pos: F64, neg: F64) -> F64:
     return _summed(score, score, (weight[order] for weight in (pos, neg)), score[1:] != score[:-1])
 
 
-def _binned_once(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> F64:
-    """Count samples of weight 1; if there are both classes by the core, in a third of the time."""
-    if positive.all() or not positive.any():
-        return _binned(score.astype(np.float64), positive.astype(np.float64), (~positive).astype(np.float64))
-    value, pos, neg = (row[::-1] for row in _core.Curve(positive, score, None, 1).steps())
-    return np.stack([value, value, pos, neg])
-
-
 def pooled(runs: list[F64]) -> F64:
     """Merge runs of bins; equal bins become one."""
     bins = np.concatenate(runs, axis=1)
@@ -503,10 +495,12 @@ class ROCAccumulator:
         if len(positive) < _WAITING:
             self._shared.wait(labels, positive, score, weight, n_dropped)
             return self
-        if weight is None:
-            run = _binned_once(positive, score)
+        if weight is None and positive.any() and not positive.all():  # in a third of the time
+            value, *weights_of = (row[::-1] for row in _core.Curve(positive, score, None, 1).steps())
+            run = np.stack([value, value, *weights_of])
         else:
-            run = _binned(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
+            each: F64 = np.ones(len(score)) if weight is None else weight
+            run = _binned(score.astype(np.float64, copy=False), each * positive, each * ~positive)
         self._shared.add(labels, run, score.dtype == np.float32, n_dropped=n_dropped)
         return self
 

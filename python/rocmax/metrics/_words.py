@@ -210,12 +210,6 @@ def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | No
     return min(max(needed, _DECIMALS), 8) if bounded else needed if 0 <= needed <= 8 else None
 
 
-def form(measure: Any, error: Any, interval: Any = None, change: bool = False) -> Notation:
-    """Return how a measure, or a change of it, with this standard error or a far wider interval is written."""
-    of = rate(measure.as_rate)
-    return Notation(decimals(error, measure.is_share, interval), of.change if change else of)
-
-
 def digits(value: Any, places: int | Notation | None = UNKNOWN, sign: str = "") -> str:
     """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
 

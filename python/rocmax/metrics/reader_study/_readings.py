@@ -391,8 +391,14 @@ class Readings(Value):
             group=None if group is None else _of_cases(group, of_case, cases, "groups"),
             threads=threads,
         )
-        if group is not None:
-            self._require_groups()
+        for read, test in self.tests() if group is not None else ():
+            for rows in (test.y, ~test.y):  # a variance needs two clusters
+                n_held = len(np.unique(self.units[read][rows]))
+                if n_held < 2:
+                    raise ValueError(
+                        "groups: each class must occur in two or more clusters for every reader and modality, got"
+                        f" {n_held}"
+                    )
 
     def __repr__(self) -> str:
         parts = [_named(self.readers, "reader", "readers"), _named(self.modalities, "modality", "modalities")]
@@ -495,17 +501,6 @@ class Readings(Value):
             )
             for i, j in lacking
         )
-
-    def _require_groups(self) -> None:
-        """Check that both classes of every test are in two clusters or more, as a variance needs."""
-        for read, data in self.tests():
-            for rows in (data.y, ~data.y):
-                n_held = len(np.unique(self.units[read][rows]))
-                if n_held < 2:
-                    raise ValueError(
-                        "groups: each class must occur in two or more clusters for every reader and modality, got"
-                        f" {n_held}"
-                    )
 
 
 def readings_of(function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]) -> Readings:

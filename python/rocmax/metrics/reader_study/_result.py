@@ -157,20 +157,9 @@ class MRMCAnalysis(Measured):
         return sum(len(one.cases) for one in self.missing)
 
     def rows(self) -> list[dict[str, Any]]:
-        means = [
-            {"term": _name_of(m), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
-            for m in self.mean_inference
-        ]
-        return means + [
-            {
-                "term": _name_of(d, "-"),
-                "estimate": d.difference,
-                **_spread(d),
-                "statistic": d.statistic,
-                "pvalue": d.pvalue,
-            }
-            for d in self.differences
-        ]
+        untested = {"statistic": np.nan, "pvalue": np.nan}
+        means = [_row(m, m.mean) | untested for m in self.mean_inference]
+        return means + [_row(d, d.difference) | {name: getattr(d, name) for name in untested} for d in self.differences]
 
     def _journal(self) -> list[dict[str, str]]:
         head = self.measure.short if self.figure_of_merit is None else f"{self.figure_of_merit} {self.measure.short}"
@@ -257,6 +246,7 @@ def _name_of(row: ModalityMean | ModalityDifference, minus: str = "minus") -> st
     return f" {minus} ".join(words.numbered("modality", name) for name in names)
 
 
-def _spread(row: ModalityMean | ModalityDifference) -> dict[str, float]:
+def _row(row: ModalityMean | ModalityDifference, estimate: float) -> dict[str, Any]:
     low, high = row.confidence_interval
-    return {"standard_error": row.standard_error, "df": row.df, "ci_low": low, "ci_high": high}
+    of = {"term": _name_of(row, "-"), "estimate": estimate, "standard_error": row.standard_error, "df": row.df}
+    return {**of, "ci_low": low, "ci_high": high}

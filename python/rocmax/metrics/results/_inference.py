@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,8 +186,8 @@ class Inference(Measured):
         each = []
         for name, row in zip(self._names or (), self.rows(), strict=True):
             interval = row["ci_low"], row["ci_high"]
-            shown = words.digits if self.no_interval else partial(words.with_ends, interval=interval)
-            found = shown(row["estimate"], places=self._places(row["standard_error"], interval))
+            places = self._places(row["standard_error"], interval)
+            found = words.with_ends(row["estimate"], None if self.no_interval else interval, places)
             pvalue = f", {words.p_value(row['pvalue'])}" if self._against and not self.no_interval else ""
             each.append(f"{words.label_text(name)} = {found}{pvalue}")
         test = f"; p of a {self._against}" if self._against and not self.no_interval else ""
@@ -197,11 +196,8 @@ class Inference(Measured):
     def _said(self, name: str, basis: str) -> str:
         """Return the estimate of one model with its interval, in words."""
         places = self._places(self.standard_error, self.confidence_interval)
-        between = (
-            self._level
-            if self.no_interval
-            else words.confident(self.confidence_level, self.confidence_interval, places)
-        )
+        ends = words.confident(self.confidence_level, self.confidence_interval, places)
+        between = self._level if self.no_interval else ends
         return f"{words.named(name, words.digits(self.estimate, places))} ({between}; {basis})"
 
     def _basis(self) -> list[str]:

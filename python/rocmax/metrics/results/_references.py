@@ -14,14 +14,14 @@ class Reference(NamedTuple):
 #: A key, the source as sentences cite it, and below them the source in full.
 _TABLE = """
 aronow: Aronow et al. 2015
-    P. M. Aronow, C. Samii and V. A. Assenova, Cluster-robust variance estimation for dyadic data, Political
-    Analysis 23, 2015. doi:10.1093/pan/mpv018
+    P. M. Aronow, C. Samii and V. A. Assenova, Cluster-robust variance estimation for dyadic data, Political Analysis
+    23, 2015. doi:10.1093/pan/mpv018
 benjamini: Benjamini and Hochberg 1995
-    Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B
-    57, 1995. doi:10.1111/j.2517-6161.1995.tb02031.x
+    Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B 57,
+    1995. doi:10.1111/j.2517-6161.1995.tb02031.x
 campbell: Campbell 1994
-    G. Campbell, Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,
-    Statistics in Medicine 13, 1994. doi:10.1002/sim.4780130513
+    G. Campbell, Advances in statistical methodology for the evaluation of diagnostic and laboratory tests, Statistics
+    in Medicine 13, 1994. doi:10.1002/sim.4780130513
 cochran: Cochran 1977
     W. G. Cochran, Sampling Techniques, Wiley, 1977
 delong: DeLong et al. 1988
@@ -37,18 +37,16 @@ efron-bca: Efron 1987
     B. Efron, Better bootstrap confidence intervals, Journal of the American Statistical Association 82, 1987.
     doi:10.1080/01621459.1987.10478410
 gallas: Gallas 2006
-    B. D. Gallas, One-shot estimate of MRMC variance: AUC, Academic Radiology 13, 2006.
-    doi:10.1016/j.acra.2005.11.030
+    B. D. Gallas, One-shot estimate of MRMC variance: AUC, Academic Radiology 13, 2006. doi:10.1016/j.acra.2005.11.030
 hajek: Hajek 1968
     J. Hajek, Asymptotic normality of simple linear rank statistics under alternatives, Annals of Mathematical
     Statistics 39, 1968. doi:10.1214/aoms/1177698394
 he-escobar: He and Escobar 2008
     Y. He and M. Escobar, Nonparametric statistical inference method for partial areas under receiver operating
-    characteristic curves, with application to genomic studies, Statistics in Medicine 27, 2008.
-    doi:10.1002/sim.3335
+    characteristic curves, with application to genomic studies, Statistics in Medicine 27, 2008. doi:10.1002/sim.3335
 hillis: Hillis 2007
-    S. L. Hillis, A comparison of denominator degrees of freedom methods for multiple observer ROC analysis,
-    Statistics in Medicine 26, 2007. doi:10.1002/sim.2532
+    S. L. Hillis, A comparison of denominator degrees of freedom methods for multiple observer ROC analysis, Statistics
+    in Medicine 26, 2007. doi:10.1002/sim.2532
 hillis-power: Hillis et al. 2011
     S. L. Hillis, N. A. Obuchowski and K. S. Berbaum, Power estimation for multireader ROC methods: an updated and
     unified approach, Academic Radiology 18, 2011. doi:10.1016/j.acra.2010.09.007
@@ -58,20 +56,20 @@ johansen: Johansen 1980
     S. Johansen, The Welch-James approximation to the distribution of the residual sum of squares in a weighted linear
     regression, Biometrika 67, 1980. doi:10.1093/biomet/67.1.85
 korn: Korn and Graubard 1998
-    E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data, Survey Methodology 24, 1998
+    E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data, Survey Methodology 24, 1998
 ledell: LeDell et al. 2015
-    E. LeDell, M. Petersen and M. van der Laan, Computationally efficient confidence intervals for cross-validated
-    area under the ROC curve estimates, Electronic Journal of Statistics 9, 2015. doi:10.1214/15-EJS1035
+    E. LeDell, M. Petersen and M. van der Laan, Computationally efficient confidence intervals for cross-validated area
+    under the ROC curve estimates, Electronic Journal of Statistics 9, 2015. doi:10.1214/15-EJS1035
 linnet: Linnet 1987
-    K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in
-    Medicine 6, 1987. doi:10.1002/sim.4780060207
+    K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in Medicine
+    6, 1987. doi:10.1002/sim.4780060207
 mcnemar: McNemar 1947
     Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
     Psychometrika 12, 1947. doi:10.1007/BF02295996
 mcnemar-midp: Fagerland et al. 2013
-    M. W. Fagerland, S. Lydersen and P. Laake, The McNemar test for binary matched-pairs data: mid-p and asymptotic
-    are better than exact conditional, BMC Medical Research Methodology 13, 2013. doi:10.1186/1471-2288-13-91
+    M. W. Fagerland, S. Lydersen and P. Laake, The McNemar test for binary matched-pairs data: mid-p and asymptotic are
+    better than exact conditional, BMC Medical Research Methodology 13, 2013. doi:10.1186/1471-2288-13-91
 mercaldo: Mercaldo et al. 2007
     N. D. Mercaldo, K. F. Lau and X. H. Zhou, Confidence intervals for predictive values with an emphasis to
     case-control studies, Statistics in Medicine 26, 2007. doi:10.1002/sim.2677
@@ -81,26 +79,25 @@ newcombe: Newcombe 2006
 obuchowski-clusters: Obuchowski 1997
     N. A. Obuchowski, Nonparametric analysis of clustered ROC curve data, Biometrics 53, 1997. doi:10.2307/2533958
 obuchowski-mcclish: Obuchowski and McClish 1997
-    N. A. Obuchowski and D. K. McClish, Sample size determination for diagnostic accuracy studies involving
-    binormal ROC curve indices, Statistics in Medicine 16, 1997
+    N. A. Obuchowski and D. K. McClish, Sample size determination for diagnostic accuracy studies involving binormal ROC
+    curve indices, Statistics in Medicine 16, 1997
 obuchowski-rockette: Obuchowski and Rockette 1995
-    N. A. Obuchowski and H. E. Rockette, Hypothesis testing of diagnostic accuracy for multiple readers and
-    multiple tests: an ANOVA approach with dependent observations, Communications in Statistics 24, 1995.
+    N. A. Obuchowski and H. E. Rockette, Hypothesis testing of diagnostic accuracy for multiple readers and multiple
+    tests: an ANOVA approach with dependent observations, Communications in Statistics 24, 1995.
     doi:10.1080/03610919508813243
 obuchowski-size: Obuchowski et al. 2004
     N. A. Obuchowski, M. L. Lieber and F. H. Wians, ROC curves in clinical chemistry: uses, misuses, and possible
     solutions, Clinical Chemistry 50, 2004. doi:10.1373/clinchem.2004.031823
 perkins: Perkins and Schisterman 2006
-    N. J. Perkins and E. F. Schisterman, The inconsistency of optimal cutpoints obtained using two criteria based
-    on the receiver operating characteristic curve, American Journal of Epidemiology 163, 2006.
-    doi:10.1093/aje/kwj063
+    N. J. Perkins and E. F. Schisterman, The inconsistency of optimal cutpoints obtained using two criteria based on the
+    receiver operating characteristic curve, American Journal of Epidemiology 163, 2006. doi:10.1093/aje/kwj063
 schuirmann: Schuirmann 1987
     D. J. Schuirmann, A comparison of the two one-sided tests procedure and the power approach for assessing the
     equivalence of average bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
     doi:10.1007/BF01068419
 simel: Simel et al. 1991
-    D. L. Simel, G. P. Samsa and D. B. Matchar, Likelihood ratios with confidence: sample size estimation for
-    diagnostic test studies, Journal of Clinical Epidemiology 44, 1991. doi:10.1016/0895-4356(91)90128-V
+    D. L. Simel, G. P. Samsa and D. B. Matchar, Likelihood ratios with confidence: sample size estimation for diagnostic
+    test studies, Journal of Clinical Epidemiology 44, 1991. doi:10.1016/0895-4356(91)90128-V
 venkatraman: Venkatraman 2000
     E. S. Venkatraman, A permutation test to compare receiver operating characteristic curves, Biometrics 56, 2000.
     doi:10.1111/j.0006-341X.2000.01134.x
@@ -111,8 +108,8 @@ welch: Welch 1951
     B. L. Welch, On the comparison of several mean values: an alternative approach, Biometrika 38, 1951.
     doi:10.1093/biomet/38.3-4.330
 wilks: Wilks 1941
-    S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals of Mathematical Statistics 12,
-    1941. doi:10.1214/aoms/1177731788
+    S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals of Mathematical Statistics 12, 1941.
+    doi:10.1214/aoms/1177731788
 wilson: Wilson 1927
     E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
     Statistical Association 22, 1927. doi:10.1080/01621459.1927.10502953
@@ -120,13 +117,13 @@ wu: Wu et al. 2007
     S. Wu, P. Flach and C. Ferri, An improved model selection heuristic for AUC, ECML 2007.
     doi:10.1007/978-3-540-74958-5_44
 yang: Yang et al. 2019
-    H. Yang, K. Lu, X. Lyu and F. Hu, Two-way partial AUC and its properties, Statistical Methods in Medical
-    Research 28, 2019. doi:10.1177/0962280217718866
+    H. Yang, K. Lu, X. Lyu and F. Hu, Two-way partial AUC and its properties, Statistical Methods in Medical Research
+    28, 2019. doi:10.1177/0962280217718866
 youden: Youden 1950
     W. J. Youden, Index for rating diagnostic tests, Cancer 3, 1950
 zou: Zou and Donner 2008
-    G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,
-    Statistics in Medicine 27, 2008. doi:10.1002/sim.3095
+    G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach, Statistics in
+    Medicine 27, 2008. doi:10.1002/sim.3095
 """
 
 

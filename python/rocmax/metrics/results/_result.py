@@ -252,7 +252,8 @@ class Measured(Result):
 
     def _places(self, error: Any, interval: Any = None, change: bool = False) -> words.Notation:
         """Return how an estimate, or a change of it, with this standard error or a far wider interval is written."""
-        return words.form(self.measure, error, interval, change)
+        rate = words.rate(self.measure.as_rate)
+        return words.Notation(words.decimals(error, self.measure.is_share, interval), rate.change if change else rate)
 
     def _hypothesis(self, alternative: str, null: float, margin: float | None, change: bool = False) -> str:
         """Return a hypothesis about an estimate, or a change of it, in words."""

@@ -443,7 +443,8 @@ def operating_point(  # with samples first, the threshold is second
         used, reached = [weighed(rule, prevalence) for rule in rules], None
         warn_beyond(rules, *data.effective)
     else:
-        used, reached = guaranteed(data, rules, guarantee)
+        explain(data)
+        used, reached = map(list, zip(*(guaranteed(data, rule, guarantee) for rule in rules), strict=True))
     thresholds, calls = _Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = _values(calls, prevalence)
     sizes = _sizes(data, thresholds, calls)
@@ -470,7 +471,7 @@ def operating_point(  # with samples first, the threshold is second
     return OperatingPoint(
         pos_label=data.pos_label,
         criterion=(criteria if any(criteria) else None) if several else criteria[0],
-        guarantee=None if reached is None else shaped(reached),
+        guarantee=None if reached is None else shaped(np.array(reached)),
         prevalence=n_pos / (n_pos + n_neg) if prevalence is None else prevalence,
         prevalence_known=known,
         confidence_level=level,

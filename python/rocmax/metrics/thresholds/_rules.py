@@ -16,7 +16,7 @@ from rocmax._parameters import as_float, meant, shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.results._references import Source
-from rocmax.metrics.samples._sample import Sample, explain
+from rocmax.metrics.samples._sample import Sample
 
 _MOST = 1e300  # weight of a false positive
 _ROUNDING = 1e-12
@@ -263,14 +263,8 @@ def check_guarantee(threshold: Any, rules: Sequence[Rule] | None, *others: Any) 
         )
 
 
-def guaranteed(data: Sample, rules: Sequence[Rule], probability: float) -> tuple[list[Rule], F64]:
-    """Return the threshold at which each rule keeps its limit in the population, and with what probability; O(n)."""
-    explain(data)
-    found = [_guaranteed(data, rule, probability) for rule in rules]
-    return [Rule("at", threshold) for threshold, _ in found], np.array([reached for _, reached in found])
-
-
-def _guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[float, float]:
+def guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[Rule, float]:
+    """Return the threshold at which a rule keeps its limit in the population, and with what probability; O(n)."""
     limits = rule.kind.limits
     floor = limits == "positives"  # a lower limit of the share at or above the threshold, else an upper one
     scores = data.score if limits == "samples" else data.score[data.positive == floor]
@@ -290,6 +284,6 @@ def _guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[float, fl
             f"{limits[:-1] if size == 1 else limits}: at least {needed} are needed"
         )
     if floor:
-        return float(np.partition(scores, k - 1)[k - 1]), reached(k)
+        return Rule("at", float(np.partition(scores, k - 1)[k - 1])), reached(k)
     highest = float(np.partition(scores, size - k)[size - k])
-    return float(np.nextafter(highest, np.inf)), reached(k)  # the lowest threshold above it
+    return Rule("at", float(np.nextafter(highest, np.inf))), reached(k)  # the lowest threshold above it
