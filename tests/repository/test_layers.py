@@ -29,7 +29,6 @@ METRICS = [
     "_check_measure",
     "_band",
     "_permutation",
-    "_cross_validated",
     "thresholds",
     "_power",
     "reader_study",

@@ -101,7 +101,6 @@ def _is_exact(bins: F64) -> bool:
 
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:
-    """Check the counts, or total weights, of a class."""
     counts = weights(values, n_scores, name)
     missing = np.isnan(counts)
     if missing.any():
@@ -141,7 +140,6 @@ class _State(NamedTuple):
 
     @property
     def n_bins(self) -> int:
-        """Bins in all runs."""
         return sum(run.shape[1] for run in self.runs)
 
     @property
@@ -202,7 +200,6 @@ class _Shared:
         extent: tuple[float, float] | None = None,
         n_dropped: int = 0,
     ) -> None:
-        """Add bins; without an extent they must be ascending."""
         with self._lock:
             self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
 

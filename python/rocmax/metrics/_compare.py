@@ -59,8 +59,6 @@ _WHOLE_CURVES = (
 
 
 class _Options(Reading, total=False):
-    """The options of :func:`compare`."""
-
     method: Method | MethodName | None
     alternative: Alternative
     margin: float | None
@@ -241,7 +239,6 @@ def _require_models(count: int) -> None:
 
 
 def _check(query: Query) -> None:
-    """Check that the options go together."""
     measure, method, known = query.measure, query.method, query.known
     if isinstance(method, Venkatraman):
         plain = not (known.grouped or known.classes) and known.weight_kind == "frequency"
@@ -340,7 +337,6 @@ def _in_subgroups(query: Query, data: Sample, by: Any) -> Comparison:
 
 
 def _of_independent(query: Query, samples: list[Sample]) -> _Compared:
-    """Compare models of independent samples."""
     method, sizes = _method(query), _least_sizes(samples)
     if isinstance(method, Venkatraman):
         return _of_curves(query, method, samples, paired=False)
@@ -458,7 +454,6 @@ def _result_of(query: Query, compared: _Compared, samples: list[Any]) -> Compari
 
 
 def _pair_tests(query: Query, compared: _Compared, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
-    """Return the test of every pair of models."""
     (level, hypothesis), bounds, found = query.question, query.measure.bounds, compared.covariance
     assert hypothesis is not None
     first, second = np.triu_indices(len(names), 1)
@@ -576,7 +571,6 @@ class SecondPass:
             self._products[k] += weighted @ values.transpose(0, 2, 1)
 
     def _covariance(self, number: int) -> Covariance:
-        """Return the estimates and the covariance by one of the measures."""
         classes = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
         parts = [
             Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)

@@ -80,12 +80,10 @@ class _Steps(NamedTuple):
     half: tuple[F64, F64]
 
     def variance(self, of: int) -> float:
-        """Return the variance of the components of a class."""
         above = special.ndtr(-self.at[of])
         return float(2 * (self.mass[of] * self.half[of]) @ above - (self.mass[of] @ above) ** 2)
 
     def covariance(self, other: "_Steps", correlation: float, of: int) -> float:
-        """Return the covariance with the components of a second model."""
         return float(self.mass[of] @ _shared(self.at[of][:, None], other.at[of], correlation) @ other.mass[of])
 
 
@@ -197,7 +195,6 @@ class _Plan(NamedTuple):
         return float(Law().cdf(distance / np.sqrt(self.spread(self.truth))))
 
     def power(self, n_pos: float) -> float:
-        """Return the power with a number of positives."""
         null, margin = self.hypothesis.limit, self.hypothesis.margin
         if margin is None or self.hypothesis.side:
             return self.rejects(n_pos, self.side, null)
@@ -245,7 +242,6 @@ def _by_parts(
 
 
 def _models(auc: Any, auc_b: Any, correlation: Any) -> tuple[tuple[float, ...], float]:
-    """Return the true AUCs and the correlation, checked."""
     areas = [check_level(area, name) for name, area in (("auc", auc), ("auc_b", auc_b)) if area is not None]
     r = 0.0 if correlation is None else number(correlation, "correlation", "in (-1, 1)", lambda r: -1.0 < r < 1.0)
     return tuple(areas), r
@@ -446,7 +442,6 @@ class SampleSize(Planning, Unpacked):
     from_pilot: bool = False
 
     def _whole(self) -> tuple[int, int]:
-        """Return the numbers of samples, rounded up."""
         return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
 
     def _lines(self) -> list[str]:

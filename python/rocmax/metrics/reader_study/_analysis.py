@@ -80,7 +80,6 @@ def _jackknife(study: Readings, measure: Measure) -> F64:
 
 
 def _corrections(data: Sample) -> F64:
-    """Return m / (m - 1) for every sample, m the size of its class."""
     return np.where(data.y, *(m / (m - 1) for m in map(np.count_nonzero, (data.y, ~data.y))))
 
 
@@ -135,7 +134,6 @@ def _bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state
 
 
 def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
-    """Return the readings of the cases of a resample."""
     place = np.cumsum(read) - 1
     rows = place[drawn[read[drawn]]]
     if not 0 < np.count_nonzero(data.y[rows]) < len(rows):
@@ -280,11 +278,9 @@ class _Options(NamedTuple):
         return wald_limits(value, standard_error, _law(df), (least - most, most - least) if change else self.bounds)
 
     def mean(self, name: Any, numbers: _Numbers) -> ModalityMean:
-        """Return the mean of a modality."""
         return ModalityMean(plain(name), *numbers, _interval(self.limits(numbers, change=False), self.level))
 
     def difference(self, names: Any, numbers: _Numbers) -> ModalityDifference:
-        """Return a difference with its test."""
         limits = self.limits(numbers, change=True)
         statistic, pvalue = map(float, self.hypothesis.test(limits.tails))
         first, second = map(plain, names)

@@ -203,7 +203,6 @@ class Comparison(Measured):
         return table(len(pairs), columns)
 
     def _best_first(self) -> list[str]:
-        """Return the models, the best first."""
         return sorted(self.estimates, key=self.estimates.__getitem__, reverse=not self.measure.lower_is_better)
 
     def rows_printed(self) -> tuple[list[dict[str, Any]], int]:
@@ -267,7 +266,6 @@ class Comparison(Measured):
         return [f"{self.measure_in_words}: {self._estimates()}{change} ({self._level}, and no test{basis})"]
 
     def _test(self) -> str:
-        """Return what was tested, in words."""
         kind = "paired" if self.paired else "unpaired"
         if self.method == "venkatraman":
             return f"{kind} test of equal curves"

@@ -19,7 +19,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, RuleChoice
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical, wilson
-from rocmax.metrics.measures.at_threshold import FORMULAS, KINDS
+from rocmax.metrics.measures.at_threshold import FORMULAS
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval, of_models
 from rocmax.metrics.results._result import of_samples
@@ -71,7 +71,6 @@ class _Calls(NamedTuple):
 
     @classmethod
     def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> _Calls:
-        """Return the shares of all samples at rates and a prevalence."""
         return cls(prevalence * tpr, (1 - prevalence) * fpr, prevalence * (1 - tpr), (1 - prevalence) * (1 - fpr))
 
 
@@ -87,11 +86,10 @@ class _Sizes(NamedTuple):
 
     @classmethod
     def of(cls, calls: _Calls) -> _Sizes:
-        """Return the weights of each kind, of which the first measures are shares."""
-        kinds = islice(KINDS.values(), len(cls._fields))
-        return cls(
-            *(np.asarray(sum(part for part, counts in zip(calls, kind, strict=True) if counts)) for kind in kinds)
-        )
+        """Return the weights of each kind."""
+        tp, fp, fn, tn = calls
+        every = tp + fp + fn + tn
+        return cls(tp + fn, fp + tn, tp + fp, fn + tn, every, every)
 
 
 def _values(calls: _Calls, prevalence: float | None = None) -> dict[str, F64]:
@@ -172,11 +170,11 @@ def _resampled(
     rules: Sequence[Rule],
     thresholds: F64,
     found: dict[str, F64],
+    fixed: dict[str, _Ends],
     prevalence: float | None,
     level: float,
     bootstrap: Bootstrap,
     random_state: Any,
-    sizes: _Sizes,
 ) -> dict[str, _Ends]:
     """Return percentiles over resamples on which rules choose anew, with clusters those of thresholds alone."""
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
@@ -193,7 +191,6 @@ def _resampled(
     drawn = _values(_Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     # The rates themselves: their way through the shares rounds.
     drawn |= {"tpr": tpr, "fpr": fpr}
-    fixed = _intervals(found, sizes, prevalence, critical(level))
     for name, (low, high) in _percentiles(drawn, level).items():
         ends[name] = np.where(low == high, fixed[name][0], low), np.where(low == high, fixed[name][1], high)
     return ends
@@ -447,14 +444,12 @@ def operating_point(  # with samples first, the threshold is second
         used, reached = map(list, zip(*(guaranteed(data, rule, guarantee) for rule in rules), strict=True))
     thresholds, calls = _Calls.of_rules(curve, [rule.among(curve, data.score.dtype) for rule in used])
     shares = _values(calls, prevalence)
-    sizes = _sizes(data, thresholds, calls)
     resampling = None if bootstrap is None else f"{bootstrap.resampling}, percentiles"
     if bootstrap is not None and data.group is not None:
         resampling = f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
-    if bootstrap is None:
-        ends = _intervals(shares, sizes, prevalence, critical(level))
-    else:
-        ends = _resampled(data, used, thresholds, shares, prevalence, level, bootstrap, random_state, sizes)
+    ends = _intervals(shares, _sizes(data, thresholds, calls), prevalence, critical(level))
+    if bootstrap is not None:
+        ends = _resampled(data, used, thresholds, shares, ends, prevalence, level, bootstrap, random_state)
     if data.lower and "threshold" in ends:
         ends["threshold"] = tuple(in_caller_direction(end, True) for end in ends["threshold"][::-1])
     warn_unless_counts(samples.weight_kind, data.weight)

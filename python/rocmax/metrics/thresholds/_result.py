@@ -131,13 +131,11 @@ class OperatingPoint(Unpacked):
 
     @property
     def _rules(self) -> list[Rule]:
-        """The rule of each threshold."""
         one = not isinstance(self.criterion, list)
         rules = [parse_rule(criterion) or Rule("at") for criterion in ([self.criterion] if one else self.criterion)]
         return rules * np.size(self.threshold) if one else rules
 
     def _rates(self) -> str:
-        """Return both rates in words, of one threshold."""
         rates = ", ".join(map(self._found, ("tpr", "fpr")))
         if words.style() != "alerts":
             return rates
@@ -177,7 +175,6 @@ class OperatingPoint(Unpacked):
         return f"{how}, guaranteed on new data with probability {reached}, {REFERENCES['wilks'].short}"
 
     def _where(self) -> str:
-        """Return one threshold in words."""
         ends = ""
         if self.threshold_interval is not None:
             ends = f"; {words.confident(self.confidence_level, self.threshold_interval)}"
