@@ -19,6 +19,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
+from rocmax._checks.samples import rate_range
 from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, log, reading, written
 from rocmax._cli._table import Form, Table
@@ -168,9 +169,10 @@ class Model:
         """Raise ValueError unless the parts have the types of a trained model."""
         kinds: dict[str, Any] = dict.fromkeys(("label", "positive", "negative"), str)
         kinds |= {"schema": Schema, "trained": Trained, "coder": TableCoder | None, "classifier": _CLASSIFIERS}
-        for name, kind in kinds.items():
+        for name, kind in {**kinds, "fpr_range": tuple}.items():
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"its {name} is {type(getattr(self, name)).__name__}")
+        rate_range(self.fpr_range, "its fpr_range")
 
     @property
     def kind(self) -> str:
@@ -183,16 +185,8 @@ class Model:
         """Return what collects the news of a table that is scored."""
         return LaterRows(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
 
-    def scores(self, rows: Table, form: Form, before: int = 0, later: LaterRows | None = None) -> NDArray[np.float64]:
-        """Return a finite score for each row; `before` rows stand before, for messages, and `later` collects news."""
-        X = features(rows, self.schema, form, before)
-        found = self.scored(X, before)
-        if later is not None:
-            later.add(X, found)
-        return found
-
-    def scored(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
-        """Return the scores of features."""
+    def scores(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
+        """Return a finite score for each row of `features`; `before` rows stand before, for messages."""
         try:
             # Overflow is reported below, what is news of the columns by `later`.
             with np.errstate(all="ignore"), warnings.catch_warnings():

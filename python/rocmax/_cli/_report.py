@@ -22,20 +22,20 @@ from rocmax._tables._schema import Schema
 from rocmax._typing import Style
 from rocmax.exceptions import BelowChanceWarning
 from rocmax.metrics import Samples, _words as words
-from rocmax.metrics.results._result import Result
+from rocmax.metrics.results._result import Result, plain
 
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 _FEW, _MOST = 8, 40  # names, and lines, in the list of columns
 _NAME = 40  # letters of a name in a plot
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, error: bool = False) -> None:
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of names, to the left, and numbers, to the right: as wide as it needs to be."""
     cells = [[printable(cell) for cell in row] for row in (headers, *rows)]
     (first, *others) = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for name, *numbers in cells:
         line = [f"{name:<{first}}", *(f"{text:>{width}}" for text, width in zip(numbers, others, strict=True))]
-        (log if error else say)("  ".join(line).rstrip())
+        say("  ".join(line).rstrip())
 
 
 def columns(schema: Schema) -> None:
@@ -59,7 +59,7 @@ def show(result: Result, style: Style) -> None:
 
 def emit(result: Mapping[str, Any]) -> None:
     """Print the one JSON object."""
-    print(json.dumps(result, allow_nan=False))
+    print(json.dumps(plain(result), allow_nan=False))
 
 
 @contextmanager
@@ -96,21 +96,6 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as shown:
         yield partial(shown.update, shown.add_task(what, total=None))
-
-
-def leaderboard(rows: list[dict[str, Any]], *, error: bool = False) -> None:
-    """Print the families of an ensemble; those that were stopped early were not compared."""
-    lines = []
-    for row in rows:
-        numbers = {name: row[name] for name in ("partial_auc", "standard_error", "difference", "difference_error")}
-        cells = [
-            "" if value is None or not np.isfinite(value) else f"{value:{'+' if name == 'difference' else ''}.4f}"
-            for name, value in numbers.items()
-        ]
-        compared = row["kept"] or cells[1]
-        kept = "yes" if row["kept"] else "no" if compared else "stopped" if cells[0] else "not tried"
-        lines.append([row["family"], *cells, kept, f"{row['seconds']:.1f} s"])
-    table(["family", "partial AUC", "std. error", "difference", "std. error", "kept", "time taken"], lines, error=error)
 
 
 def draw(

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.missing import in_caller_direction, oriented
+from rocmax._checks.missing import oriented
 from rocmax._cli import _labels as classes, _report as report, _table as table, plan
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Evaluate, Scores, is_count
@@ -81,6 +80,7 @@ class Scored:
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
     ends: dict[str, Ends] = field(default_factory=dict)
     per: pl.Series | None = None  # the column that alerts are counted per
+    groups: NDArray[np.int64] | None = None
 
     @property
     def weight_kind(self) -> str | None:
@@ -98,11 +98,11 @@ class Scored:
         weights = f", {self.weight_kind} weights {self.arguments.weight}" if self.weight_kind else ""
         lows = ", ".join(sorted(self.arguments.lows))
         turned = f"; low scores of {lows} are for positives" if lows else ""
-        counted = self.labels.summary(self.n_rows, self.n_positive)
-        return f"{counted}{self._clusters()}{weights}{turned}{self.dropped}"
-
-    def _clusters(self) -> str:
-        return ""
+        clusters = ""
+        if self.groups is not None:
+            count = f"{len(np.unique(self.groups)):,}"
+            clusters = f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
+        return f"{self.labels.summary(self.n_rows, self.n_positive)}{clusters}{weights}{turned}{self.dropped}"
 
     @property
     def precisions(self) -> list[PrecisionAt]:
@@ -158,16 +158,9 @@ class Whole(Scored):
 
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
-    groups: NDArray[np.int64] | None
     planned: LabelPlan | None = None
     places: Any = None  # where the rows of the plan stand
-    _each: dict[str, Samples] = field(default_factory=dict)
-
-    def _clusters(self) -> str:
-        if self.groups is None:
-            return ""
-        count = f"{len(np.unique(self.groups)):,}"
-        return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
+    _each: dict[str | None, Samples] = field(default_factory=dict)
 
     def cutoffs(self, options: Evaluate) -> dict[str, OperatingPoint]:
         """Return the requested cutoffs of each column of scores."""
@@ -187,15 +180,23 @@ class Whole(Scored):
                 )
         return points
 
-    @cached_property
-    def samples(self) -> Samples:
-        """The rows with all columns of scores; their weights are known to count, or not."""
-        return self._read(self.columns, [name not in self.arguments.lows for name in self.columns])
-
-    def of(self, name: str) -> Samples:
-        """Return the rows with one column of scores, which is sorted once."""
+    def of(self, name: str | None = None) -> Samples:
+        """Return the rows with one column of scores, or with all, which are sorted once."""
         if name not in self._each:
-            self._each[name] = self._read(self.columns[name], name not in self.arguments.lows)
+            names = [*self.columns] if name is None else [name]
+            higher = [one not in self.arguments.lows for one in names]
+            columns = {one: self.columns[one] for one in names}
+            if self.planned is not None:
+                columns = {one: plan.scores_of(self.planned, one, of[self.places]) for one, of in columns.items()}
+            scores: Any = columns if name is None else columns[name]
+            if self.planned is not None:
+                self._each[name] = Samples(self.positive[self.places], scores, plan=self.planned)
+            else:
+                how: Any = {"higher_is_better": higher if name is None else higher[0], "titled": True}
+                how["weight_kind"] = self.weight_kind  # which is known
+                given = Arguments(self.positive, scores, self.weight, self.groups, **how)
+                data = given.of_two_classes()._replace(pos_label=self.labels.value)
+                self._each[name] = Samples.unchecked(given).holding(data)
         return self._each[name]
 
     def _doubt(self, name: str, scores: Any) -> tuple[str, str]:
@@ -207,18 +208,6 @@ class Whole(Scored):
         fact = ranks_little(scores)
         return "equal scores", f"column {name!r}: {fact}" if fact else ""
 
-    def _read(self, scores: Any, higher: Any) -> Samples:
-        if self.planned is not None:
-            names = [name for name, column in self.columns.items() if scores is column or scores is self.columns]
-            each = {name: plan.scores_of(self.planned, name, self.columns[name][self.places]) for name in names}
-            known: Any = each if scores is self.columns else each[names[0]]
-            return Samples(self.positive[self.places], known, plan=self.planned)
-        kind = self.weight_kind
-        held = self.positive, scores, self.weight, self.groups
-        given = Arguments(*held, higher_is_better=higher, weight_kind=kind, titled=True)
-        data = given.of_two_classes()._replace(pos_label=self.labels.value)
-        return Samples.unchecked(given).holding(data)
-
     def infer(self, name: str, measure: Measure, by: Any = None) -> Any:
         samples = self.of(name) if by is None else self.of(name).holding(self.of(name).two, by)
         return infer(samples, measure, confidence_level=self.arguments.confidence, random_state=0)
@@ -226,7 +215,7 @@ class Whole(Scored):
     def compare(self, options: Compare, measures: Sequence[Measure], by: Any = None) -> list[Any]:
         comparisons = []
         method: Any = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
-        samples = self.samples if by is None else self.samples.holding(self.samples.two, by)
+        samples = self.of() if by is None else self.of().holding(self.of().two, by)
         how: Any = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
@@ -244,9 +233,8 @@ class Whole(Scored):
         if named := [name for name, values in known.items() if values is not None]:
             log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
             level = None
-        report.draw(
-            path, self.samples, fpr_range=self.arguments.fpr, confidence_level=level, xscale=self.arguments.xscale
-        )
+        given = self.arguments
+        report.draw(path, self.of(), fpr_range=given.fpr, confidence_level=level, xscale=given.xscale)
 
 
 def read(arguments: Scores) -> Any:
@@ -257,7 +245,10 @@ def read(arguments: Scores) -> Any:
 def _in_memory(arguments: Scores) -> Whole:
     label, weight, groups, per = arguments.label, arguments.weight, arguments.groups, arguments.per
     by = dict.fromkeys(arguments.by)
-    planned = None if arguments.plan is None else plan.read(arguments.plan)
+    planned = None
+    if arguments.plan is not None:
+        with reading(arguments.plan):
+            planned = LabelPlan.load(arguments.plan)
     numeric = [name for name in (weight, None if planned is None else plan.ROW) if name is not None]
     named = [*([] if per is None else [per]), *groups, *by]
     needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
@@ -363,12 +354,11 @@ class Counted(Scored):
         return "equal scores", f"all scores in column {name!r} are equal" if counts.n_bins == 1 else ""
 
     def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Inference:
-        low = name in self.arguments.lows
-        found = self.columns[name].result(measure, confidence_level=self.arguments.confidence)
-        sample = self.columns[name].middle()._replace(lower=low, pos_label=self.labels.value)
+        counts = self.columns[name]
+        found = counts.result(measure, confidence_level=self.arguments.confidence)
+        sample = counts.middle()._replace(pos_label=self.labels.value)
         warn_below_chance(measure, [sample], found.confidence_interval)
-        cut = None if found.threshold is None else in_caller_direction(found.threshold, low)
-        return replace(found, higher_is_better=not low, threshold=cut, **self._rows())
+        return replace(found, **self._rows())
 
     def _rows(self) -> dict[str, Any]:
         """Return the numbers of rows as a result for the whole table has them."""
@@ -379,20 +369,17 @@ class Counted(Scored):
 
     def compare(self, options: Compare, measures: Sequence[Measure]) -> list[Comparison]:
         """Compare the columns by each measure: the rows are read again, for the products of their components."""
-        second = SecondPass(self.columns, measures)
+        second, lows = SecondPass(self.columns, measures), self.arguments.lows
         for part in self.parts():
-            second.add(part.positive, part.columns, part.weight)
-        low = np.array([name in self.arguments.lows for name in self.columns])
+            scores = {name: oriented(of, name in lows) for name, of in part.columns.items()}
+            second.add(part.positive, scores, part.weight)
+        how: Any = {"confidence_level": options.confidence, "adjust": options.adjust}
+        how["lower"] = np.array([name in lows for name in self.columns])
         results = []
         for k, measure in enumerate(measures):
             with report.warned(measure.short, self.notes, how="--method"):
-                one = second.compare(k, confidence_level=options.confidence, adjust=options.adjust, lower=low)
-            results.append(replace(one, **self._rows()))
-        self._warn_of_pooled(results)
-        return results
-
-    def _warn_of_pooled(self, results: Sequence[Comparison]) -> None:
-        """Warn if counting may change a difference of AUCs by more than a tenth of a standard error."""
+                results.append(replace(second.compare(k, **how), **self._rows()))
+        # Counting may change a difference of AUCs by more than a tenth of a standard error.
         off = sum(sorted(one.error_bound for one in self.columns.values())[-2:])
         least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
         if off > least / 10:
@@ -402,34 +389,26 @@ class Counted(Scored):
             )
             log(text)
             self.notes.warnings.append(text)
+        return results
 
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""
-        arguments = self.arguments
-        before = 0
+        arguments, form, weighed, before = self.arguments, self.wanted.form, self.arguments.weight, 0
         with report.progress("rows") as tell:
             for frame, _ in table.batches(arguments.data, self.wanted):
-                frame = classes.clean(frame, arguments.label, arguments, self.wanted.form, before)
-                kept = table.complete(frame, self.wanted.needed or ()) if arguments.missing == "drop" else frame
-                yield self._part(kept, before, len(frame) - len(kept))
-                before += len(frame)
+                n, frame = len(frame), classes.clean(frame, arguments.label, arguments, form, before)
+                if arguments.missing == "drop":
+                    frame = table.complete(frame, self.wanted.needed or ())
+                label = table.column(frame, arguments.label)
+                weight = None if weighed is None else table.weights(frame, weighed, before, some=False)
+                scores = {name: table.scores(frame, name, before=before) for name in self.columns}
+                yield _Part(self.labels.mark(label), scores, weight, n - len(frame), classes.counts(label))
+                before += n
                 tell(description=f"{before:,} rows")
-
-    def _part(self, frame: pl.DataFrame, before: int, n_dropped: int) -> "_Part":
-        """Return the rows of a table; `before` is the number of earlier ones."""
-        arguments = self.arguments
-        label = table.column(frame, arguments.label)
-        weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before, some=False)
-        scores = {name: table.scores(frame, name, before=before) for name in self.columns}
-        self.tell_of_weights(weight)
-        for name, of in scores.items():
-            self.ends.setdefault(name, Ends()).add(of)
-        columns = {name: oriented(of, name in self.arguments.lows) for name, of in scores.items()}
-        return _Part(self.labels.mark(label), columns, weight, n_dropped, classes.counts(label))
 
 
 class _Part(NamedTuple):
-    """Some rows: scores of which high ones are for positives."""
+    """Some rows."""
 
     positive: NDArray[np.bool_]
     columns: dict[str, NDArray[Any]]
@@ -440,14 +419,21 @@ class _Part(NamedTuple):
 
 def _counted(arguments: Scores) -> Counted:
     """Count the scores of each column, batch by batch."""
-    needed = [arguments.label, *arguments.score, *([] if arguments.weight is None else [arguments.weight])]
-    wanted = table.columns_to_read(
-        arguments, needed, numbers=needed[1 + len(arguments.score) :], scores=arguments.score
+    weights = [] if arguments.weight is None else [arguments.weight]
+    needed = [arguments.label, *arguments.score, *weights]
+    wanted = table.columns_to_read(arguments, needed, numbers=weights, scores=arguments.score)
+    form, most, labels = wanted.form, settings().counted_error, _labels_of_file(arguments, wanted.form)
+    found = Counted(
+        arguments=arguments,
+        columns={
+            name: ROCAccumulator(max_error=most, pos_label=True, higher_is_better=name not in arguments.lows)
+            for name in arguments.score
+        },
+        labels=labels,
+        notes=form.notes,
+        wanted=wanted,
+        ends={name: Ends() for name in arguments.score},
     )
-    form = wanted.form
-    columns = {name: ROCAccumulator(max_error=settings().counted_error) for name in arguments.score}
-    labels = _labels_of_file(arguments, form)
-    found = Counted(arguments=arguments, columns=columns, labels=labels, notes=form.notes, wanted=wanted)
     counts: Counter[Any] = Counter()
     n_weighted_positive = 0
     for part in found.parts():
@@ -458,11 +444,13 @@ def _counted(arguments: Scores) -> Counted:
         found.n_weighted += int(np.count_nonzero(counted))
         n_weighted_positive += int(np.count_nonzero(counted & part.positive))
         counts.update(part.labels)
+        found.tell_of_weights(part.weight)
         for name, scores in part.columns.items():
-            columns[name].update(part.positive, scores, sample_weight=part.weight)
+            found.ends[name].add(scores)
+            found.columns[name].update(part.positive, scores, sample_weight=part.weight)
     if not 0 < found.n_positive < found.n_rows:
         raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
-    if not any(one.n_bins for one in columns.values()):
+    if not found.n_weighted:
         raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     if not 0 < n_weighted_positive < found.n_weighted:
         raise Failure(f"column {arguments.weight!r} {_ONE_CLASS}")

@@ -11,7 +11,6 @@ from rocmax._cli._parser import Evaluate
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR
 from rocmax.metrics.results._inference import Results
-from rocmax.metrics.results._result import plain as as_plain
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
@@ -19,7 +18,12 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 def run(arguments: Evaluate) -> None:
     """Measure each score column."""
-    _check(arguments)
+    check_plot(arguments.plot, arguments.data)
+    check_output(arguments.report, arguments.data)
+    if arguments.report:
+        if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
+            raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
+        import bokeh  # noqa: F401 - or say what is missing before any work
     with about(arguments.data):
         scored = rows.read(arguments)
     wanted, names = rows.measures(arguments), [*scored.columns]
@@ -40,7 +44,7 @@ def run(arguments: Evaluate) -> None:
     if arguments.json:
         plain = [
             {"score": name, **_plain(arguments, model, rates)}
-            | ({"cutoffs": [as_plain(row) for row in points[name].rows()]} if points else {})
+            | ({"cutoffs": points[name].rows()} if points else {})
             | ({"alerts": rows.caught(model[one] for one in alerts)} if points else {})
             | ({"by": [one.to_dict() for one in sliced[name]]} if scored.by else {})
             for name, model in models.items()
@@ -67,16 +71,6 @@ def run(arguments: Evaluate) -> None:
         say(f"Report: {report.where(arguments.report)}")
 
 
-def _check(arguments: Evaluate) -> None:
-    """Fail, before any work, if a file cannot be written."""
-    check_plot(arguments.plot, arguments.data)
-    check_output(arguments.report, arguments.data)
-    if arguments.report:
-        if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
-            raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
-        import bokeh  # noqa: F401 - or say what is missing before any work
-
-
 def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:
     """Write the HTML page."""
     from rocmax.display import write_report
@@ -88,7 +82,7 @@ def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:
             warnings.simplefilter("ignore", printed)
         write_report(
             file,
-            scored.samples.holding(scored.samples.two, by or None),
+            scored.of().holding(scored.of().two, by or None),
             names=[printable(name) for name in scored.columns],
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,

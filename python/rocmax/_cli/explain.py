@@ -15,7 +15,6 @@ from rocmax._selection import paired_difference
 from rocmax._tables._forms import Note
 from rocmax.ensemble._models import importances
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics.results._result import plain
 
 _BARS = 30  # in a plot, at most
 _SHUFFLES = 5  # of a column
@@ -58,10 +57,10 @@ def run(arguments: Explain) -> None:
         "positive": model.positive,
     }
     if model.kind == "ensemble":
-        about |= {"families": model.classifier.families_, "leaderboard": plain(model.classifier.leaderboard_)}
+        about |= {"families": model.classifier.families_, "leaderboard": model.classifier.leaderboard_}
     if permuted is not None:
         about["permutation"] = permuted
-    report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
+    report.emit({**about, "fpr_range": model.fpr_range, "features": rows, "plot": arguments.plot})
 
 
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
@@ -110,7 +109,7 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
         _, positive = classes.read(frame, model.label, labelled, form)
         X = _model.features(table.Table(frame, is_text), model.schema, form)
 
-    scores, columns, later = model.scored(X), list[dict[str, Any]](), model.later()
+    scores, columns, later = model.scores(X), list[dict[str, Any]](), model.later()
     later.add(X, scores)
     form.notes.add(*later.told())
 
@@ -119,7 +118,7 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
         shuffled = [X[name].shuffle(seed=seed) for seed in seeds]
         moved = [one.ne_missing(X[name]).arg_true() for one in shuffled]
         changed = pl.concat([X[rows].with_columns(one[rows]) for one, rows in zip(shuffled, moved, strict=True)])
-        again = model.scored(changed) if len(changed) else np.empty(0)
+        again = model.scores(changed) if len(changed) else np.empty(0)
         for rows, part in zip(moved, np.split(again, np.cumsum([len(rows) for rows in moved])[:-1]), strict=True):
             of = scores.copy()
             of[rows] = part
@@ -171,7 +170,7 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
 
 def _show_members(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]]) -> None:
     """Print the families of an ensemble, and the shares of the columns in its members."""
-    report.leaderboard(model.classifier.leaderboard_)
+    say(model.classifier.summary())
     families = [*rows[0]["shares"]]
     if families:
         several = ["mean share"] if len(families) > 1 else []

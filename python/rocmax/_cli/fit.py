@@ -30,7 +30,6 @@ from rocmax.ensemble._classifier import n_folds as folds_by_default
 from rocmax.ensemble._data import EnsembleStep
 from rocmax.estimators._folds import folds_of
 from rocmax.exceptions import LeakageWarning
-from rocmax.metrics.results._result import plain
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None
@@ -126,11 +125,11 @@ def run(arguments: Fit) -> None:
     result = {
         "data": arguments.data,
         "n_samples": len(positive),
-        "n_positive": int(positive.sum()),
+        "n_positive": positive.sum(),
         "n_dropped": n_dropped,
         "positive": str(labels.value),
         "negatives": labels.negatives,
-        "fpr_range": list(arguments.fpr),
+        "fpr_range": arguments.fpr,
         "numeric": schema.numeric,
         "categorical": schema.categorical,
         "left_out": schema.left_out,
@@ -142,7 +141,7 @@ def run(arguments: Fit) -> None:
     if arguments.json:
         report.emit(result)
         return
-    _show(arguments, labels, result)
+    _show(arguments, labels, result, choice)
 
 
 def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
@@ -177,37 +176,32 @@ def _made(model: _model.Model, choice: Choice) -> dict[str, Any]:
     }
     if model.kind == "ensemble":
         return found | {
-            "confidence_interval": plain(machine.inference_.confidence_interval),
+            "confidence_interval": machine.inference_.confidence_interval,
             "no_interval": machine.inference_.no_interval,
             "families": machine.families_,
-            "leaderboard": plain(machine.leaderboard_),
+            "leaderboard": machine.leaderboard_,
         }
     if model.kind == "boosting":
-        return found | {"objective": str(machine.objective_), "n_estimators": int(machine.n_estimators_)}
+        return found | {"objective": str(machine.objective_), "n_estimators": machine.n_estimators_}
     return found | {
         "surrogate": machine.surrogate_,
-        "C": float(machine.C_ if hasattr(machine, "C_") else machine.C),
-        "dual_gap": float(machine.dual_gap_),
-        "n_iter": int(machine.n_iter_),
+        "C": machine.C_ if hasattr(machine, "C_") else machine.C,
+        "dual_gap": machine.dual_gap_,
+        "n_iter": machine.n_iter_,
     }
 
 
-def _show(arguments: Fit, labels: classes.LabelColumn, result: dict[str, Any]) -> None:
+def _show(arguments: Fit, labels: classes.LabelColumn, result: dict[str, Any], choice: Choice) -> None:
     tell = log if is_stdout(arguments.out) else say
     tell(f"{arguments.data}: {labels.summary(result['n_samples'], result['n_positive'])}")
     if result["n_dropped"]:
         tell(f"dropped because of missing values: {result['n_dropped']:,} rows")
     tell(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
-    low, high = arguments.fpr
-    tell(f"model: {result['reason']}")
+    tell(f"model: {choice.reason}")
     if result["kind"] == "ensemble":
-        report.leaderboard(result["leaderboard"], error=is_stdout(arguments.out))
-    if (value := result["cross_validated_partial_auc"]) is not None:
-        bounds = ""
-        if result["kind"] == "ensemble":
-            why = result["no_interval"]
-            bounds = f" (no interval: {why})" if why else " [{:.4f}, {:.4f}]".format(*result["confidence_interval"])
-        tell(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
+        tell(choice.classifier.summary())
+    elif choice.partial_auc is not None:
+        tell("cross-validated partial AUC {:.4f} on FPR [{:g}, {:g}]".format(choice.partial_auc, *arguments.fpr))
     if result["kind"] == "linear":
         tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified optimality gap {result['dual_gap']:.1e}")
     elif result["kind"] == "boosting":

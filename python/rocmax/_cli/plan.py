@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rocmax._cli import _report as report, _table as table
-from rocmax._cli._output import Failure, Misuse, about, check_output, failing, reading, say, written
+from rocmax._cli._output import Failure, Misuse, about, check_output, failing, say, written
 from rocmax._cli._parser import Plan
 from rocmax.metrics import LabelPlan, label_plan
 
@@ -39,12 +39,6 @@ def run(arguments: Plan) -> None:
     else:
         command = ["rocmax", "evaluate", out, "--plan", file, "--label", "COLUMN", "--score", *arguments.score]
         say(f"{plan}: {out}, {file}\nLabel them from the top, then: {join(command)}")
-
-
-def read(path: str) -> LabelPlan:
-    """Return the plan in a file."""
-    with reading(path):
-        return LabelPlan.load(path)
 
 
 def in_order(plan: LabelPlan, rows: np.ndarray) -> np.ndarray:

@@ -87,7 +87,9 @@ class _Scored:
             if name in kept:
                 raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
         with report.warned(notes=self.form.notes):
-            scores = model.scores(rows, self.form, self.n_rows, self._later)
+            X = _model.features(rows, model.schema, self.form, self.n_rows)
+            scores = model.scores(X, self.n_rows)
+        self._later.add(X, scores)
         labels = np.where(scores >= model.classifier.threshold_, model.positive, model.negative)
         made = [pl.Series(SCORE, scores), pl.Series(PREDICTED, labels)][: len(self.made)]
         found = pl.DataFrame([*columns, *made])

@@ -17,6 +17,8 @@ from rocmax._tables._forms import Note, first, is_frame, is_number, of_rows, som
 from rocmax._tables._frame import columns_of, numbers, texts, type_of
 from rocmax._typing import F64, AnyArray
 
+Unseen = dict[Any, tuple[list[str], int]]  # categories not seen in training by column: the first, and their rows
+
 _NAMED, _SHOWN = 3, 10  # categories and columns in a warning
 # The share of rows further outside the trained range than it is wide that is reported, if more rows than _SINGLE; and
 # the share of rows outside the range at all.
@@ -75,26 +77,6 @@ class Column:
         return np.where(codes < len(self.categories), codes, np.nan)
 
 
-class Unseen:
-    """The categories not seen in training, over the batches of a table."""
-
-    def __init__(self) -> None:
-        self._found: dict[Any, tuple[list[str], int]] = {}  # the first of each column, and the number of their rows
-
-    def add(self, name: Any, values: Sequence[str]) -> None:
-        """Count the rows of a column with such values."""
-        known, n = self._found.get(name, ([], 0))
-        self._found[name] = list(dict.fromkeys([*known, *values]))[: _NAMED + 1], n + len(values)
-
-    def found(self, rare: str) -> list[Note]:
-        """Return the columns with such values, which are treated as `rare`."""
-        text = "column {!r}: {} not seen in training ({}): treated as {}"
-        return [
-            Note("unseen", text.format(name, some(new, _NAMED), of_rows(n), rare), str(name), tuple(new[:_NAMED]), n)
-            for name, (new, n) in self._found.items()
-        ]
-
-
 @dataclass(frozen=True)
 class Schema:
     """The columns of the training table, and how its texts were read."""
@@ -146,7 +128,9 @@ class Schema:
             series = columns[column.name]
             found[:, k] = column.places(series)
             if unseen is not None and len(rows := np.flatnonzero(found[:, k] < 0)):
-                unseen.add(column.name, [str(value) for value in series[rows].to_list()])
+                known, n = unseen.get(column.name, ([], 0))
+                first_ones = dict.fromkeys([*known, *map(str, series[rows].to_list())])
+                unseen[column.name] = [*first_ones][: _NAMED + 1], n + len(rows)
         return found
 
     def flags(self) -> AnyArray:
@@ -166,7 +150,8 @@ class Later:
     """Reads tables by the schema of training, whose columns `trained` sums up, and collects their news by batches."""
 
     def __init__(self, schema: Schema, trained: F64 | None, names: Sequence[Any] | None = None) -> None:
-        self.schema, self.trained, self.names, self.unseen = schema, trained, names, Unseen()
+        self.schema, self.trained, self.names = schema, trained, names
+        self.unseen: Unseen = {}
         self.changes: Changes | None = None
 
     def read(self, X: Any) -> Any:
@@ -186,7 +171,12 @@ class Later:
 
     def notes(self, rare: str = "missing") -> list[Note]:
         """Return the news; unseen categories are treated as `rare`."""
-        return self.unseen.found(rare) + (self.changes.found() if self.changes is not None else [])
+        text = "column {!r}: {} not seen in training ({}): treated as {}"
+        unseen = [
+            Note("unseen", text.format(name, some(new, _NAMED), of_rows(n), rare), str(name), tuple(new[:_NAMED]), n)
+            for name, (new, n) in self.unseen.items()
+        ]
+        return unseen + (self.changes.found() if self.changes is not None else [])
 
     def warn(self) -> None:
         """Warn once of all news but of columns with one value, which curves of partial dependence have on purpose."""

@@ -83,13 +83,6 @@ def curve_of(name: str, data: Sample, fpr_range: tuple[float, float] | None) -> 
     return Curve(name, fpr, tpr, float(PartialAUC(fpr_range or (0.0, 1.0)).estimates(data)[0]))
 
 
-def smoothed_curve(empirical: Curve, data: Sample, measure: SmoothedAUC) -> Curve:
-    """Return the smoothed curve and its area; the empirical one is drawn thin."""
-    fpr, tpr, _ = smoothed(measure.smooth, *data.curve().steps())
-    name = ", ".join(filter(None, (empirical.name, measure.smooth)))
-    return Curve(name, fpr, tpr, float(measure.estimates(data)[0]), parts=(empirical,))
-
-
 def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
     """Return the points of a curve from the FPR `least` up; above 0, with those that a logarithmic axis needs."""
     if least == 0.0:
@@ -108,14 +101,10 @@ def mean_curve(name: str, parts: Sequence[Curve], shares: F64 | None = None) -> 
     weights = np.ones(len(parts)) if shares is None else shares
     height = np.zeros(len(at))
     for weight, part in zip(weights, parts, strict=True):
-        height += weight * np.where(before, _first(at, part), np.interp(at, part.fpr, part.tpr))
+        lowest = np.interp(-at, -part.fpr[::-1], part.tpr[::-1])  # at an FPR; numpy takes the highest otherwise
+        height += weight * np.where(before, lowest, np.interp(at, part.fpr, part.tpr))
     area = float(np.average([part.area for part in parts], weights=weights))
     return Curve(name, at, height / weights.sum(), area, parts=tuple(parts))
-
-
-def _first(at: F64, curve: Curve) -> F64:
-    """Return the lowest TPR of a curve at each FPR; numpy's interpolation takes the highest."""
-    return np.asarray(np.interp(-at, -curve.fpr[::-1], curve.tpr[::-1]))
 
 
 class Resamples(NamedTuple):
@@ -205,7 +194,9 @@ def model_curves(
         check_drawn(data, how)
         curve = curve_of(model.name, data, fpr_range)
         if isinstance(measure, SmoothedAUC):
-            curve = smoothed_curve(curve, data, measure)
+            fpr, tpr, _ = smoothed(measure.smooth, *data.curve().steps())
+            name = ", ".join(filter(None, (model.name, measure.smooth)))
+            curve = Curve(name, fpr, tpr, float(measure.estimates(data)[0]), parts=(curve,))  # which is drawn thin
         if how is not None:
             grid = grid_of(fpr_range, 1.0 / data.totals[1] if is_log else None)
             interval, band = _interval(model, measure, grid, how)
@@ -229,56 +220,6 @@ def _interval(model: Model, measure: Measure, grid: F64, how: Resamples) -> tupl
         return area, percentile_band(members, [part], grid, how, tpr_at)
     whole = roc_band(model.samples, confidence_level=how.level, n_resamples=how.n, random_state=how.seed)
     return area, (grid, whole.low(grid), whole.high(grid))
-
-
-def held_out_curves(
-    cv_results: Mapping[str, Any],
-    X: Any,
-    y: ArrayLike,
-    fpr_range: tuple[float, float] | None,
-    names: Sequence[str] | None,
-    sample_weight: ArrayLike | None,
-    pos_label: Any,
-) -> tuple[list[Curve], Any]:
-    """Return the curve of every fold on its held-out samples, and the label of the positive class."""
-    if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
-        held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
-        raise ValueError(
-            f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
-        )
-    models, tests = cv_results["estimator"], cv_results["indices"]["test"]
-    if pos_label is None and len(models):
-        pos_label = second_class(models[0])
-    positive, label = is_positive(y, pos_label)
-    if _num_samples(X) != len(positive):
-        raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
-    weight = None if sample_weight is None else weights(sample_weight, len(positive))
-    most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
-    if most >= len(positive):
-        raise ValueError(f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated")
-    folds = [f"fold {k + 1}" for k in range(len(tests))]
-    names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
-    curves = []
-    for name, model, test in zip(names, models, tests, strict=True):
-        (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
-        if positive[test].all() or not positive[test].any():
-            raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
-        held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
-        explain(held_out)
-        curves.append(curve_of(name, held_out, fpr_range))
-    return curves, label
-
-
-def reader_curves(study: Readings, fpr_range: tuple[float, float] | None) -> list[Curve]:
-    """Return the mean curve of the readers for every modality, and the curve of a stand-alone algorithm."""
-    names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
-    titles = [words.numbered("modality", name) for name in study.modalities]
-    parts = [curve_of(name, data, fpr_range) for name, (_, data) in zip(names, study.tests(), strict=True)]
-    if study.algorithm is not None:  # of one modality
-        *parts, alone = parts
-        return [mean_curve(titles[0], parts), replace(alone, name=str(study.algorithm))]
-    rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
-    return [mean_curve(title, row) for title, row in zip(titles, rows, strict=True)]
 
 
 def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, band: Resamples | None) -> list[Curve]:
@@ -482,7 +423,33 @@ class ROCDisplay(CurveDisplay):
         """
         cls._check(options, "from_cv_results")
         fpr_range = _range(fpr_range)
-        curves, label = held_out_curves(cv_results, X, y, fpr_range, names, sample_weight, pos_label)
+        if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
+            held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
+            raise ValueError(
+                f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
+            )
+        models, tests = cv_results["estimator"], cv_results["indices"]["test"]
+        if pos_label is None and len(models):
+            pos_label = second_class(models[0])
+        positive, label = is_positive(y, pos_label)
+        if _num_samples(X) != len(positive):
+            raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
+        weight = None if sample_weight is None else weights(sample_weight, len(positive))
+        most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
+        if most >= len(positive):
+            raise ValueError(
+                f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated"
+            )
+        folds = [f"fold {k + 1}" for k in range(len(tests))]
+        names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
+        curves = []
+        for name, model, test in zip(names, models, tests, strict=True):
+            (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
+            if positive[test].all() or not positive[test].any():
+                raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
+            held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
+            explain(held_out)
+            curves.append(curve_of(name, held_out, fpr_range))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     @classmethod
@@ -515,7 +482,13 @@ class ROCDisplay(CurveDisplay):
         fpr_range = _range(fpr_range)
         reading = {name: options.pop(name) for name in StudyReading.__annotations__ if name in options}
         study = readings_of(cls.from_reader_study, y_true, y_score, reading)
-        display = cls(reader_curves(study, fpr_range), fpr_range=fpr_range, pos_label=study.pos_label).plot(**options)
+        names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
+        titles = [words.numbered("modality", name) for name in study.modalities]
+        parts = [curve_of(name, data, fpr_range) for name, (_, data) in zip(names, study.tests(), strict=True)]
+        alone = [] if study.algorithm is None else [replace(parts.pop(), name=str(study.algorithm))]  # of one modality
+        rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
+        curves = [*(mean_curve(title, row) for title, row in zip(titles, rows, strict=True)), *alone]
+        display = cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(**options)
         if study.figure_of_merit not in (None, "HrAUC"):
             display.ax_.set(xlabel="Cases with a false mark", ylabel="Lesions found")
         return display
