@@ -188,6 +188,8 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
         Samples(y[plan.rows], score[:, 1], plan=plan)
     with pytest.raises(ValueError, match="plan has weights and strata of its own"):
         Samples(y[plan.rows], score[:, 0], plan=plan, sample_weight=np.ones(300))
+    with pytest.raises(ValueError, match="of high scores: pass labels and scores alone"):
+        Samples(y[plan.rows], {"a": score[:, 0]}, plan=plan, higher_is_better={"a": False})
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ def test_plans_say_ahead_what_they_buy(rows) -> None:
     assert 0 < expected.width < 1 and expected.n_found > 5
     more = label_plan(rows[1][:, 0], 2_000, alerts=100, random_state=0).expect(RecallAt(100), prevalence=0.1)
     assert more.width < expected.width and more.n_found > expected.n_found
-    with pytest.raises(ValueError, match=r"fewer than five: plan a budget of "):
+    with pytest.raises(ValueError, match=r"fewer than five, at a prevalence of 0\.001: plan "):
         plan.expect(RecallAt(100), prevalence=0.001)
     with pytest.raises(ValueError, match=r"10 of 10 simulated studies have no interval: .* needs the labels"):
         plan.expect(PrecisionAt(400), prevalence=0.1)

@@ -439,9 +439,7 @@ class Scores(Labelled):
         "Two columns name both subjects of a pair, as in face verification",
         role=True,
     )
-    plan: str | None = _option(
-        "the file of rocmax plan by which the rows were labelled; intervals use the scores of all rows", metavar="FILE"
-    )
+    plan: str | None = _option("file written by rocmax plan, which chose the rows to label", metavar="FILE")
     weights_are: str | None = _option(
         "meaning of the weights: frequency (default), a number of equal rows; sampling, an inverse sampling "
         "probability, whose scale matters only if a whole number of rows is selected, as in precision@10",
@@ -563,9 +561,7 @@ class Plan(TableOptions):
     score: list[str] = _list("columns of scores; high scores mean the positive class", required=True)
     budget: int = _option("how many rows can be labelled", type=_count, required=True, metavar="N")
     alerts: int | None = _option("label the N highest scores of each column for certain", type=_count, metavar="N")
-    out: str = _option(
-        "csv of the rows to label; the plan is written beside it, as .plan", required=True, metavar="FILE"
-    )
+    out: str = _option("csv of the rows to label; the plan stands beside it, as .plan", required=True, metavar="FILE")
     keep: list[str] = _list("columns to copy to the output")
     seed: int = _option("random seed of the draws (default 0)", default=0, type=_seed)
 

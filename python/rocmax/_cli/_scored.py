@@ -159,7 +159,6 @@ class Whole(Scored):
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     planned: LabelPlan | None = None
-    places: Any = None  # where the rows of the plan stand
     _each: dict[str | None, Samples] = field(default_factory=dict)
 
     def cutoffs(self, options: Evaluate) -> dict[str, OperatingPoint]:
@@ -186,11 +185,9 @@ class Whole(Scored):
             names = [*self.columns] if name is None else [name]
             higher = [one not in self.arguments.lows for one in names]
             columns = {one: self.columns[one] for one in names}
-            if self.planned is not None:
-                columns = {one: plan.scores_of(self.planned, one, of[self.places]) for one, of in columns.items()}
             scores: Any = columns if name is None else columns[name]
             if self.planned is not None:
-                self._each[name] = Samples(self.positive[self.places], scores, plan=self.planned)
+                self._each[name] = Samples(self.positive, scores, plan=self.planned)
             else:
                 how: Any = {"higher_is_better": higher if name is None else higher[0], "titled": True}
                 how["weight_kind"] = self.weight_kind  # which is known
@@ -273,7 +270,6 @@ def _in_memory(arguments: Scores) -> Whole:
         groups=table.cluster_numbers(frame, groups) if groups else None,
         per=None if per is None else table.names(frame, per, "value").alias(per),
         planned=planned,
-        places=None if planned is None else plan.in_order(planned, table.weights(frame, plan.ROW)),
     )
     if found.weight is not None and not (found.weight[positive].any() and found.weight[~positive].any()):
         raise Failure(f"column {weight!r} {_ONE_CLASS}")
@@ -284,6 +280,8 @@ def _in_memory(arguments: Scores) -> Whole:
         _tell_of_groups(found, needed, form)
     found.tell_of_weights(found.weight)
     form.tell()
+    if planned is not None:
+        found.positive, found.columns = plan.in_order(planned, table.weights(frame, plan.ROW), positive, found.columns)
     return found
 
 

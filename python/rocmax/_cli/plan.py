@@ -41,15 +41,16 @@ def run(arguments: Plan) -> None:
         say(f"{plan}: {out}, {file}\nLabel them from the top, then: {join(command)}")
 
 
-def in_order(plan: LabelPlan, rows: np.ndarray) -> np.ndarray:
-    """Return where the rows of the plan stand in a table, whose rows are numbered from 1."""
+def in_order(plan: LabelPlan, rows: Any, positive: Any, columns: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the labels in the order of the plan, and the scores of all rows, of a table with rows numbered from 1."""
     order, wanted = np.argsort(rows), plan.rows[: len(rows)] + 1
     if not np.array_equal(rows[order], np.sort(wanted)):
         raise Failure(f"column {ROW!r} must have the first {len(rows):,} rows of the plan, each once, in its order")
-    return order[np.argsort(np.argsort(wanted))]
+    places = order[np.argsort(np.argsort(wanted))]
+    return positive[places], {name: _scores_of(plan, name, scores[places]) for name, scores in columns.items()}
 
 
-def scores_of(plan: LabelPlan, name: str, found: np.ndarray) -> Any:
+def _scores_of(plan: LabelPlan, name: str, found: Any) -> Any:
     """Return the scores of all rows that are these in the labelled ones."""
     for scores in np.atleast_2d(plan.scores.T):
         if np.allclose(scores[plan.rows[: len(found)]], found, rtol=1e-6, atol=0):

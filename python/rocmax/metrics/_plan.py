@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,8 +74,7 @@ class LabelPlan(Value):
 
     def labelled(self, given: Arguments) -> Sample:
         """Return samples of labels, given with the scores of all rows, of all models or of some."""
-        others = given.sample_weight, given.groups, given.by
-        if any(each is not None for each in others) or not given.higher_is_better:
+        if not (given.sample_weight is given.groups is given.by is None and given.higher_is_better is True):
             raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
         remedy, threads = "label all rows of the plan, or stop before it", n_threads(given.n_jobs)
         columns, names = named_columns(given.y_score)
@@ -86,10 +85,9 @@ class LabelPlan(Value):
         if not all(any(np.array_equal(one, own) for own in known) for one in np.atleast_2d(like.score.T)):
             wanted = f"the scores that the plan was made of, all {len(self.scores):,} rows of them"
             raise ValueError(f"y_score must be {wanted}")
-        fewest = np.minimum(self._design.whole, 2)
-        found = np.bincount(self.stratum[: len(y)], minlength=len(fewest))
-        if len(y) > len(self.rows) or (found < fewest).any():
-            wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {fewest.sum():,.0f} of them"
+        fewest = np.minimum(self._design.whole, 2).sum()
+        if not fewest <= len(y) <= len(self.rows):
+            wanted = f"the labels of plan.rows, {len(self.rows):,} or at least the first {fewest:,.0f} of them"
             raise ValueError(f"y_true must have {wanted}, got {len(y):,}")
         return self._design.sample(y == y.max(), like)
 
@@ -121,38 +119,32 @@ class LabelPlan(Value):
         rows and some others, which stand for the rest.
         """
         from scipy.optimize import brentq
+        from scipy.special import expit
 
         from rocmax.metrics.measures import as_measure
 
         measure = as_measure(measure)
         check_level(prevalence, "prevalence")
         kept, design = self._design.thinned()
-
-        def chances(level: float) -> Any:
-            return 1.0 / (1.0 + design.rank * np.exp(-level))
-
-        level = brentq(lambda level: np.average(chances(level), weights=design.mass) - prevalence, -600.0, 80.0)
-        chance = chances(level)[design.rows]
-        drawn, rng = self.weight > 1.0, np.random.default_rng(0)
+        fall, mass = np.log(design.rank), design.mass
+        level = brentq(lambda level: np.average(expit(level - fall), weights=mass) - prevalence, -600.0, 80.0)
+        chance, drawn = expit(level - fall)[design.rows], self.weight > 1.0
         n_found = float(chance[drawn].sum())
         if n_found < _LEAST and drawn.any():
             budget = (~drawn).sum() + np.ceil(drawn.sum() * _LEAST / n_found)
-            raise ValueError(
-                f"{n_found:.1f} positives are expected among the labels that are not certain, at a prevalence of"
-                f" {prevalence:g}, fewer than five: plan a budget of {min(budget, len(self.scores)):,.0f}"
-            )
-        like, found = Sample(np.zeros(0), self.scores[kept], None, 0), rng.random((_STUDIES, len(chance))) < chance
+            few = f"{n_found:.1f} positives are expected among the labels that are not certain, fewer than five, at a"
+            raise ValueError(f"{few} prevalence of {prevalence:g}: plan {min(budget, len(self.scores)):,.0f} labels")
+        found = np.random.default_rng(0).random((_STUDIES, len(chance))) < chance
         if (n_negative := len(chance) - found.sum(axis=1).max()) < 2:
             raise ValueError(f"a simulated study has {n_negative} negative labels at a prevalence of {prevalence:g}")
-        with catch_warnings():
-            simplefilter("ignore", CoverageWarning)
+        like = Sample(np.zeros(0), self.scores[kept], None, 0)
+        with catch_warnings(action="ignore", category=CoverageWarning):
             intervals = [Planned().estimate(design.sample(labels, like), measure) for labels in found]
         widths = [(one.estimate, np.subtract(*one.limits.at(0.95)[::-1])) for one in intervals if one.refused is None]
         if 2 * len(widths) < _STUDIES:
             refused = next(one.refused for one in intervals if one.refused is not None)
             raise ValueError(f"{_STUDIES - len(widths)} of {_STUDIES} simulated studies have no interval: {refused}")
-        means = np.mean(widths, axis=0)
-        estimate, width = means if like.many else means[:, 0].tolist()
+        estimate, width = np.mean(widths, axis=0) if like.many else np.mean(widths, axis=(0, 2)).tolist()
         return Expectation(estimate, width, n_found)
 
     def to_frame(self) -> Any:
@@ -169,18 +161,17 @@ class LabelPlan(Value):
     @classmethod
     def load(cls, path: str | Path) -> LabelPlan:
         """Return a plan that :meth:`save` wrote."""
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+        with Path(path).open("rb") as file:
+            try:
+                held = np.load(file, allow_pickle=False)
                 score, strata, rows = (held[name] for name in _HELD)
-            plan = cls._of(score, _ranks(score), strata, rows)
-            twice = np.bincount(rows, minlength=len(score)) > 1  # refuses indices that are negative, or no integers
-            if twice.any() or not plan._design.size.all() or not np.isfinite(score).all():
-                raise ValueError("rows do not fit the strata")
-            return plan
-        except OSError:
-            raise
-        except Exception as error:  # of zip files that are cut off or changed, and of their arrays
-            raise ValueError(f"{path} is not a plan written by LabelPlan.save") from error
+                plan = cls._of(score, _ranks(score), strata, rows)
+                twice = np.bincount(rows, minlength=len(score)) > 1  # refuses indices that are negative, or no integers
+                if twice.any() or not plan._design.size.all() or not np.isfinite(score).all():
+                    raise ValueError("rows do not fit the strata")
+                return plan
+            except Exception as error:  # of zip files that are cut off or changed, and of their arrays
+                raise ValueError(f"{path} is not a plan written by LabelPlan.save") from error
 
     @classmethod
     def _of(cls, score: NDArray[Any], rank: F64, strata: NDArray[np.intp], rows: NDArray[np.intp]) -> LabelPlan:
@@ -269,18 +260,13 @@ def label_plan(
     share += np.diff(np.minimum(room, left - share.sum()))[::-1]
     mixed = np.lexsort((rng.random(n - first), stratum))
     turn = np.arange(n - first) - (np.cumsum(whole) - whole)[stratum]  # of a row in its stratum, once they are mixed
-    drawn = np.flatnonzero(turn < share[stratum])
-    drawn = drawn[np.argsort(turn[drawn] + rng.random(n_strata)[stratum[drawn]], kind="stable")]
-    strata = np.empty(n, dtype=np.intp)
-    strata[order] = np.concatenate([np.arange(first), first + stratum])
-    rows = np.concatenate([order[:first], rest[mixed[drawn]]])
+    place = np.where(turn < share[stratum], turn + rng.random(n_strata)[stratum], np.inf)
+    strata = np.concatenate([np.arange(first), first + stratum])[np.argsort(order)]
+    rows = np.concatenate([order[:first], rest[mixed[np.argsort(place, kind="stable")[:left]]]])
     return LabelPlan._of(score, rank, strata, rows)
 
 
 def _ranks(score: NDArray[Any]) -> F64:
     """Return the rank of every row, from 1, by the model that ranks it highest."""
-    rank = np.full(len(score), len(score), dtype=np.float64)
-    for column in np.atleast_2d(score.T):
-        order = np.argsort(-column, kind="stable")
-        rank[order] = np.minimum(rank[order], np.arange(1.0, len(score) + 1.0))
-    return rank
+    ranks = [np.argsort(np.argsort(-column, kind="stable")) for column in np.atleast_2d(score.T)]
+    return np.asarray(np.min(ranks, axis=0) + 1.0)

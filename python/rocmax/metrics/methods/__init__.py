@@ -16,7 +16,6 @@ from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import Profile, default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Newcombe, Obuchowski, Wu
 from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP, Venkatraman
-from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample
@@ -54,7 +53,7 @@ def checked(method: Method, measure: Measure, data: Known) -> Method:
 def default_comparison(measure: Measure, data: Known) -> Method:
     """Return the default method for differences."""
     if data.weight_kind == "planned":
-        return Planned()
+        return default_method(measure, data)
     return Profile() if Profile.fits(measure) else Bootstrap()
 
 

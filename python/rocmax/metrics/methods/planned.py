@@ -63,11 +63,10 @@ class LabelDesign:
         The ranks of all rows are known. A row that may be labelled has the share of negatives among its labelled
         neighbours in the order of this model, between their means linear in the logarithm of the rank.
         """
-        n = len(self.rows)
         left, weight, positive = self.mass.copy(), *np.zeros((2, len(self.mass)))
         weight[self.rows], positive[self.rows] = self.weight, self.labels * self.weight
         left[self.rows] *= 1.0 - self.labels
-        order = np.argsort(-score[n:], kind="stable")
+        order = np.argsort(-score[len(self.rows) :], kind="stable")
         if len(order := order[(self.size < self.whole)[self.stratum[order]]]):  # each of the others is known
             place, at = np.log(np.cumsum(self.mass[order]) - 0.5), np.flatnonzero(weight[order])
             starts = _NEAR * np.arange(max(len(at) // _NEAR, 1))

@@ -66,7 +66,8 @@ def read(
     given = {**reading, **{name: value for name, value in more.items() if value is not None}}
     if given_before(Samples, function, y_true, y_score, given):
         held, name = cast(Samples, y_true), function.__name__
-        if held.planned and name not in ("infer", "compare") and (name, held.two.n_models) != ("__call__", 1):
+        of_design = name in ("infer", "compare") or (name == "__call__" and held.two.n_models == 1)
+        if held.weight_kind == "planned" and not of_design:
             raise ValueError(f"{function.__qualname__}() takes no labels of a plan: infer and compare do")
         return held
     return Samples.unchecked(Arguments.complete(y_true, y_score, **given))
@@ -81,7 +82,7 @@ def independent(
     y_true = {name: known(one.counted()) if hasattr(one, "counted") else one for name, one in y_true.items()}
     if y_true and all(isinstance(one, Samples) for one in y_true.values()):
         require_none(Samples, function, y_score, reading)
-        if any(one.planned or one.two.group is not None for one in y_true.values()):
+        if any(one.weight_kind == "planned" or one.two.group is not None for one in y_true.values()):
             raise ValueError(_PAIRED)
         kinds = {one.two.weight_kind for one in y_true.values() if one.two.weight is not None}
         if len(kinds) > 1:

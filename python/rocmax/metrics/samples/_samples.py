@@ -271,7 +271,7 @@ class Samples(Value):
 
     @property
     def weight_kind(self) -> str | None:
-        """What a weight stands for, as given."""
+        """What a weight stands for, as given; "planned" if a plan chose the labels."""
         return self._given.weight_kind
 
     @property
@@ -282,11 +282,6 @@ class Samples(Value):
     @property
     def _of_classes(self) -> bool:
         return self._given.y_score is not None
-
-    @property
-    def planned(self) -> bool:
-        """Whether a plan chose the labels."""
-        return self._two is not None and self._two.plan is not None
 
     @property
     def n_pos(self) -> float:
@@ -336,7 +331,7 @@ class Samples(Value):
         Samples
             What reading these rows alone gives, in O(n). Rows that are not positions raise an IndexError.
         """
-        if self.planned:
+        if self.weight_kind == "planned":
             raise ValueError("samples of a plan are taken as a whole: plan the labels of a part of the rows")
         try:
             index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
