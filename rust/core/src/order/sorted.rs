@@ -68,31 +68,32 @@ impl Sorted {
 
     /// Replaces the bucket of each shifted score by the number of sorted scores `before` it.
     fn rank(&self, scores: &[f64], shift: f64, ranks: &mut [u32], before: impl Fn(f64, f64) -> bool) {
+        // Slices, since behind a reference they would be looked up for each score.
+        let (sorted, starts) = (&self.scores[..], &self.starts[..]);
         fast!({
             for (rank, score) in ranks.iter_mut().zip(scores) {
                 let (bucket, score) = (*rank as usize, score + shift);
-                let start = self.starts[bucket] as usize;
-                let first = self.scores[start..start + LANES].iter();
+                let start = starts[bucket] as usize;
+                let first = sorted[start..start + LANES].iter();
                 // Scores beyond the bucket are not before this one, so that the bucket's end does not matter.
                 let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
                 *rank = (start + passed) as u32;
                 if passed == LANES {
-                    *rank = self.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
+                    // All of them are of the bucket.
+                    *rank += rank_in(&sorted[start + LANES..starts[bucket + 1] as usize], score, &before);
                 }
             }
         });
     }
+}
 
-    /// The rank in a bucket, from place `from` on.
-    #[cold]
-    #[inline(never)]
-    fn rank_in(&self, bucket: usize, from: usize, before: impl Fn(f64) -> bool) -> usize {
-        // All `LANES` before it are of the bucket.
-        let end = self.starts[bucket + 1] as usize;
-        let rest = &self.scores[from..end];
-        // One comparison for a bucket of equal scores.
-        if rest.last().is_some_and(|&s| before(s)) { end } else { from + rest.partition_point(|&s| before(s)) }
-    }
+/// How many of the last scores of a bucket are `before` a score.
+#[cold]
+#[inline(never)]
+fn rank_in(rest: &[f64], score: f64, before: impl Fn(f64, f64) -> bool) -> u32 {
+    // One comparison for a bucket of equal scores.
+    let all = rest.last().is_some_and(|&s| before(s, score));
+    (if all { rest.len() } else { rest.partition_point(|&s| before(s, score)) }) as u32
 }
 
 /// Sorts one region into `scores`, which begin at place `from` of all, and sets the `ends` of its buckets.
