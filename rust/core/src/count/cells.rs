@@ -15,7 +15,7 @@ const UNEVEN: f64 = 4.0;
 /// An evenly spread sample of the scores, ascending, without those that are not finite.
 pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
     let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(SAMPLES[0], SAMPLES[1]).min(scores.len());
-    let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
+    let places = order::places(n_sampled, scores.len());
     let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
     sample.sort_unstable_by(f64::total_cmp);
     sample

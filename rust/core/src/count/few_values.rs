@@ -71,7 +71,7 @@ impl Values {
     /// How many equally frequent values would tie as often as a sample of the scores; `None` if few tie.
     fn expect<S: Score>(&mut self, scores: &[S]) -> Option<usize> {
         self.clear(SAMPLE);
-        let mut sample = (0..SAMPLE).map(|k| scores[order::spread(k, SAMPLE, scores.len())].into());
+        let mut sample = order::places(SAMPLE, scores.len()).map(|i| scores[i].into());
         let added = sample.all(|x: f64| x.is_finite() && self.add(x, [0; 2]));
         let n_tied = SAMPLE - self.len;
         // A sample of m from d values has about m^2 / 2d ties.

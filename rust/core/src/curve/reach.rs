@@ -17,8 +17,7 @@ pub(crate) fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f
     if scores.len() < 4 * SAMPLES || rate > 0.5 {
         return None;
     }
-    let places = (0..SAMPLES).map(|k| order::spread(k, SAMPLES, scores.len()));
-    let neg = places.filter(|&i| labels.is_positive(i) == mirrored);
+    let neg = order::places(SAMPLES, scores.len()).filter(|&i| labels.is_positive(i) == mirrored);
     let mut sample: Vec<S> = neg.map(|i| if mirrored { scores[i].negated() } else { scores[i] }).collect();
     sample.retain(|x| x.finite());
     let size = sample.len() as f64;
@@ -60,7 +59,7 @@ mod tests {
         let (n, n_sampled) = (20_000, SAMPLES);
         for size in 1..60 {
             let mut labels = vec![true; n];
-            (0..size).for_each(|k| labels[order::spread(k, n_sampled, n)] = false);
+            order::places(n_sampled, n).take(size).for_each(|i| labels[i] = false);
             let found = sampled_bound(&Labels::new(&labels).unwrap(), &vec![1.0; n], 0.5, false);
             assert_eq!(found.is_some(), size > 23, "{size}");
         }

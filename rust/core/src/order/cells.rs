@@ -89,7 +89,7 @@ impl Cells {
         }
         let positives = self.positives().concat();
         let n_pos = positives.iter().map(|part| part.len()).sum();
-        let sample = select::sampled(&positives, n_pos, n_pos.min(map::SAMPLES));
+        let sample = select::sampled(&positives, n_pos, map::n_sampled(n_pos));
         *map = Map::fit(&mut sample.collect::<Vec<_>>(), n_pos);
         self.ends = vec![top];
         let (_, total) = problem.totals();

@@ -2,8 +2,9 @@
 
 use crate::simd::fast;
 
-/// The most scores that a map is fitted to.
-pub(super) const SAMPLES: usize = 1 << 10;
+/// Scores that a map is fitted to: all of few, one in so many of others, within limits.
+const SAMPLE_EVERY: usize = 1 << 2;
+const SAMPLES: (usize, usize) = (1 << 8, 1 << 10);
 /// The share of them in each tail, which does not set the range.
 const TAIL: f64 = 1.0 / 256.0;
 /// A map is good enough with fewer different scores than this in a bucket, on average.
@@ -50,6 +51,11 @@ pub(crate) fn whole(at: f64, last: f64) -> u64 {
     let at = if at > 0.0 { at } else { 0.0 };
     let at = if at < last { at } else { last };
     (at + WHOLE).to_bits() ^ WHOLE.to_bits()
+}
+
+/// How many of `n` scores to fit a map to.
+pub(super) fn n_sampled(n: usize) -> usize {
+    (n / SAMPLE_EVERY).clamp(SAMPLES.0, SAMPLES.1).min(n)
 }
 
 impl Map {

@@ -6,7 +6,7 @@
 //! Risks and curves order scores here; measures that only count pairs use `count`. The two keep different things. A
 //! risk returns a slope for every sample: it needs the sample of each score, sums of the scores up to every rank, and
 //! ranks of scores that are shifted by a margin. A count needs none of that, keeps 4 of the 8 bytes of a score and
-//! leaves cells unsorted. They share `Map` and `spread`.
+//! leaves cells unsorted. They share `Map` and `places`.
 
 pub(crate) mod cells;
 pub(crate) mod chunk;
@@ -79,21 +79,29 @@ impl std::fmt::Debug for Entry {
     }
 }
 
-/// The k-th of `n_samples` positions below `n`: one per stretch, at a hashed place there, so that periodic data are
+/// `n_samples` positions below `n`, ascending: one per stretch, at a hashed place there, so that periodic data are
 /// sampled fairly.
 #[inline]
-pub(crate) fn spread(k: usize, n_samples: usize, n: usize) -> usize {
-    let low = (k as u128 * n as u128 / n_samples as u128) as usize;
-    let high = ((k as u128 + 1) * n as u128 / n_samples as u128) as usize;
-    let hash = (k as u64 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
-    low + hash as usize % (high - low).max(1)
+pub(crate) fn places(n_samples: usize, n: usize) -> impl Iterator<Item = usize> {
+    let (len, more) = (n / n_samples.max(1), n % n_samples.max(1));
+    // The fractions of stretches so far: a division for each would take longer than to read its score.
+    let (mut low, mut rest) = (0, 0);
+    (0..n_samples).map(move |k| {
+        rest += more;
+        let extra = usize::from(rest >= n_samples);
+        rest -= extra * n_samples;
+        let (from, len) = (low, len + extra);
+        low += len;
+        let hash = (k as u64 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
+        from + (hash * len as u64 >> 32) as usize
+    })
 }
 
 /// Scores in [0, 1), but of an evenly spread sample of `n_sampled` as much higher as `shift`.
 #[cfg(test)]
 pub(crate) fn misleading(n: usize, n_sampled: usize, shift: f64, next: &mut impl FnMut() -> f64) -> Vec<f64> {
     let mut scores: Vec<f64> = (0..n).map(|_| next()).collect();
-    (0..n_sampled).for_each(|k| scores[spread(k, n_sampled, n)] += shift);
+    places(n_sampled, n).for_each(|i| scores[i] += shift);
     scores
 }
 
@@ -121,9 +129,9 @@ mod tests {
     fn places_are_one_in_every_stretch_and_fair_to_periodic_data() {
         for (n_samples, n) in [(7, 7), (5, 23), (1 << 10, 1 << 16), (1000, 123_457)] {
             let (mut share, mut odd) = (0.0, 0);
-            for k in 0..n_samples {
+            assert_eq!(places(n_samples, n).count(), n_samples);
+            for (k, place) in places(n_samples, n).enumerate() {
                 let (low, high) = (k * n / n_samples, (k + 1) * n / n_samples);
-                let place = spread(k, n_samples, n);
                 assert!((low..high).contains(&place));
                 share += (place - low) as f64 / (high - low) as f64;
                 odd += place % 2;

@@ -2,19 +2,22 @@
 
 use std::cmp::Ordering;
 
-use crate::order::{Entry, spread};
+use crate::order::{Entry, places};
 use crate::{Ctx, Problem, Result, Scores};
 
-/// The sample: one in so many scores, within limits.
+/// The sample: one in so many scores, within limits, but no more than so large a part of few.
 const SAMPLE_EVERY: usize = 1 << 8;
 const SAMPLE_LIMITS: (usize, usize) = (1 << 11, 1 << 16);
+const SAMPLE_PART: usize = 8;
+/// The fewest scores of which a sample tells enough.
+const SAMPLED: usize = 1 << 10;
 
 /// From so many scores on it pays to look for a bracket first.
 const MANY: usize = 1 << 14;
 
 /// The number of scores to sample from `n`.
 fn sample_len(n: usize) -> usize {
-    (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0, SAMPLE_LIMITS.1)
+    (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0.min(n / SAMPLE_PART), SAMPLE_LIMITS.1)
 }
 
 /// Four standard deviations of the weight of the highest `share` of `n` samples whose squared weights sum to `squares`,
@@ -35,24 +38,20 @@ fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
 pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: f64) -> Option<(f64, usize)> {
     let (n, share) = (scores.len(), top / problem.totals().1);
     let (n_sampled, labels, weights) = (sample_len(n), problem.labels(), problem.sample_weight());
-    if n < 4 * n_sampled || share > 0.5 {
+    if n < SAMPLED || share > 0.5 {
         return None;
     }
     let counts = |&i: &usize| !labels[i] && weights.is_none_or(|weights| weights[i] != 0.0);
-    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(counts);
+    let sampled = places(n_sampled, n).filter(counts);
     let mut sample: Vec<Entry> = sampled.map(|i| Entry::new(scores.get(i), i as u32)).collect();
     let found = match weights {
         None => bracket(sample.len(), share)[0].map(|rank| *sample.select_nth_unstable(rank).1),
         Some(weights) => {
-            sample.sort_unstable();
-            let of_sample = || sample.iter().map(|entry| weights[entry.index()]);
-            let squares = of_sample().map(|w| w * w).sum::<f64>();
-            let mut left = share * of_sample().sum::<f64>() + slack(share, sample.len() as f64, squares);
-            let passes = |w: f64| {
-                left -= w;
-                left < 0.0
-            };
-            of_sample().position(passes).map(|rank| sample[rank])
+            let weight = |entry: &Entry| weights[entry.index()];
+            let squares = sample.iter().map(weight).map(|w| w * w).sum::<f64>();
+            let total = sample.iter().map(weight).sum::<f64>();
+            let reach = share * total + slack(share, sample.len() as f64, squares);
+            (reach < total).then(|| weighted_nth(&mut sample, reach, Entry::cmp, weight).0)
         }
     };
     found.map(|entry| (entry.score(), entry.index()))
@@ -135,8 +134,7 @@ fn limits<S: Copy + PartialOrd>(parts: &[&[S]], n: usize, top: usize, ends: (S, 
 pub(super) fn sampled<S: Copy>(parts: &[&[S]], n: usize, n_sampled: usize) -> impl Iterator<Item = S> {
     let (mut passed, mut part): (usize, &[S]) = (0, &[]);
     let mut parts = parts.iter();
-    (0..n_sampled).map_while(move |k| {
-        let at = spread(k, n_sampled, n);
+    places(n_sampled, n).map_while(move |at| {
         while at - passed >= part.len() {
             passed += part.len();
             part = parts.next()?;

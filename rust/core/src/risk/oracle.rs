@@ -154,7 +154,7 @@ mod tests {
     fn a_sample_that_misleads_changes_nothing() -> Result<()> {
         let (mut next, ctx, n) = (uniform(2), Ctx::serial(), 8192);
         for shift in [-1.0, 1.0] {
-            let scores = misleading(n, n / 4, shift, &mut next);
+            let scores = misleading(n, n / 8, shift, &mut next);
             let labels: Vec<bool> = (0..n).map(|i| i % 2000 == 7).collect();
             let weights = (0..n).map(|i| if i % 2000 == 7 { 1.0 } else { (4.0 * next()).floor() / 2.0 }).collect();
             let range = RateRange::new(0.01, 0.03)?;

@@ -80,7 +80,7 @@ fn most_buckets_hold_few_scores_whatever_the_tails() {
     ];
     for (k, shape) in shapes.iter().enumerate() {
         let scores: Vec<f64> = (0..n).map(|k| shape(uniform(k))).collect();
-        let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES).collect();
+        let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES.1).collect();
         let map = Map::fit(&mut sample, n);
         let mut counts = vec![0usize; map.n_buckets()];
         scores.iter().for_each(|&s| counts[map.bucket(s) as usize] += 1);
