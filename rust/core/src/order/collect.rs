@@ -87,14 +87,16 @@ pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &C
             let scores = scores.stretch(stretch, &mut made);
             let (n_neg, n_pos) = collect(scores, (labels, weights), bound, wanted, index)?;
             for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
-                for (&s, &i) in wanted[of.clone()].iter().zip(&index[of]) {
-                    class.push(Entry::new(s, (from + usize::from(i)) as u32));
-                }
+                let found = wanted[of.clone()].iter().zip(&index[of]);
+                class.extend(found.map(|(&s, &i)| Entry::new(s, (from + usize::from(i)) as u32)));
             }
         }
         Some(classes)
     })?;
-    let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Err(scores.non_finite()) };
+    let Some(mut parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Err(scores.non_finite()) };
+    if parts.len() == 1 {
+        return Ok(parts.remove(0));
+    }
     Ok([0, 1].map(|class| parts.iter().map(|part| &part[class][..]).collect::<Vec<_>>().concat()))
 }
 

@@ -15,6 +15,7 @@
 use crate::order;
 use crate::order::{Entry, select};
 use crate::risk::surrogate::Hinge;
+use crate::simd::fast;
 use crate::{Ctx, Error, Problem, Result};
 
 /// What [`super::Oracle::proximal`] returns beside the subgradient.
@@ -182,43 +183,59 @@ pub(super) fn proximal(
 /// The positives, lowest first, and the negatives that the hinge can reach, highest first, without weights of 0.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
     let weights = problem.sample_weight();
-    let [mut neg, mut pos] = order::entries(problem, scores.into(), f64::NEG_INFINITY, ctx)?;
+    let furthest = hinge.scale * problem.totals().0 / of_neg;
+    let mut bound = select::bound(problem, scores.into(), hinge.top).map_or(f64::NEG_INFINITY, |(score, _)| score);
+    let ([mut neg, mut pos], lowest) = loop {
+        let classes = order::entries(problem, scores.into(), bound - furthest, ctx)?;
+        let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
+        let (levels, own): (Vec<_>, Vec<_>) = classes[0].iter().map(|entry| (entry.score(), weight(entry))).unzip();
+        match lowest(&levels, &own, bound, hinge.top, furthest) {
+            Some(lowest) => break (classes, lowest),
+            None => bound = f64::NEG_INFINITY,
+        }
+    };
     order::sort(&mut pos, ctx)?;
     pos.reverse();
     // Positives only rise; negatives only sink, and only while they are above a positive.
-    let reached = pos[0].score() - hinge.margin;
-    neg.retain(|entry| entry.score() >= reached);
-    let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
-    let levels = neg.iter().map(|entry| (entry.score(), weight(entry))).collect::<Vec<_>>();
-    let lowest = lowest(levels, hinge.top, hinge.scale * problem.totals().0 / of_neg);
+    let lowest = lowest.max(pos[0].score() - hinge.margin);
     neg.retain(|entry| entry.score() >= lowest);
     order::sort(&mut neg, ctx)?;
     Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
 }
 
-/// A level that no negative sinks below, given all levels and weights, and how far one can sink.
+/// A level that no negative sinks below, given levels, weights, and how far one can sink; `None` if those that reach
+/// `bound` weigh less than `top`. Levels by `furthest` below the bound may be missing.
 ///
 /// Let `x` be the lowest level that one sinks to. The negatives that stay above it are pushed as far or further;
 /// together they weigh less than `top`, and those that end at `x` share the rest. So
 /// `sum_k w_k min((t_k - x)_+, furthest) <= top * furthest`, and `x` is not below the point of equality.
-fn lowest(mut levels: Vec<(f64, f64)>, top: f64, furthest: f64) -> f64 {
-    if levels.iter().map(|level| level.1).sum::<f64>() <= top {
-        return f64::NEG_INFINITY;
+fn lowest(levels: &[f64], own: &[f64], bound: f64, top: f64, furthest: f64) -> Option<f64> {
+    let all = levels.iter().copied().zip(own.iter().copied());
+    let mut highest = all.filter(|&(level, _)| level >= bound).collect::<Vec<_>>();
+    let total = highest.iter().map(|level| level.1).sum::<f64>();
+    if bound == f64::NEG_INFINITY && total <= top {
+        return Some(bound);
     }
-    let ((last, _), _) = select::weighted_nth(&mut levels, top, |x, y| y.0.total_cmp(&x.0), |level| level.1);
+    if total < top {
+        return None;
+    }
+    let ((last, _), _) = select::weighted_nth(&mut highest, top, |x, y| y.0.total_cmp(&x.0), |level| level.1);
     let (mut low, mut high) = (last - furthest, last);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
-        // In lanes, since the compiler must not reorder a sum.
-        let mut sums = [0.0; 8];
-        for levels in levels.chunks(8) {
-            for (sum, (t, weight)) in sums.iter_mut().zip(levels) {
-                *sum += weight * (t - middle).max(0.0).min(furthest);
+        let sunk = fast!({
+            // In lanes, since the compiler must not reorder a sum.
+            let mut sums = [0.0; 8];
+            for (levels, own) in levels.chunks(8).zip(own.chunks(8)) {
+                for ((sum, &t), weight) in sums.iter_mut().zip(levels).zip(own) {
+                    *sum += weight * (t - middle).max(0.0).min(furthest);
+                }
             }
-        }
-        *(if sums.iter().sum::<f64>() > top * furthest { &mut low } else { &mut high }) = middle;
+            sums.iter().sum::<f64>()
+        });
+        *(if sunk > top * furthest { &mut low } else { &mut high }) = middle;
     }
-    low
+    Some(low)
 }
 
 #[cfg(test)]

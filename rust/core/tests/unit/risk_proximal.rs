@@ -7,12 +7,15 @@ use crate::testing::{sample, uniform};
 fn the_lowest_level_is_found_by_halves() {
     let mut next = uniform(8);
     for (n, top, furthest) in [(50, 7.5, 0.3), (400, 20.0, 0.01), (400, 399.0, 5.0), (31, 1.0, 1e6)] {
-        let levels: Vec<(f64, f64)> = (0..n).map(|_| (next(), 1.0 + next())).collect();
-        let sunk = |x: f64| levels.iter().map(|(t, weight)| weight * (t - x).max(0.0).min(furthest)).sum::<f64>();
-        let (low, step) = (lowest(levels.clone(), top, furthest), furthest / f64::from(1 << HALVINGS));
+        let (levels, own): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (next(), 1.0 + next())).unzip();
+        let sunk = |x: f64| levels.iter().zip(&own).map(|(t, w)| w * (t - x).max(0.0).min(furthest)).sum::<f64>();
+        let of = |bound, top| lowest(&levels, &own, bound, top, furthest);
+        let (low, step) = (of(f64::NEG_INFINITY, top).unwrap(), furthest / f64::from(1 << HALVINGS));
         let most = top * furthest;
         assert!(sunk(low) >= most * (1.0 - 1e-12) && sunk(low + step) <= most * (1.0 + 1e-9), "{n} {top}");
-        assert_eq!(lowest(levels.clone(), 3.0 * f64::from(n), furthest), f64::NEG_INFINITY);
+        assert_eq!(of(f64::NEG_INFINITY, 3.0 * f64::from(n)), Some(f64::NEG_INFINITY));
+        // A bound that is not reached by enough is of no use, any other changes nothing.
+        assert_eq!((of(0.0, top), of(1.0, top)), (Some(low), None));
     }
 }
 
