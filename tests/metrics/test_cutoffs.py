@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_score
 from profiles import cases
 from rocmax import PartialAUCSVC, metrics
 from rocmax.estimators._base import choose_threshold
-from rocmax.metrics.thresholds._operating_point import QUANTITIES
+from rocmax.metrics._operating_point import QUANTITIES
 
 RULES = [
     "youden",

@@ -6,7 +6,7 @@ from scipy import stats
 
 from rocmax import metrics
 from rocmax.metrics import Samples
-from rocmax.metrics.thresholds._operating_point import _cluster_sizes
+from rocmax.metrics._operating_point import _cluster_sizes
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])

@@ -12,10 +12,10 @@ import pytest
 from rocmax import _typing
 from rocmax.designs._kernel import KERNELS
 from rocmax.estimators._surrogates import SURROGATES
+from rocmax.metrics._threshold_rules import RULES
 from rocmax.metrics.measures.partial_auc import _NORMALIZE
 from rocmax.metrics.methods import METHODS
 from rocmax.metrics.samples._arguments import KINDS
-from rocmax.metrics.thresholds._rules import RULES
 
 ROOT = Path(__file__).parents[2]
 GIVEN = """

@@ -29,7 +29,8 @@ METRICS = [
     "_check_measure",
     "_band",
     "_permutation",
-    "thresholds",
+    "_threshold_rules",
+    "_operating_point",
     "_power",
     "reader_study",
 ]

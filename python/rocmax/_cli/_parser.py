@@ -116,7 +116,7 @@ def _mark(text: str) -> str:
 
 def _cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
-    from rocmax.metrics.thresholds._rules import RULES, parse_rule  # scipy takes a while to import
+    from rocmax.metrics._threshold_rules import RULES, parse_rule  # scipy takes a while to import
 
     name, equals, number = text.partition("=")
     with suppress(ValueError, argparse.ArgumentTypeError):

@@ -29,7 +29,7 @@ from rocmax.designs._blocks import row_blocks
 from rocmax.estimators._docs import described, described_fit
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics.thresholds._rules import Rule, check_budget, chosen, no_rule, parse_rule
+from rocmax.metrics._threshold_rules import Rule, check_budget, chosen, no_rule, parse_rule
 
 Threshold = Literal["auto"] | RuleChoice
 

@@ -52,7 +52,7 @@ _PAIRS = ({0, 1}, {-1, 1})
 _WAITING = 1 << 15  # samples that wait to be sorted together
 _FEW = 1 << 13  # bins that are never pooled
 _POOLED = "has pooled some: use max_error=None"
-_OPTIONS = ("max_error", "pos_label", "higher_is_better", "missing")
+_OPTIONS = {"max_error": None, "pos_label": None, "higher_is_better": True, "missing": "raise"}
 # Shares of positives and negatives at the highest score of their bin: of the estimate, of lowest to highest curve.
 _MIDDLE = (0.5, 0.5)
 _CURVES = ((0.0, 1.0), _MIDDLE, (1.0, 0.0))
@@ -186,10 +186,8 @@ class _Shared:
             if self._buffer is None:
                 self._buffer = np.empty((3, _WAITING))
             to = state.waiting + len(score)
-            rows = self._buffer[:, state.waiting : to]
-            rows[0] = score
-            rows[1] = positive if weight is None else weight * positive
-            rows[2] = ~positive if weight is None else weight * ~positive
+            each = 1.0 if weight is None else weight
+            self._buffer[:, state.waiting : to] = score, each * positive, each * ~positive
             self._state = state._replace(waiting=to)
 
     def add(
@@ -354,8 +352,7 @@ class ROCAccumulator:
         self._shared = _Shared(max_error)
 
     def __repr__(self) -> str:
-        usual = dict(zip(_OPTIONS, (None, None, True, "raise"), strict=True))
-        options = [f"{name}={shown(value)}" for name, value in self._options().items() if value != usual[name]]
+        options = [f"{name}={shown(value)}" for name, value in self._options().items() if value != _OPTIONS[name]]
         return f"ROCAccumulator({', '.join(options)})"
 
     def __getstate__(self) -> dict[str, Any]:

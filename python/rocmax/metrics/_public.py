@@ -5,6 +5,10 @@ from rocmax.metrics._band import ROCBand as ROCBand, roc_band as roc_band
 from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._infer import cross_validated_auc as cross_validated_auc, infer as infer
+from rocmax.metrics._operating_point import (
+    OperatingPoint as OperatingPoint,
+    operating_point as operating_point,
+)
 from rocmax.metrics._permutation import PermutationTest as PermutationTest, permutation_test as permutation_test
 from rocmax.metrics._plan import LabelPlan as LabelPlan, label_plan as label_plan
 from rocmax.metrics._power import (
@@ -66,5 +70,3 @@ from rocmax.metrics.scores._scores import (
 from rocmax.metrics.subgroups._compare import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups._estimates import PooledEstimate as PooledEstimate
 from rocmax.metrics.subgroups._result import SubgroupInference as SubgroupInference
-from rocmax.metrics.thresholds._operating_point import operating_point as operating_point
-from rocmax.metrics.thresholds._result import OperatingPoint as OperatingPoint
