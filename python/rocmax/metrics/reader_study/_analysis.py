@@ -31,7 +31,6 @@ from rocmax.metrics.variances._binormal import fitted_covariance
 from rocmax.metrics.variances._components import of_clusters
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
-_KINDS = ("random", "fixed")
 _CHANCE = 0.5
 _LISTED = 4  # readers with missing readings that a note names, and cases of each
 # Number of kernel values of all tests that are in memory at a time.
@@ -187,9 +186,9 @@ class Anova(NamedTuple):
     cov3: float
 
     @property
-    def between_readers(self) -> float:
-        """``max(Cov2 - Cov3, 0)``: the covariance of two readers that is specific to one modality."""
-        return max(float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3)), 0.0)
+    def excess(self) -> float:
+        """``Cov2 - Cov3``: the covariance of two readers that is specific to one modality."""
+        return float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3))
 
     @property
     def components(self) -> dict[str, float]:
@@ -198,16 +197,16 @@ class Anova(NamedTuple):
 
     def error(self, random_readers: bool, random_cases: bool) -> ErrorTerm:
         """Return the expected mean square of the modalities if they have equal means."""
-        t, r = self.n_modalities, self.n_readers
+        t, r, between_readers = self.n_modalities, self.n_readers, max(self.excess, 0.0)
         if random_cases and np.isnan(self.var):  # refused
             return ErrorTerm(np.nan, np.nan)
         if not random_readers:
-            return ErrorTerm(self.var - np.nan_to_num(self.cov1) + (r - 1) * self.between_readers, np.inf)
+            return ErrorTerm(self.var - np.nan_to_num(self.cov1) + (r - 1) * between_readers, np.inf)
         # With one modality there is no interaction; the readers are the only random term.
         own, df = (self.ms_interaction, (t - 1) * (r - 1)) if t > 1 else (self.ms_reader, r - 1)
         if not random_cases:
             return ErrorTerm(own, float(df))
-        whole = own + r * self.between_readers
+        whole = own + r * between_readers
         return ErrorTerm(whole, float(df * (whole / own) ** 2) if own > 0 else np.inf)
 
 
@@ -216,12 +215,10 @@ def anova(theta: F64, covariance: F64) -> Anova:
     t, r = theta.shape
     of_modality, of_reader, overall = theta.mean(axis=1), theta.mean(axis=0), theta.mean()
     left = theta - of_modality[:, None] - of_reader + overall
-    by_test = covariance.reshape(t, r, t, r)
-    same_modality = np.eye(t, dtype=bool)[:, None, :, None] & np.ones((t, r, t, r), dtype=bool)
-    same_reader = np.eye(r, dtype=bool)[None, :, None, :] & np.ones((t, r, t, r), dtype=bool)
+    same_modality, same_reader = (np.equal.outer(of, of) for of in np.indices((t, r)).reshape(2, -1))
 
     def mean(of: NDArray[np.bool_]) -> float:
-        return float(by_test[of].mean()) if of.any() else np.nan
+        return float(covariance[of].mean()) if of.any() else np.nan
 
     def mean_square(squares: F64, times: int, df: int) -> float:
         return float(times * squares.sum() / df) if df else np.nan
@@ -449,7 +446,7 @@ def mrmc_analysis(
     _check_covariance(covariance, measure, study.independent)
     n_resamples = check_resamples(n_resamples)
     for name, kind in (("readers", readers), ("cases", cases)):
-        check_choice(name, kind, _KINDS)
+        check_choice(name, kind, ("random", "fixed"))
     if readers == cases == "fixed":
         raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
     random = random_readers, random_cases = readers == "random", cases == "random"
@@ -534,13 +531,12 @@ def mrmc_analysis(
 
 def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
     """Check that the user gave the order of the modalities if the test depends on it: the alphabet must not decide."""
-    sided = bool(hypothesis.side)
-    if sided and study.n_modalities > 1 and not study.ordered:
+    if hypothesis.side and study.n_modalities > 1 and not study.ordered:
         first, second = (shown(plain(name)) for name in study.modalities[:2])
-        what = f"alternative={hypothesis.alternative!r}"
         raise ValueError(
-            f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (the"
-            " modality that is subtracted from the others), or make modality an ordered categorical"
+            f"alternative={hypothesis.alternative!r} depends on which modality is subtracted: give reference={first} or"
+            f" reference={second} (the modality that is subtracted from the others), or make modality an ordered"
+            " categorical"
         )
 
 
@@ -580,9 +576,8 @@ def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) 
     """Note missing readings and negative variance estimates; warn if no test is possible."""
     missing = study.missing_readings
     notes = [_note_of(missing, study.scores.size)] if missing else []
-    excess = np.nan_to_num(table.cov2) - np.nan_to_num(table.cov3)
-    if random_cases and table.n_modalities > 1 and excess < 0:
-        notes.append(f"cov2 - cov3 is estimated at {excess:.3g}, below 0; the tests use 0 instead")
+    if random_cases and table.n_modalities > 1 and table.excess < 0:
+        notes.append(f"cov2 - cov3 is estimated at {table.excess:.3g}, below 0; the tests use 0 instead")
     if error.square < 0:
         notes.append(
             f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"

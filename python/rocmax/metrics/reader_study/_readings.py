@@ -58,19 +58,6 @@ def _names_in_order(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any],
     return found[order], np.argsort(order)[place], True
 
 
-def _of_readers(
-    modalities: NDArray[Any], of_modality: NDArray[np.intp], by_reader: NDArray[np.bool_]
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the modality of the readers for all rows: the algorithm has no modality of its own."""
-    found = np.unique(of_modality[by_reader])
-    if len(found) != 1:
-        raise ValueError(
-            f"algorithm is compared with readers in one modality, got {len(found)}; pass the readings of one modality"
-            " and of the algorithm"
-        )
-    return modalities[found], np.zeros_like(of_modality)
-
-
 def _last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[np.intp]:
     """Return the order that moves one name to the end."""
     try:
@@ -158,12 +145,11 @@ def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], 
         )
     if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
         raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
-    columns = [(name, y_score[name]) for name in names]
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
-    for pair, column in columns:
+    for pair in names:
         name = f"y_score[{shown(pair)}]"
-        held = unmasked(coded(column, name), name)
+        held = unmasked(coded(y_score[pair], name), name)
         _check_rows(held, name, n_rows)
         row = np.flatnonzero(~marked_missing(held))
         if not len(row):
@@ -171,9 +157,7 @@ def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], 
         parts.append(scores(held[row], name).astype(np.float64))
         rows.append(row)
     counts = [len(row) for row in rows]
-    modality, reader = (
-        [pair[k] for (pair, _), count in zip(columns, counts, strict=True) for _ in range(count)] for k in (0, 1)
-    )
+    modality, reader = ([pair[k] for pair, n in zip(names, counts, strict=True) for _ in range(n)] for k in (0, 1))
     place = np.concatenate(rows)
     given = {name: values for name, values in per_case.items() if values is not None}
     for name, values in given.items():
@@ -358,7 +342,13 @@ class Readings(Value):
         if algorithm is not None:
             order = _last(readers, algorithm, "algorithm", "reader")
             readers, of_reader = readers[order], np.argsort(order)[of_reader]
-            modalities, of_modality = _of_readers(modalities, of_modality, of_reader < len(readers) - 1)
+            of_readers = np.unique(of_modality[of_reader < len(readers) - 1])  # it has no modality of its own
+            if len(of_readers) != 1:
+                raise ValueError(
+                    f"algorithm is compared with readers in one modality, got {len(of_readers)}; pass the readings of"
+                    " one modality and of the algorithm"
+                )
+            modalities, of_modality = modalities[of_readers], np.zeros_like(of_modality)
         cases, of_case = names_of(case, n, "case", DROP)
         weight = None if sample_weight is None else weights(sample_weight, n, remedy=DROP)
         explain(data._replace(weight=weight))
