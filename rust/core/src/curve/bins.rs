@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn bounds_hold_at_once_and_after_merges_of_any_shape() -> Result<()> {
         let ctx = Ctx::serial();
-        for samples in streams(6000) {
+        for samples in streams(3000) {
             check(&pool(&samples, ERROR, &ctx)?, &samples);
             // One after the other, pooled each time.
             let mut held = Vec::new();

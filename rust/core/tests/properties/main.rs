@@ -289,8 +289,9 @@ fn two_threads_give_the_same_bits() {
     let scores: Vec<f64> = (0..n).map(|i| (hash(i * 31 + 5) % 20_011) as f64 / 9_000.0).collect();
     let problems =
         [Problem::new(labels.clone()), Problem::weighted(labels.clone(), whole), Problem::weighted(labels, weights)];
-    for problem in problems.map(|problem| Arc::new(problem.unwrap())) {
-        for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
+    for (other, problem) in problems.map(|problem| Arc::new(problem.unwrap())).into_iter().enumerate() {
+        // Every problem with two of the ranges, every range with two of the problems.
+        for (low, high) in [[(0.0, 0.05), (0.02, 0.05)], [(0.0, 1.0), (0.02, 0.05)], [(0.0, 1.0), (0.0, 0.05)]][other] {
             let range = RateRange::new(low, high).unwrap();
             let risks: [Oracle; 2] =
                 [Oracle::new(problem.clone(), range, Naive), Oracle::new(problem.clone(), range, Tight)];
