@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
+    check_array,
     check_consistent_length,
     column_or_1d,
     validate_data,
@@ -130,7 +131,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
         with _checks("X"):
-            made = _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
+            options = {**_options(estimator), "ensure_min_samples": 1 + reset}
+            made = _canonical(validate_data(estimator, X, reset=reset, **options))
         _check_order(estimator, X, reset=reset)
         return made
     if reset and type(X) is np.ndarray:  # scikit-learn would look long for the names of its columns
@@ -173,32 +175,26 @@ def _check_order(estimator: Any, X: Any, *, reset: bool) -> None:
         raise ValueError(f"X has {how}: {shown(names[:5])}, in training {shown(known[:5])}")
 
 
-def check_labels(y: Any, X: Any, name: str = "y") -> AnyArray:
-    """Return labels of shape (n_samples,), as many as X has rows."""
+def check_labels(y: Any, X: Any, name: str = "y", *, multi_output: bool = False) -> Any:
+    """Return labels of shape (n_samples,), as many as X has rows; targets may have several columns."""
+    y = in_numpy(y)
     _require_all_labels(y)
     if y is None:
         raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
+    if _is_plain(y, 1) and len(y) == n_rows(X):
+        return y
     with _checks(name):
-        labels = np.asarray(column_or_1d(np.asarray(y) if is_dask(y) else y, warn=True))
-        check_consistent_length(X, labels)
-    return labels
+        y = np.asarray(y) if is_dask(y) else y
+        options = {"accept_sparse": "csr", "ensure_2d": False, "dtype": None, "input_name": name}
+        y = check_array(y, **options) if multi_output else column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+    return y
 
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
-    X, y = _native(X), in_numpy(y)
-    _require_all_labels(y)
-    stored = is_stored(X)
-    if stored:
-        y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
-        check_consistent_length(X, y)
-    if stored or (_is_plain(y, 1) and getattr(X, "ndim", 0) == 2 and X.shape[0] == len(y) > 1):
-        return check_features(estimator, X, reset=True), y
-    with _checks("X, or y,"):
-        y = np.asarray(y) if is_dask(y) else y
-        made, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_options(estimator))
-    _check_order(estimator, X, reset=True)
-    return _canonical(made), y
+    X = check_features(estimator, X, reset=True)
+    return X, check_labels(y, X, multi_output=multi_output)
 
 
 def _options(estimator: Any) -> dict[str, Any]:
