@@ -1,12 +1,17 @@
-"""Arrays of other libraries as numpy arrays, copied only if necessary."""
+"""Arrays, frames and series of other libraries: as NumPy arrays, and their ordered categories and index labels."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax import _core
 from rocmax._parameters import shown
-from rocmax._tables._forms import is_missing
+from rocmax._runtime.warn import warn
+from rocmax._tables._forms import is_missing, names_of
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -89,3 +94,139 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
     """Copy strided and misaligned arrays, which the core cannot read."""
     readable = values.flags.c_contiguous and values.flags.aligned
     return values if readable else np.require(values, requirements=["C", "A"])
+
+
+def declared_order(values: Any) -> list[Any]:
+    """Return the labels of an ordered categorical of pandas or an Enum of polars, in their order; else []."""
+    dtype: Any = getattr(values, "dtype", None)
+    ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
+    return list(dtype.categories) if ordered else []
+
+
+def coded(values: Any, name: str) -> Any:
+    """Return ordered categories as 0, 1, ..., or as their own increasing numbers; anything else as it is."""
+    dtype: Any = getattr(values, "dtype", None)
+    if type(dtype).__name__ not in ("CategoricalDtype", "Categorical", "Enum"):
+        return values
+    order = declared_order(values)
+    numbers = getattr(getattr(dtype, "categories", None), "dtype", np.dtype(object))
+    if getattr(numbers, "kind", "O") in "iuf" and (not order or (np.diff(order) > 0).all()):
+        return values
+    if not order:
+        raise ValueError(
+            f"{name} holds categories without an order; declare it, such as by"
+            " pandas.CategoricalDtype(['low', 'mid', 'high'], ordered=True), or pass numbers"
+        )
+    if hasattr(values, "to_physical"):
+        return values.to_physical().cast(float).to_numpy()
+    codes = np.asarray(getattr(values, "cat", values).codes)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
+    """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
+    dtype: Any = getattr(values, "dtype", "")
+    if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
+        values = values.array.__arrow_array__()
+    arrow = str(getattr(values, "type", "")) if hasattr(values, "null_count") else ""
+    of_polars, rows, found = type(dtype).__name__ if hasattr(values, "to_physical") else "", None, None
+    if (arrow and values.null_count) or (of_polars and values.null_count()):
+        return None
+    if of_polars == "String" and len(values):
+        differs = (values != values[0]).to_numpy()
+        place = int(differs.argmax())
+        two = (values == values[place]).sum() == np.count_nonzero(differs)
+        found = (differs, place) if place and two else None
+    elif arrow in ("string", "large_string", "string_view"):
+        rows = _rows(values)
+    elif arrow.startswith("dictionary<"):
+        rows = _codes(one_chunk(values).indices)
+    elif of_polars in ("Categorical", "Enum"):
+        rows = _codes(values.to_physical())
+    elif type(dtype).__name__ == "CategoricalDtype":
+        rows = _codes(getattr(values, "cat", values).codes)
+    found = found if rows is None else _core.two_rows(rows)
+    if found is None or found[1] == len(values):
+        return None
+    labels = [values.iloc[k] if hasattr(values, "iloc") else values[k] for k in (0, found[1])]
+    texts = [label.as_py() if arrow else label for label in labels]  # codes may be missing ones, or have equal texts
+    return (texts, found[0]) if all(isinstance(text, str) for text in texts) and texts[0] != texts[1] else None
+
+
+def _rows(texts: Any) -> NDArray[np.uint32]:
+    """Return texts of pyarrow as rows, their lengths and bytes; as codes if there is one of more than twelve bytes."""
+    with suppress(NotImplementedError, ValueError):  # pyarrow without such views
+        views = one_chunk(texts.cast("string_view"))
+        rows = np.frombuffer(views.buffers()[1], np.uint32)[4 * views.offset :][: 4 * len(views)].reshape(-1, 4)
+        if rows[:, 0].max(initial=0) <= 12:
+            return rows
+    return _codes(one_chunk(texts.dictionary_encode()).indices)
+
+
+def _codes(codes: Any) -> NDArray[np.uint32]:
+    return np.asarray(codes).astype(np.uint32, copy=False)[:, None]
+
+
+def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the name and the values of every column of a frame; nothing for other values."""
+    for k, name in enumerate(names_of(frame)):
+        yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame[name]
+
+
+def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:
+    """Return the place of every class's column by the names of a mapping or a frame; None if these are positions."""
+    names = list(frame) if isinstance(frame, Mapping) else names_of(frame)
+    if not names:
+        return None
+    texts = list(map(str, names))
+    whole = [str(int(one)) if isinstance(one, float) and one.is_integer() else str(one) for one in classes]
+    for keys, wanted in ((names, classes), (texts, list(map(str, classes))), (texts, whole)):
+        place = {key: k for k, key in enumerate(keys)}
+        if len(place) == len(names) and all(one in place for one in wanted):
+            return [place[one] for one in wanted]
+    if any(texts == [f"{stem}{k}" for k in range(len(names))] for stem in ("", "column_")):
+        return None
+    raise ValueError(
+        f"{name} has the columns {listed(names)}, which are not the classes {listed(classes)}: name every column"
+        " after its class, or pass an array with the columns in the order of the classes"
+    )
+
+
+def listed(names: list[Any]) -> str:
+    """Return the first names or labels."""
+    return ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
+
+
+def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:
+    """Return how several columns, or lists, of names become one, if there are several."""
+    if len(shape) != 2 or min(shape) < 2 or n_samples not in shape:
+        return ""
+    if shape[0] == n_samples:
+        return "; join its columns into one, such as frame.astype(str).agg(' / '.join, axis=1)"
+    return "; join its lists into one, such as [' / '.join(map(str, names)) for names in zip(*lists)]"
+
+
+def warn_of_order(**given: Any) -> None:
+    """Warn of series and frames whose index has the labels of the first one's index in another order. O(n)."""
+    held = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
+    if len(held) < 2:
+        return
+    first, index = next(iter(held.items()))
+    for name, other in held.items():
+        if index.name is not None and getattr(given[name], "columns", other).name == index.name != other.name:
+            raise ValueError(f"{name} has {shown(index.name)} of {first} as its columns: pass its transpose")
+        if len(other) != len(index) or other.equals(index):
+            continue
+        if other.nlevels != index.nlevels:
+            continue
+        pair = [index, other]
+        if other.dtype != index.dtype:  # pandas finds 1 of one width among 1 of another only as objects
+            pair = [labels.astype(object) for labels in pair]
+        unique = other.is_unique and index.is_unique
+        if pair[0].isin(pair[1]).all() if unique else Counter(index) == Counter(other):
+            by_label = f"{name}.loc[{first}.index] to pair them by label" if unique else "series with unique labels"
+            warn(
+                f"{name} has the index labels of {first} in another order, and samples are paired by position: pass"
+                f" {by_label}, or {name}.to_numpy() if the positions agree",
+                UserWarning,
+            )

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.missing import oriented
+from rocmax._checks.samples import oriented
 from rocmax._cli import _labels as classes, _report as report, _table as table, plan
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Evaluate, Scores, is_count

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rocmax._checks.frames import warn_of_order
+from rocmax._checks.arrays import warn_of_order
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_labels, check_sample_weight
 from rocmax._parameters import (

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.frames import listed
-from rocmax._checks.missing import directions
-from rocmax._checks.samples import F64, check_label, labels, marked, second_class
+from rocmax._checks.arrays import listed
+from rocmax._checks.samples import F64, check_label, directions, labels, marked, second_class
 from rocmax._checks.training import n_rows
 from rocmax._docs import defaults_of, entries_of, joined, sections_of
 from rocmax._parameters import check_choice, check_flag, in_place_of, shown

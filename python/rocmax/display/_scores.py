@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.missing import oriented
+from rocmax._checks.samples import oriented
 from rocmax._parameters import check_count, shown
 from rocmax._typing import Axes
 from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point, models_of

@@ -10,8 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._checks.arrays import unmasked
-from rocmax._checks.frames import warn_of_order
+from rocmax._checks.arrays import unmasked, warn_of_order
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import (
     check_features,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from rocmax._checks.frames import warn_of_order
+from rocmax._checks.arrays import warn_of_order
 from rocmax._checks.samples import names_of
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time

@@ -21,12 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated, in_memory
-from rocmax._checks.missing import complete, in_caller_direction, oriented
 from rocmax._checks.samples import (
     F64,
+    complete,
+    in_caller_direction,
     marked,
     number,
     one_column,
+    oriented,
     require_finite,
     require_labels,
     require_weights,

@@ -9,8 +9,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.missing import in_caller_direction
-from rocmax._checks.samples import DROP, F64, check_level, names_of, require_weights
+from rocmax._checks.samples import DROP, F64, check_level, in_caller_direction, names_of, require_weights
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative, MethodName

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax._checks.missing import in_caller_direction
-from rocmax._checks.samples import F64, check_level
+from rocmax._checks.samples import F64, check_level, in_caller_direction
 from rocmax._parameters import shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.warn import warn

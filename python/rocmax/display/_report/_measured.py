@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._checks.missing import in_caller_direction
+from rocmax._checks.samples import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Adjust
 from rocmax.display._base import COLORS, Model

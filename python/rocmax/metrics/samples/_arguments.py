@@ -7,14 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
-from rocmax._checks.missing import complete, directions, oriented, rows_of
 from rocmax._checks.samples import (
     DROP,
     F64,
     all_in_memory,
+    complete,
+    directions,
     labels,
     named_columns,
     names_of,
+    oriented,
+    rows_of,
     scores,
     warn_if_two_classes,
     weights,

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.arrays import unmasked
-from rocmax._checks.frames import class_columns
-from rocmax._checks.missing import oriented
+from rocmax._checks.arrays import class_columns, unmasked
 from rocmax._checks.samples import (
     F64,
     named_columns,
     names_of,
     one_column,
+    oriented,
     require_finite,
     require_sum,
     require_weights,

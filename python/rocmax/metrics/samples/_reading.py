@@ -7,7 +7,7 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import directions
+from rocmax._checks.samples import directions
 from rocmax._parameters import refuse_unknown, shown
 from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import Arguments

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
-from rocmax._checks.missing import oriented
 from rocmax._checks.samples import (
     F64,
     label_classes,
     names_of,
+    oriented,
     require_finite,
     require_sum,
     require_two_classes,

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._checks.arrays import in_numpy, unmasked
-from rocmax._checks.missing import oriented, rows_of
-from rocmax._checks.samples import label_classes, names_of
+from rocmax._checks.samples import label_classes, names_of, oriented, rows_of
 from rocmax._parameters import shown
 from rocmax._typing import Missing, WeightKind
 from rocmax.metrics.samples._arguments import KINDS, Arguments, rows_or_none

@@ -9,9 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._checks import samples as checks
-from rocmax._checks.arrays import in_numpy, is_dask, plain, require_read, require_unmasked
+from rocmax._checks.arrays import (
+    class_columns,
+    in_numpy,
+    is_dask,
+    plain,
+    require_read,
+    require_unmasked,
+    two_of_column,
+    warn_of_order,
+)
 from rocmax._checks.dask import in_memory
-from rocmax._checks.frames import class_columns, two_of_column, warn_of_order
 from rocmax._checks.samples import F64
 from rocmax._parameters import as_float, check_choice, check_flag, is_one_of, shown
 from rocmax._runtime.threads import n_threads

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.frames import declared_order
+from rocmax._checks.arrays import declared_order
 from rocmax._checks.samples import F64, names_of
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
