@@ -1,5 +1,6 @@
 //! Products with some rows of features.
 
+use std::hint::black_box;
 use std::ops::{Add, AddAssign, Mul};
 
 use crate::simd::fast;
@@ -50,8 +51,9 @@ impl<T: Number> Features<'_, T> {
     pub(super) fn scores(self, rows: &[usize], vector: &[T], scores: &mut [f64]) {
         match self {
             Self::Dense(values) => {
+                let factor = Factor::new(vector);
                 for (score, &row) in scores.iter_mut().zip(rows) {
-                    *score = dot(of_row(values, row, vector.len()), vector);
+                    *score = factor.dot(of_row(values, row, vector.len()));
                 }
             }
             Self::Sparse(values, columns, starts) => {
@@ -190,30 +192,47 @@ pub(super) fn stored<'a, T>(values: &'a [T], columns: &'a [i32], starts: &[i32],
     (&columns[all.clone()], &values[all])
 }
 
-/// The product of a row with a vector of its length.
+/// A vector, for its products with rows.
+#[derive(Clone, Copy)]
+pub(super) struct Factor<'a, T> {
+    all: &'a [T],
+    /// Its last values, 0 for those of whole parts.
+    last: [T; LANES],
+}
+
+impl<'a, T: Number> Factor<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(all: &'a [T]) -> Self {
+        let (rest, mut last) = (all.as_chunks::<LANES>().1, [T::default(); LANES]);
+        last[LANES - rest.len()..].copy_from_slice(rest);
+        Self { all, last }
+    }
+
+    /// The product with a row of its length.
+    #[inline(always)]
+    pub(super) fn dot(&self, row: &[T]) -> f64 {
+        let Some(last) = row.last_chunk::<LANES>() else {
+            return row.iter().zip(self.all).map(|(&x, &y)| (x * y).into()).sum();
+        };
+        let mut sums = [T::default(); LANES];
+        for (x, y) in row.as_chunks().0.iter().zip(self.all.as_chunks().0) {
+            add_products(&mut sums, x, y);
+        }
+        add_products(&mut sums, last, &self.last);
+        // In memory, or the compiler would make vectors of two of the numbers that are added last.
+        let mut lanes = black_box(sums).map(Into::into);
+        for half in [8, 4, 2, 1] {
+            for k in 0..half {
+                lanes[k] += lanes[k + half];
+            }
+        }
+        lanes[0]
+    }
+}
+
 #[inline(always)]
-pub(super) fn dot<T: Number>(row: &[T], y: &[T]) -> f64 {
-    let (Some(last), Some(of_row)) = (y.last_chunk::<LANES>(), row.last_chunk::<LANES>()) else {
-        return row.iter().zip(y).map(|(&x, &y)| (x * y).into()).sum();
-    };
-    let ((parts, rest), parts_of_row) = (y.as_chunks::<LANES>(), row.as_chunks::<LANES>().0);
-    let mut sums = [T::default(); LANES];
-    for (x, y) in parts_of_row.iter().zip(parts) {
-        for k in 0..LANES {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    let mut lanes = [0.0; LANES];
+fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
     for k in 0..LANES {
-        // Of the last lanes those count that are in no part.
-        let y = if k + rest.len() < LANES { T::default() } else { last[k] };
-        sums[k] += of_row[k] * y;
-        lanes[k] = sums[k].into();
+        sums[k] += x[k] * y[k];
     }
-    for half in [8, 4, 2, 1] {
-        for k in 0..half {
-            lanes[k] += lanes[k + half];
-        }
-    }
-    lanes[0]
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::features::{Features, Number, ROWS, dot, numbers, of_row, stored};
+use super::features::{Factor, Features, Number, ROWS, numbers, of_row, stored};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
@@ -241,7 +241,7 @@ fn solved<T: Number>(
         ctx.check()?;
         curvature_of.of(vector, ctx)
     };
-    conjugate(gradient, until, product, |x, y| Ok(dot(x, y)))
+    conjugate(gradient, until, product, |x, y| Ok(Factor::new(y).dot(x)))
 }
 
 /// A solution of `(I + H) step = -gradient`, H positive semidefinite, by conjugate gradients: to a residual relative to
