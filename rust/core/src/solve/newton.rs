@@ -198,12 +198,15 @@ impl Copied {
         let mut copy = Self { values: Vec::with_capacity(n_values), places: None };
         match features {
             Features::Dense(values) => {
-                let origin = of_row(values, rows[0], dim);
-                for &row in rows {
-                    let apart =
-                        of_row(values, row, dim).iter().zip(origin).map(|(&x, &o)| (x.into() - o.into()) as f32);
-                    copy.values.extend(apart);
-                }
+                let (origin, to, mut apart) = (of_row(values, rows[0], dim), &mut copy.values, vec![0.0; dim]);
+                fast!({
+                    for &row in rows {
+                        for ((apart, &x), &o) in apart.iter_mut().zip(of_row(values, row, dim)).zip(origin) {
+                            *apart = (x.into() - o.into()) as f32;
+                        }
+                        to.extend_from_slice(&apart);
+                    }
+                });
             }
             Features::Sparse(values, columns, starts) => {
                 let (mut own, mut ends, mut counts) = (Vec::with_capacity(n_values), vec![0], vec![0; dim]);
@@ -220,7 +223,17 @@ impl Copied {
                 copy.places = Some((own, ends));
             }
         }
-        SIZES.contains(&copy.values.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
+        let (parts, rest) = copy.values.as_chunks::<16>();
+        let most = fast!({
+            let mut most = [0.0; 16];
+            for part in parts {
+                for k in 0..16 {
+                    most[k] = f32::max(most[k], part[k].abs());
+                }
+            }
+            most
+        });
+        SIZES.contains(&most.iter().chain(rest).fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
     }
 
     fn features(&self) -> Features<'_, f32> {
