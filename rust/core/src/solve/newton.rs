@@ -196,13 +196,17 @@ impl Copied {
             return None;
         }
         let mut copy = Self { values: Vec::with_capacity(n_values), places: None };
+        let mut largest = vec![0.0; dim];
         match features {
             Features::Dense(values) => {
-                let (origin, to, mut apart) = (of_row(values, rows[0], dim), &mut copy.values, vec![0.0; dim]);
+                let (origin, mut apart) = (of_row(values, rows[0], dim), vec![0.0; dim]);
+                let (to, largest) = (&mut copy.values, &mut largest[..]);
                 fast!({
                     for &row in rows {
-                        for ((apart, &x), &o) in apart.iter_mut().zip(of_row(values, row, dim)).zip(origin) {
+                        let all = apart.iter_mut().zip(&mut *largest).zip(of_row(values, row, dim)).zip(origin);
+                        for (((apart, largest), &x), &o) in all {
                             *apart = (x.into() - o.into()) as f32;
+                            *largest = f32::max(*largest, apart.abs());
                         }
                         to.extend_from_slice(&apart);
                     }
@@ -223,17 +227,8 @@ impl Copied {
                 copy.places = Some((own, ends));
             }
         }
-        let (parts, rest) = copy.values.as_chunks::<16>();
-        let most = fast!({
-            let mut most = [0.0; 16];
-            for part in parts {
-                for k in 0..16 {
-                    most[k] = f32::max(most[k], part[k].abs());
-                }
-            }
-            most
-        });
-        SIZES.contains(&most.iter().chain(rest).fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
+        let sizes = if copy.places.is_none() { &largest } else { &copy.values };
+        SIZES.contains(&sizes.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
     }
 
     fn features(&self) -> Features<'_, f32> {
