@@ -68,7 +68,8 @@ impl Weights for Unit {
     }
 
     fn pairs(self, ranks: &[u32], _: &[One]) -> f64 {
-        ranks.iter().copied().map(u64::from).sum::<u64>() as f64
+        // A tile of ranks of 32 bits does not overflow; to check that for each makes a loop without vectors.
+        ranks.iter().fold(0_u64, |sum, &rank| sum.wrapping_add(rank.into())) as f64
     }
 
     fn nth(scores: &mut [(f64, One)], top: f64) -> f64 {
