@@ -16,16 +16,16 @@ MOST = {
     "python/rocmax/boosting": (1_326, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_515, "one message to each worker of a cluster; rows of sparse features for the core"),
-    "python/rocmax/display": (3_145, "a slider of alerts; bands and rates named in legends; decimals of a column"),
+    "python/rocmax/display": (3_144, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_381, "families that do not fit in memory; importances; no weights of rows"),
-    "python/rocmax/estimators": (4_447, "digests of sparse features go by blocks; one check of names of surrogates"),
+    "python/rocmax/estimators": (4_453, "digests of sparse features go by blocks; one check of names of surrogates"),
     "python/rocmax/metrics": (17_859, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (259, ""),
     "rust/py/src": (2_230, "NumPy's functions are looked up at import; limits of differences, digests"),
-    "rust/core/src": (17_158, "ends of large beta distributions; rows are drawn for curvatures"),
+    "rust/core/src": (17_186, "ends of large beta distributions; rows are drawn for curvatures"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 

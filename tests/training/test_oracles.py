@@ -7,7 +7,7 @@ from profiles import cases
 from reference_risks import ranks
 from rocmax import _core
 from rocmax.metrics import partial_auc_score
-from rocmax.risks import Tight
+from rocmax.risks import Hinge, Naive, Oracle, Ramp, Tight
 
 N_SAMPLES = 150_000
 
@@ -177,3 +177,19 @@ def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
     weighted = _core.Problem(np.array([True, False, False]), np.array([2.0, 0.5, 2.0]))
     assert _core.Oracle.tight(weighted, 0.0, 0.5).hinges() == [(1 / 2.5, 1.25)]
     assert _core.Oracle.tight(problem, 0.0, 0.5).problem.sample_weight is None
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "shares"])
+@pytest.mark.parametrize("surrogate", [Tight, Naive, Hinge, Ramp])
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3), (0.1, 0.3)])
+def test_equal_scores_cost_the_margin(fpr_range, surrogate, weights):
+    rng = np.random.default_rng(6)
+    labels, draws = rng.random(60) < 0.3, rng.random(60)
+    own = {None: None, "whole": np.floor(3.0 * draws), "shares": draws}[weights]
+    risk = surrogate(fpr_range).bind(_core.Problem(labels, own), 1)
+    oracles = [risk]
+    if not isinstance(risk, Oracle):
+        part = risk.at(rng.normal(size=60))
+        oracles = [risk.whole, *filter(None, (part.convex, part.concave))]
+    for oracle in oracles:
+        assert oracle.at_zero(60) == pytest.approx(oracle(np.zeros(60)).value, abs=1e-12)

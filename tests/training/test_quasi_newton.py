@@ -55,7 +55,7 @@ def test_few_steps_come_close_to_the_minimum(store):
     start, values = class_means(problem, design), []
     assert start.scores[y].mean() - start.scores[~y].mean() == pytest.approx(start.norm)
     model, coef = descend(
-        objective, lambda _: Difference(oracle, None), start, tol=1e-3, max_iter=12,
+        objective, lambda _: Difference(oracle, None), start, objective(start)[0], tol=1e-3, max_iter=12,
         report=lambda value, *_: values.append(value),
     )  # fmt: skip
     assert values == sorted(values, reverse=True) and values[-1] == objective(model)[0] and len(values) <= 12
@@ -72,7 +72,7 @@ def test_both_parts_of_the_ramp_are_lowered(fpr_range):
     problem, design = _core.Problem(y), as_design(X)
     ramp = Ramp(fpr_range).bind(problem, 1)
     objective, start = Objective(ramp.whole, design, 10.0), class_means(problem, design)
-    model, _ = descend(objective, ramp.at, start, tol=1e-3, max_iter=40)
+    model, _ = descend(objective, ramp.at, start, objective(start)[0], tol=1e-3, max_iter=40)
     assert objective(model)[0] < 0.97 * objective(start)[0]
 
 
@@ -81,5 +81,7 @@ def test_a_risk_without_a_smoothed_form_is_left_as_it_is():
     problem, design = _core.Problem(y), as_design(np.arange(20.0)[:, None])
     own = Own((0.0, 1.0), lambda scores, positive, _: (0.0, np.zeros(len(scores)))).bind(problem, 1)
     start = class_means(problem, design)
-    model, smoothed = descend(Objective(own, design, 1.0), lambda _: Difference(own, None), start, tol=1e-3, max_iter=9)
+    model, smoothed = descend(
+        Objective(own, design, 1.0), lambda _: Difference(own, None), start, 1.0, tol=1e-3, max_iter=9
+    )
     assert model is start and smoothed is None

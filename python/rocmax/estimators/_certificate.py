@@ -18,7 +18,7 @@ from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import KERNELS, Design, Kernel, is_dask, plain_coefficients
-from rocmax.designs._blocks import row_blocks
+from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Convex
@@ -26,6 +26,9 @@ from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._objective import relative_gap
 from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers.least_squares import squares
+
+# Values of a list that are digested at a time.
+_BLOCK = 1 << 16
 
 
 def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
@@ -41,9 +44,12 @@ def of_data(X: Any, positive: Bool, weight: F64 | None) -> list[int]:
 
 def digest(values: Any) -> int:
     """Return the digest of a matrix or a list."""
-    X = values if values.ndim == 2 else values[:, None]
-    of_blocks = (_core.digest(block, X.shape[1], rows.start, X is not values) for rows, block in row_blocks(X))
-    return sum(of_blocks) % (1 << 64)
+    if values.ndim == 2:
+        blocks, dim = row_blocks(values), values.shape[1]
+    else:
+        parts = slices(len(values), _BLOCK)
+        blocks, dim = ((rows, values[rows].astype(np.float64)[None]) for rows in parts), 1
+    return sum(_core.digest(block, dim, rows.start, values.ndim == 1) for rows, block in blocks) % (1 << 64)
 
 
 # The rounding that a check of bound and objective allows, relative to the objective and to C times a margin of 1.

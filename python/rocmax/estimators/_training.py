@@ -349,8 +349,9 @@ class Training:
             oracle, _ = part.bound("auc")
             assert isinstance(oracle, Oracle)
             objective = Objective(oracle, part.design, C)
-            _, start = _best_multiple(means if part is self else part._means(), objective)
-            full, _ = descend(objective, lambda _: Difference(oracle, None), start, tol=tol, max_iter=_START_STEPS)
+            value, start = _best_multiple(means if part is self else part._means(), objective)
+            whole = Difference(oracle, None)
+            full, _ = descend(objective, lambda _: whole, start, value, tol=tol, max_iter=_START_STEPS)
             self._full[C] = full.vector
         return [means, Model.of(self._full[C], self.design)]
 

@@ -72,10 +72,10 @@ class Oracle:
 
     # The error message if a bound turns out false; "" for risks that are known to be convex.
     doubt = ""
-    _at_zero: float | None = None
+    _at_zero: float | None = None  # R of equal scores, the margin of the pairs
 
-    def __init__(self, core: _core.Oracle, n_threads: int) -> None:
-        self._core, self._n_threads = core, n_threads
+    def __init__(self, core: _core.Oracle, n_threads: int, margin: float | None = 1.0) -> None:
+        self._core, self._n_threads, self._at_zero = core, n_threads, margin
         # Which samples are positive, and the weights, None if all are 1.
         self.labels, self.sample_weight = core.problem.labels, core.problem.sample_weight
 

@@ -76,7 +76,7 @@ def _trimmed(problem: _core.Problem, fpr_range: tuple[float, float], margins: li
     labels, weight = problem.labels, problem.sample_weight
 
     def oracle(terms: list[tuple[float, bool, float]], of: _core.Problem, span: tuple[float, float]) -> Oracle:
-        return Oracle(_core.Oracle.top_hinge(of, *span, terms), n_threads)
+        return Oracle(_core.Oracle.top_hinge(of, *span, terms), n_threads, terms[0][2])
 
     def part(below: F64 | None) -> Difference:
         if below is None:
@@ -115,7 +115,7 @@ class _LogisticOracle(OwnOracle):
     """All values are sums of terms of one sign, so that a risk next to 0 keeps its digits."""
 
     def __init__(self, core: _core.Oracle, n_threads: int) -> None:
-        super().__init__(core, n_threads)
+        super().__init__(core, n_threads, None)
         positive, weight = self.labels, self.sample_weight
         self._sign = np.where(positive, 1.0, -1.0)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
@@ -176,7 +176,7 @@ class _OwnFunction(OwnOracle):
     doubt = "surrogate is not convex or its subgradient is wrong; check it with finite differences"
 
     def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
-        super().__init__(core, n_threads)
+        super().__init__(core, n_threads, None)
         self._function = function
         # A function must not write into the arrays of the problem: these are views that cannot be written to.
         self._positive, weight = np.broadcast_to(self.labels, self.labels.shape), self.sample_weight

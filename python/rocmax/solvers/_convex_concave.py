@@ -100,9 +100,8 @@ class State:
             if self.callback is not None:
                 self.callback(self.history[-1], model)
 
-        _, smoothed = descend(
-            self.whole, part_at, self.best, tol=self.tol, max_iter=min(self.max_iter - 1, _MOST), report=report
-        )
+        most = min(self.max_iter - 1, _MOST)
+        _, smoothed = descend(self.whole, part_at, self.best, self.value, tol=self.tol, max_iter=most, report=report)
         if smoothed is not None:
             self.cuts.multipliers = self.whole.C * smoothed[None], self.whole.C
 

@@ -68,12 +68,13 @@ def descend(
     objective: Objective,
     part_at: Callable[[F64], Difference],
     model: Model,
+    value: float,
     *,
     tol: float,
     max_iter: int,
     report: Callable[[float, Evaluation, Model], None] = lambda *_: None,
 ) -> tuple[Model, F64 | None]:
-    """Lower F(w) = 1/2|w|^2 + C R(w) from a model by L-BFGS steps (Liu and Nocedal, 1989).
+    """Lower F(w) = 1/2|w|^2 + C R(w) from a model, given its F, by L-BFGS steps (Liu and Nocedal, 1989).
 
     ``part_at`` gives the difference f - g of convex risks that equals R at some scores. The gradient is that of both,
     smoothed over a width that shrinks with the gains; F itself is searched along the ray. A step is a product with X
@@ -81,7 +82,7 @@ def descend(
     samples; None if f or g have no smoothed form.
     """
     design, C = objective.design, objective.C
-    value, memory, small, smoothed = objective(model)[0], Memory(design), 0, None
+    memory, small, smoothed = Memory(design), 0, None
     left = _LEFT * value
     for _ in range(max_iter):
         slopes = _slopes(part_at(model.scores), objective, model, left)

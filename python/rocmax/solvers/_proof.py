@@ -86,16 +86,16 @@ class Pairs:
         """Return the average of cuts, given the coefficients of positives and of negatives."""
         m, (low, _) = len(self.positives), self.ranks
         share, beyond, inside = (np.zeros(m) for _ in range(3))
-        columns = np.zeros(len(self.negatives))
+        columns, scale = np.zeros(len(self.negatives)), -self.total / self.positives
         for weight, (of_positives, own) in zip(shares, coefs, strict=True):
-            sizes = np.maximum(-of_positives * (self.total / self.positives), 0.0)
-            reach = sizes > low if low > 0 else np.ones(m, dtype=bool)
+            sizes = np.maximum(scale * of_positives, 0.0)
+            reach = sizes > low if low > 0 else True
             share += weight * reach
             beyond += weight * np.where(reach, sizes, 0.0)
-            inside += weight * np.where(reach, 0.0, sizes)
-            own *= self.total
-            np.divide(own, self.negatives, out=own, where=self.negatives > 0)  # others have coefficient 0
-            columns += np.multiply(np.maximum(own, 0.0, out=own), weight, out=own)
+            if low > 0:
+                inside += weight * np.where(reach, 0.0, sizes)
+            columns += np.multiply(np.maximum(own, 0.0, out=own), self.total * weight, out=own)
+        np.divide(columns, self.negatives, out=columns, where=self.negatives > 0)  # others have coefficient 0
         return Arrangement(np.minimum(share, 1.0), beyond, inside, columns)
 
     def coefs(self, found: Arrangement) -> tuple[F64, F64]:
